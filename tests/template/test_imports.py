@@ -90,12 +90,13 @@ cli.tune.report: cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.pro
 layer
 cli.tune.workloads: cli.tune cli.tune.plots cli.tune.workloads.fetch cli.tune.workloads.records \
 cli.tune.workloads.transfer cli.tune.workloads.unzip lab.workloads
-cli.tune.workloads.fetch: cli.terminal cli.tune cli.tune.plots lab.protocol lab.workloads.fetch
+cli.tune.workloads.fetch: cli.terminal cli.tune cli.tune.plots lab.protocol lab.workloads.fetch \
+layer
 cli.tune.workloads.records: cli.terminal cli.tune cli.tune.plots lab.protocol \
 lab.workloads.records layer
 cli.tune.workloads.transfer: cli.terminal cli.tune cli.tune.plots lab.protocol \
 lab.workloads.transfer layer
-cli.tune.workloads.unzip: cli.terminal cli.tune lab.protocol
+cli.tune.workloads.unzip: cli.tune lab.workloads.unzip
 enqueuer: layer layer.backfill layer.invocation settings
 hasher: layer.archives layer.backfill layer.hashing layer.invocation layer.long_objects \
 layer.queue layer.s3 layer.table settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bucketsum_cli.terminal.formatting import MISSING
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
+    from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
+
+Statistics = TypeVar("Statistics", bound="WorkloadStatistics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,13 @@ class WorkloadView:
     programs: str = ""
 
 
-def statistic(name: str, form: str) -> Callable[[CellRow], str]:
-    """The text of a workload's statistic of a cell in the format *form*, such as ``{:,.1f} ms``."""
+def text_of(
+    kind: type[Statistics], text: Callable[[Statistics], str | None]
+) -> Callable[[CellRow], str]:
+    """The *text* of a cell's statistics of the *kind*; a dash without them, and for None."""
 
-    def text(cell: CellRow) -> str:
-        return form.format(cell.own[name]) if name in cell.own else MISSING
+    def of_cell(cell: CellRow) -> str:
+        own = kind.of(cell)
+        return (text(own) if own else None) or MISSING
 
-    return text
+    return of_cell

@@ -53,7 +53,7 @@ def test_the_table_has_the_times_of_both_stages() -> None:
 def test_the_report_shows_both_stages_in_words_too() -> None:
     """The plot's description has the numbers of each cell by what varies."""
     disk, disk_samples = fetched("queue:1", {**SIDES, **ON_DISK})
-    stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800})
+    stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800, "work_idle_ms": 1200})
     page = page_of(results([disk, stream], [*disk_samples, *stream_samples], RUN))
     assert "Time of fetching and working" in page
     assert "fetching 1.50 s, working 0.80 s. 512 MB, stream: " in page

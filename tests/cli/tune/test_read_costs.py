@@ -18,6 +18,7 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
 )
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunStatus
 from bucketsum_lab.workloads import setting_of
+from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow as Cell
@@ -34,7 +35,9 @@ OWN: dict[str, Any] = {
     "build_seconds": 0.0, "build_cpu_seconds": 0.0, "fetch_seconds": 3.0,
     "fetch_cpu_seconds": 1.0, "record_time": "each", "record_p50_ms": 20.0, "record_p90_ms": 30.0,
     "record_p99_ms": 40.0, "requests": 1_000, "request_usd": 0.0004, "build_usd": 0.001,
-    "latency_ms": 25.0, "link_mb_per_s": 80.0,
+    "latency_ms": 25.0, "link_mb_per_s": 80.0, "index_seconds": 0.0, "index_cpu_seconds": 0.0,
+    "records_per_s": 100.0, "retries": 0, "bytes_read": 1, "read_factor": 1.0,
+    "storage_factor": 1.0,
 }  # fmt: skip
 
 
@@ -45,7 +48,15 @@ def cell(layout: str, reads: int, seconds: float = 4.0, **own: object) -> Cell:
         parameters |= {"connections": 10, "block_bytes": 4_096}
     setting = setting_of({**SETTING, **parameters})
     values = {**OWN, "total_seconds": seconds, **own}
-    return CellRow(f"{layout}-{reads}", setting, 1, 100_000_000, "key", own=values, stats=STATS)
+    return CellRow(
+        f"{layout}-{reads}",
+        setting,
+        1,
+        100_000_000,
+        "key",
+        own=RecordsStatistics(**values),
+        stats=STATS,
+    )
 
 
 def test_cost_is_lambdas_time_and_the_requests() -> None:
@@ -92,7 +103,7 @@ def test_plots_have_a_line_per_layout_and_say_which_crossover_is_which() -> None
     """In words too; a cell without a measurement is left out."""
     cells = (
         cell("range", 10, 0.1), cell("range", 1_000, 10.0), cell("whole", 10, 1.0),
-        cell("whole", 1_000, 1.0), replace(cell("tmp-block", 10), stats=None, own={}),
+        cell("whole", 1_000, 1.0), replace(cell("tmp-block", 10), stats=None, own=None),
     )  # fmt: skip
     run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
     results, panel = assembled(run, cells, []), Panel("100 MB", cells)
@@ -121,7 +132,7 @@ def test_a_machine_without_a_price_has_the_plot_of_seconds() -> None:
 
 def test_a_plot_without_a_measurement_is_empty() -> None:
     """As of a sweep whose cells all failed."""
-    cells = (replace(cell("whole", 10), stats=None, own={}),)
+    cells = (replace(cell("whole", 10), stats=None, own=None),)
     run = Run("run", RunStatus.FAILED, "", input={"workload": "records"})
     plot = seconds_against_reads(Panel("x", cells), assembled(run, cells, []))
     assert plot.description == "No layout crosses another."
@@ -138,5 +149,5 @@ def test_texts_say_scaled_and_amortised() -> None:
     assert texts["record_ms"](batch) == "20 amortised"
     assert texts["usd_per_million_reads"](sampled) == "0.600"
     assert texts["fetch_phase"](sampled) == "3.000 / 1.000"
-    failed = replace(sampled, stats=None, own={})
+    failed = replace(sampled, stats=None, own=None)
     assert {text(failed) for text in texts.values()} == {"–"}

@@ -12,6 +12,7 @@ from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics, Run, RunStatus
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum_lab.results.run_status import is_finished
+from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
 
 if TYPE_CHECKING:
     from tests.integration.sweep.conftest import Aws
@@ -34,7 +35,8 @@ def test_what_is_written_is_what_is_read(aws: Aws) -> None:
     table.record_run(FIRST)
     unzip = replace(
         CELL, cell_id="m00256", setting=Setting(256, 65_536, "auto", unzip_variant("tmp", "zlib")),
-        cold=ColdStatistics(1, 2.5, None), own={"members": 165},
+        cold=ColdStatistics(1, 2.5, None),
+        own=UnzipStatistics(members=165, directories=1, member_bytes=9),
     )  # fmt: skip
     planned = CellRow("m00512", Setting(512, 65_536), 4, 5, "key", cause="too large")
     for cell in (CELL, unzip, planned):

@@ -18,6 +18,7 @@ from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows, p_value
 from bucketsum_lab.results.record_values import sample_of
+from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
 
 PRICES = prices_in("us-east-1", "x86_64")
 SECONDS = st.lists(st.floats(0.001, 900), min_size=2, max_size=30)
@@ -72,13 +73,13 @@ def test_a_disk_makes_a_cell_dearer_and_its_archive_is_described() -> None:
         row(each, samples(each, 1.0, 2.0, 3.0, **contents))
         for each in (cell, replace(cell, storage_mb=512))
     )
-    assert summed.own == contents
+    assert summed.own == UnzipStatistics(**contents)
     storage_usd = 2.0 * (10_240 - 512) / 1024 * PRICES.storage_gb_second
     cheaper_usd = stats_of(without).usd_per_gb
     assert cheaper_usd is not None
     dearer = cheaper_usd + storage_usd * 10
     assert stats_of(summed).usd_per_gb == pytest.approx(dearer)
-    assert row(cell_of(), samples(cell_of(), 1.0)).own == {}
+    assert row(cell_of(), samples(cell_of(), 1.0)).own is None
 
 
 def test_a_cell_is_summed_up() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tests.support.sam_template import TEMPLATE
@@ -14,12 +14,14 @@ from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
 from bucketsum.prices import prices_in
+from bucketsum.table.codec import names_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 from bucketsum_lab.workloads.fetch.data_set import archives_of, item_of, items_in, manifest_of
 from bucketsum_lab.workloads.fetch.model import Item, Schedule
+from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
 from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN
 
 FETCH = WORKLOADS[WorkloadName.FETCH]
@@ -143,19 +145,23 @@ def test_names_of_items_are_files_of_one_folder() -> None:
         items_in(manifest_of([ITEM, ITEM]), 20)
 
 
+STREAMED: Final = {"items": 12, "work_ms": 30, "work_idle_ms": 5}
+
+
 def test_statistics_are_medians_with_both_models() -> None:
     """D + P and max(D, P), if fetching and working can be told apart."""
     samples = [
-        Sample("cell", run, 1, SampleStatus.OK, "", own={"fetch_ms": fetch, "work_ms": 30})
+        Sample("cell", run, 1, SampleStatus.OK, "", own=STREAMED | {"fetch_ms": fetch})
         for run, fetch in enumerate((10, 50, 40))
     ]
-    assert FETCH.statistics(samples) == {
-        "fetch_ms": 40, "work_ms": 30, "sum_ms": 70, "max_ms": 40,
-    }  # fmt: skip
-    streamed = [Sample("cell", 1, 1, SampleStatus.OK, "", own={"work_ms": 30})]
-    assert FETCH.statistics(streamed) == {"work_ms": 30}
+    assert FETCH.statistics(samples) == FetchStatistics(
+        items=12, fetch_ms=40, work_ms=30, work_idle_ms=5, sum_ms=70, max_ms=40
+    )
+    streamed = [Sample("cell", 1, 1, SampleStatus.OK, "", own=STREAMED)]
+    assert FETCH.statistics(streamed) == FetchStatistics(items=12, work_ms=30, work_idle_ms=5)
+    assert FETCH.statistics([]) is None
 
 
 def test_each_attribute_of_a_sample_has_a_statistic() -> None:
     """Besides them, there are the two models."""
-    assert set(FETCH.statistic_names) - {"sum_ms", "max_ms"} == set(FETCH.sample_names)
+    assert set(names_of(FetchStatistics)) - {"sum_ms", "max_ms"} == set(FETCH.sample_names)

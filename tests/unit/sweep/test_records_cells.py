@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tests.support.sam_template import TEMPLATE
@@ -12,12 +12,14 @@ from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
 from bucketsum.prices import prices_in
+from bucketsum.table.codec import names_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 from bucketsum_lab.workloads.records.data_set import DataSet, verify
 from bucketsum_lab.workloads.records.layouts import SAMPLED_RECORDS, Layout
+from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 from bucketsum_lab.workloads.records.workload import DEFAULT_SIZE_BYTES
 
 RECORDS = WORKLOADS[WorkloadName.RECORDS]
@@ -142,17 +144,20 @@ def test_an_object_of_ones_own_is_refused(text: str) -> None:
         RECORDS.contents("mine.txt", {"records": text} if text else {})
 
 
+OTHERS: Final[dict[str, Any]] = dict.fromkeys(set(names_of(RecordsStatistics)), 1)
+
+
 def test_statistics_are_medians() -> None:
     """Of each number that the samples have."""
     samples = [
         Sample("cell", number, 1, SampleStatus.OK, "", own={
-            "fetch_seconds": seconds, "record_time": "each", "requests": 7,
+            **OTHERS, "fetch_seconds": seconds, "record_time": "each", "requests": 7,
         })
         for number, seconds in enumerate([0.5, 0.1, 0.3], start=1)
     ]  # fmt: skip
-    assert RECORDS.statistics(samples) == {
-        "fetch_seconds": 0.3, "record_time": "each", "requests": 7,
-    }  # fmt: skip
+    assert RECORDS.statistics(samples) == RecordsStatistics(
+        **OTHERS | {"fetch_seconds": 0.3, "record_time": "each", "requests": 7}
+    )
 
 
 def test_each_layout_has_an_estimate() -> None:

@@ -15,7 +15,8 @@ from bucketsum.table.codec import NOT_STORED, nested, stored
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum_lab.protocol.parameters import Setting, Statistic
+    from bucketsum_lab.protocol.parameters import Setting
+    from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 
 _DOCUMENT: Final = stored(read=json.loads, write=json.dumps)
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")
@@ -160,8 +161,8 @@ class CellRow:
     """The reason why samples failed; the first one's."""
     max_rss_bytes: int | None = None
     """Peak memory of all samples that succeeded."""
-    own: Mapping[str, Statistic] = field(default_factory=dict, metadata=NOT_STORED)
-    """The workload's own statistics; see `Workload.statistic_names`."""
+    own: WorkloadStatistics | None = field(default=None, metadata=NOT_STORED)
+    """The workload's own statistics; None without a good sample."""
     cold: ColdStatistics | None = field(default=None, metadata=nested(ColdStatistics))
     """None without a cold sample that succeeded."""
     stats: CellStatistics | None = field(default=None, metadata=nested(CellStatistics))

@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject
-    from bucketsum_lab.protocol.parameters import Parameter, Setting, Statistic, Value, Variant
+    from bucketsum_lab.protocol.parameters import Parameter, Setting, Value, Variant
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.protocol.samples import Sample
+    from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 
 
 class Workload(ABC):
@@ -33,8 +34,8 @@ class Workload(ABC):
     """Key of a generated object; ``{size_bytes}`` is replaced."""
     sample_names: ClassVar[tuple[str, ...]] = ()
     """Attributes that its samples have besides those of every `Sample`."""
-    statistic_names: ClassVar[tuple[str, ...]] = ()
-    """Names of its own statistics of a cell."""
+    statistics_type: ClassVar[type[WorkloadStatistics] | None] = None
+    """Its own statistics of a cell; None if it has none."""
     folded_first: ClassVar[str] = "streams"
     """Parameter that a crowded heat map leaves out first."""
     undeployable: ClassVar[str] = ""
@@ -88,9 +89,9 @@ class Workload(ABC):
         """Reason why a prober with *storage_mb* MiB of /tmp cannot do it, or None."""
         return None
 
-    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:  # noqa: ARG002 - a default
-        """Its `statistic_names` with their values, from a cell's good *samples*."""
-        return {}
+    def statistics(self, samples: Sequence[Sample]) -> WorkloadStatistics | None:  # noqa: ARG002 - a default
+        """A `statistics_type` of a cell's good *samples*; None if they have none."""
+        return None
 
     def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - a default
         """Whether the template has parameters for all of *setting*; not if it is `undeployable`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.table.codec import attributes_of, from_values, names_of
 from bucketsum_lab.protocol.run_records import CellRow, Run
 from bucketsum_lab.protocol.samples import Sample
-from bucketsum_lab.workloads import SAMPLE_NAMES, STATISTIC_NAMES, setting_of
+from bucketsum_lab.workloads import SAMPLE_NAMES, setting_of, statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,9 @@ def sample_values(sample: Sample) -> dict[str, Any]:
 
 def cell_values(cell: CellRow) -> dict[str, Any]:
     """All values of *cell*; missing statistics are None, except those of its workload."""
-    values = {**cell.setting.values, **dict(attributes_of(cell)), **cell.own}
+    values = {**cell.setting.values, **dict(attributes_of(cell))}
+    if cell.own:
+        values |= {name: value for name, value in attributes_of(cell.own) if value is not None}
     return values | {name: values[name] or 0 for name in _COUNTS}
 
 
@@ -55,7 +57,7 @@ def sample_of(values: Mapping[str, Any]) -> Sample:
 
 def cell_of(values: Mapping[str, Any]) -> CellRow:
     """The inverse of `item_values` for a cell."""
-    own = {name: values[name] for name in STATISTIC_NAMES if name in values}
+    setting = setting_of(values)
     without = {name for name in _COUNTS if not values.get(name)}  # the count of no statistics
     known = {name: value for name, value in values.items() if name not in without}
-    return from_values(CellRow, known, setting=setting_of(values), own=own)
+    return from_values(CellRow, known, setting=setting, own=statistics_of(setting, values))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bucketsum_lab.protocol.workload import Workload
+    from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 
 
 class WorkloadName(StrEnum):
@@ -52,9 +53,6 @@ OWN_PARAMETERS: Final = {
 SAMPLE_NAMES: Final = tuple(
     dict.fromkeys(name for workload in WORKLOADS.values() for name in workload.sample_names)
 )
-STATISTIC_NAMES: Final = tuple(
-    dict.fromkeys(name for workload in WORKLOADS.values() for name in workload.statistic_names)
-)
 
 
 def workload_of(name: str) -> Workload:
@@ -66,6 +64,19 @@ def workload_of(name: str) -> Workload:
     if name not in tuple(WorkloadName):
         raise BadSweep(f"there is no workload {name!r}")
     return WORKLOADS[WorkloadName(name)]
+
+
+def statistics_of(setting: Setting, values: Mapping[str, Any]) -> WorkloadStatistics | None:
+    """The workload's own statistics among the *values* of a cell; None if they have none.
+
+    Raises:
+        ValueError: Some are missing, or are of another type.
+    """
+    for workload in WORKLOADS.values():
+        kind = workload.statistics_type
+        if kind and {parameter for parameter, _ in setting.variant} & {*workload.parameters}:
+            return kind.of_values(values)
+    return None
 
 
 def setting_of(values: Mapping[str, Any]) -> Setting:

@@ -13,6 +13,7 @@ from bucketsum_cli.tune.plots.plot import Plot, hint_of, new_axes
 from bucketsum_cli.tune.plots.theme import FRONTIER, HIGHLIGHT, INK, LINES
 from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
+from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,25 +72,29 @@ def _finish(axes: Axes, names: Sequence[str]) -> None:
 
 def _draw(axes: Axes, place: int, cell: CellRow) -> None:
     """The bars, and the marks of the models."""
-    fetching, working = _seconds(cell, "fetch_ms"), _seconds(cell, "work_ms")
+    own = FetchStatistics.of(cell)
+    if own is None:
+        return
+    fetching, working = _seconds(own.fetch_ms), _seconds(own.work_ms)
     if fetching is not None:
         axes.barh(place - _BAR_HEIGHT / 2, fetching, _BAR_HEIGHT, color=_FETCHING)
     if working is not None:
         axes.barh(place + _BAR_HEIGHT / 2, working, _BAR_HEIGHT, color=FRONTIER)
-    models = [_seconds(cell, "max_ms"), _seconds(cell, "sum_ms")]
+    models = [_seconds(own.max_ms), _seconds(own.sum_ms)]
     marks = [seconds for seconds in models if seconds is not None]
     axes.plot(marks, [place] * len(marks), "|", color=INK, markersize=10)
 
 
 def _text(cell: CellRow, stats: CellStatistics) -> str:
     """``2.10 s; fetching 1.50 s, working 1.90 s``."""
-    sides = {"fetching": _seconds(cell, "fetch_ms"), "working": _seconds(cell, "work_ms")}
+    own = FetchStatistics.of(cell)
+    sides = {"fetching": _seconds(own.fetch_ms), "working": _seconds(own.work_ms)} if own else {}
     texts = [f"{name} {value:.2f} s" for name, value in sides.items() if value is not None]
     return f"{stats.p50_seconds:.2f} s; {', '.join(texts)}"
 
 
-def _seconds(cell: CellRow, name: str) -> float | None:
-    return float(cell.own[name]) / 1000 if name in cell.own else None
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
 
 
 PLOTS: Final[Plots] = {"stages": stage_times, "memory": memory_curve, "cost": cost_frontier}

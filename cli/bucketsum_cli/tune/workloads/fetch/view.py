@@ -2,64 +2,73 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.measure import BYTES_PER_MB
 from bucketsum_cli.terminal.formatting import MISSING
-from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView
+from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
+from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bucketsum_lab.protocol.run_records import CellRow
 
+_MS: Final = 1000
 
-def _seconds_of(*names: str) -> Callable[[CellRow], str]:
-    """Statistics in milliseconds as seconds, joined by `` / ``."""
-
-    def text(cell: CellRow) -> str:
-        if not set(names) <= set(cell.own):
-            return MISSING
-        return " / ".join(f"{float(cell.own[name]) / 1000:.2f}" for name in names)
-
-    return text
+_of: Final = partial(text_of, FetchStatistics)
 
 
-def _cached_text(cell: CellRow) -> str:
-    if "cached_bytes" not in cell.own:
+def _pair(first: float | None, second: float | None, unit: float, form: str) -> str | None:
+    """Two numbers in *unit*, joined by `` / ``; None if there is none."""
+    if first is None or second is None:
+        return None
+    return f"{first / unit:{form}} / {second / unit:{form}}"
+
+
+def _fetching(own: FetchStatistics) -> str | None:
+    return _pair(own.fetch_ms, own.fetch_idle_ms, _MS, ".2f")
+
+
+def _working(own: FetchStatistics) -> str | None:
+    return _pair(own.work_ms, own.work_idle_ms, _MS, ".2f")
+
+
+def _models(own: FetchStatistics) -> str | None:
+    return _pair(own.sum_ms, own.max_ms, _MS, ".2f")
+
+
+def _transferred(own: FetchStatistics) -> str | None:
+    return _pair(own.disk_written_bytes, own.disk_read_bytes, BYTES_PER_MB, ",.0f")
+
+
+def _disk_peak(own: FetchStatistics) -> str | None:
+    return f"{own.disk_peak_bytes / BYTES_PER_MB:,.0f} MB" if own.disk_peak_bytes else None
+
+
+def _cached(cell: CellRow) -> str:
+    own = FetchStatistics.of(cell)
+    if own is None or own.cached_bytes is None:
         return MISSING
-    return f"{float(cell.own['cached_bytes']) / cell.object_bytes:.0%}"
-
-
-def _disk_text(cell: CellRow) -> str:
-    if not cell.own.get("disk_peak_bytes"):
-        return MISSING
-    return f"{float(cell.own['disk_peak_bytes']) / 1e6:,.0f} MB"
-
-
-def _transfer_text(cell: CellRow) -> str:
-    names = ("disk_written_bytes", "disk_read_bytes")
-    if not set(names) <= set(cell.own):
-        return MISSING
-    return " / ".join(f"{float(cell.own[name]) / 1e6:,.0f}" for name in names)
+    return f"{own.cached_bytes / cell.object_bytes:.0%}"
 
 
 FETCH: Final = WorkloadView(
     (
-        TableColumn("fetch", "fetching / idle s", _seconds_of("fetch_ms", "fetch_idle_ms"),
+        TableColumn("fetch", "fetching / idle s", _of(_fetching),
                     meaning="Median time in which archives were downloaded to the disk, and the "
                             "rest of the wall time."),
-        TableColumn("work", "working / idle s", _seconds_of("work_ms", "work_idle_ms"),
+        TableColumn("work", "working / idle s", _of(_working),
                     meaning="Median time in which a worker was busy, and the rest of the wall "
                             "time; workers of the schedule stream are idle while they wait for "
                             "bytes."),
-        TableColumn("model", "D + P / max s", _seconds_of("sum_ms", "max_ms"), in_report=True,
+        TableColumn("model", "D + P / max s", _of(_models), in_report=True,
                     meaning="The models of both extremes, with D fetching and P working: one "
                             "side after the other, or only the slower side."),
-        TableColumn("cached", "in page cache", _cached_text,
+        TableColumn("cached", "in page cache", _cached,
                     meaning="Share of the data that was in the page cache when the work on its "
                             "archive began; the rest was read from the disk again."),
-        TableColumn("disk_peak", "most on disk", _disk_text, in_report=True),
-        TableColumn("disk_transfer", "disk written / read MB", _transfer_text, in_report=True,
+        TableColumn("disk_peak", "most on disk", _of(_disk_peak), in_report=True),
+        TableColumn("disk_transfer", "disk written / read MB", _of(_transferred), in_report=True,
                     meaning="Bytes between the page cache and the disk. An archive that is "
                             "removed before its pages are written is never on the disk itself."),
     ),

@@ -19,6 +19,7 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
     measured_crossovers,
     read_cost,
 )
+from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +50,8 @@ class _Kind:
 
 
 def _seconds(cell: CellRow) -> float | None:
-    return float(cell.own["total_seconds"]) if cell.stats and "total_seconds" in cell.own else None
+    own = RecordsStatistics.of(cell)
+    return own.total_seconds if own and cell.stats else None
 
 
 def _usd(cell: CellRow) -> float | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.measure import BYTES_PER_GB, BYTES_PER_MB
 from bucketsum.prices import S3_GET
 from bucketsum_lab.workloads.records.layouts import SINGLE_READS
+from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,16 +46,16 @@ class ReadCost:
 
 def read_cost(cell: CellRow) -> ReadCost | None:
     """The cost of *cell*; None without a measurement, or without a price."""
-    stats = cell.stats
-    if stats is None or stats.usd_per_gb is None or "total_seconds" not in cell.own:
+    stats, own = cell.stats, RecordsStatistics.of(cell)
+    if own is None or stats is None or stats.usd_per_gb is None:
         return None
     invocation_usd = stats.usd_per_gb * cell.object_bytes / BYTES_PER_GB
     return ReadCost(
         reads=int(cell.setting.own["reads"]),
-        seconds=float(cell.own["total_seconds"]),
-        build_seconds=float(cell.own["build_seconds"]),
-        request_usd=float(cell.own["request_usd"]),
-        build_request_usd=float(cell.own["build_usd"]),
+        seconds=own.total_seconds,
+        build_seconds=own.build_seconds,
+        request_usd=own.request_usd,
+        build_request_usd=own.build_usd,
         lambda_usd_per_second=invocation_usd / stats.billed_ms * _MS,
     )
 
@@ -137,17 +138,17 @@ class _Scan:
 
 def _scans(cells: Sequence[CellRow]) -> list[tuple[int, _Scan]]:
     """The scan that single reads over each number of connections are compared with."""
-    measured = [cell for cell in cells if "latency_ms" in cell.own and cell.stats]
+    measured = [(cell, own) for cell in cells if cell.stats and (own := RecordsStatistics.of(cell))]
     connections = {
         int(cell.setting.own["connections"])
-        for cell in measured
+        for cell, _ in measured
         if cell.setting.own["layout"] in SINGLE_READS
     }
     if not connections:
         return []
-    latency = median(float(cell.own["latency_ms"]) for cell in measured) / _MS
-    mb_per_s = median(float(cell.own["link_mb_per_s"]) for cell in measured)
-    scan = _Scan(latency, latency + measured[0].object_bytes / BYTES_PER_MB / mb_per_s)
+    latency = median(own.latency_ms for _, own in measured) / _MS
+    mb_per_s = median(own.link_mb_per_s for _, own in measured)
+    scan = _Scan(latency, latency + measured[0][0].object_bytes / BYTES_PER_MB / mb_per_s)
     return [(count, scan) for count in sorted(connections)]
 
 

@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import MISSING, usd_text
-from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, statistic
+from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_cli.tune.workloads.records.read_costs import read_cost
+from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bucketsum_lab.protocol.run_records import CellRow
 
 _MILLION = 1_000_000
 
-
-def _phase(name: str) -> Callable[[CellRow], str]:
-    """Wall and CPU time of a phase."""
-
-    def text(cell: CellRow) -> str:
-        if f"{name}_seconds" not in cell.own:
-            return MISSING
-        seconds, cpu = cell.own[f"{name}_seconds"], cell.own[f"{name}_cpu_seconds"]
-        return f"{seconds:.3f} / {cpu:.3f}"
-
-    return text
+_of: Final = partial(text_of, RecordsStatistics)
 
 
-def _time_text(cell: CellRow) -> str:
+def _build(own: RecordsStatistics) -> str:
+    return f"{own.build_seconds:.3f} / {own.build_cpu_seconds:.3f}"
+
+
+def _index(own: RecordsStatistics) -> str:
+    return f"{own.index_seconds:.3f} / {own.index_cpu_seconds:.3f}"
+
+
+def _fetch(own: RecordsStatistics) -> str:
+    return f"{own.fetch_seconds:.3f} / {own.fetch_cpu_seconds:.3f}"
+
+
+def _time(own: RecordsStatistics) -> str:
     """Percentiles of the time of a record, or the amortised time."""
-    if "record_time" not in cell.own:
-        return MISSING
-    percentiles = [f"{cell.own[f'record_p{percent}_ms']:.3g}" for percent in (50, 90, 99)]
-    if cell.own["record_time"] == "amortised":
-        return f"{percentiles[0]} amortised"
-    return " / ".join(percentiles)
+    if own.record_time == "amortised":
+        return f"{own.record_p50_ms:.3g} amortised"
+    return f"{own.record_p50_ms:.3g} / {own.record_p90_ms:.3g} / {own.record_p99_ms:.3g}"
 
 
 def _read_text(cell: CellRow) -> str:
-    if "records_read" not in cell.own:
+    own = RecordsStatistics.of(cell)
+    if own is None:
         return MISSING
-    read = int(cell.own["records_read"])
-    return f"{read:,}" if read == cell.setting.own["reads"] else f"{read:,}, scaled"
+    scaled = "" if own.records_read == cell.setting.own["reads"] else ", scaled"
+    return f"{own.records_read:,.0f}{scaled}"
 
 
 def _million_text(cell: CellRow) -> str:
@@ -61,31 +61,32 @@ RECORDS: Final = WorkloadView(
                     meaning="Records that were read and verified. “scaled”: the layout exists "
                             "for a sample of the records; times, requests and prices are those "
                             "of the sample times reads over records read."),
-        TableColumn("total_seconds", "total s", statistic("total_seconds", "{:.3f}"),
+        TableColumn("total_seconds", "total s", _of(lambda own: f"{own.total_seconds:.3f}"),
                     meaning="Build, index and fetch, at the median of the warm runs."),
-        TableColumn("predicted_seconds", "predicted s", statistic("predicted_seconds", "{:.3f}"),
+        TableColumn("predicted_seconds", "predicted s",
+                    _of(lambda own: f"{own.predicted_seconds:.3f}"),
                     meaning="The same total by arithmetic: latency and bandwidth, measured "
                             "before each run, and CPU time per request."),
-        TableColumn("build_phase", "build s (wall / CPU)", _phase("build"), in_report=True,
+        TableColumn("build_phase", "build s (wall / CPU)", _of(_build), in_report=True,
                     meaning="To make the block file or the database on /tmp, its download "
                             "included."),
-        TableColumn("index_phase", "index s (wall / CPU)", _phase("index"), in_report=True),
-        TableColumn("fetch_phase", "fetch s (wall / CPU)", _phase("fetch"), in_report=True),
-        TableColumn("records_per_s", "records/s", statistic("records_per_s", "{:,.0f}")),
-        TableColumn("record_ms", "ms per record", _time_text,
+        TableColumn("index_phase", "index s (wall / CPU)", _of(_index), in_report=True),
+        TableColumn("fetch_phase", "fetch s (wall / CPU)", _of(_fetch), in_report=True),
+        TableColumn("records_per_s", "records/s", _of(lambda own: f"{own.records_per_s:,.0f}")),
+        TableColumn("record_ms", "ms per record", _of(_time),
                     meaning="50th, 90th and 99th percentile. “amortised”: the time of the batch "
                             "over its records."),
-        TableColumn("record_requests", "requests", statistic("requests", "{:,.0f}"),
+        TableColumn("record_requests", "requests", _of(lambda own: f"{own.requests:,.0f}"),
                     meaning="Requests to S3 for all reads, index and download included."),
         TableColumn("read_factor", "bytes read per byte wanted",
-                    statistic("read_factor", "{:,.1f}"), in_report=True),
+                    _of(lambda own: f"{own.read_factor:,.1f}"), in_report=True),
         TableColumn("usd_per_million_reads", "USD per million reads", _million_text,
                     meaning="Lambda's time and the requests."),
         TableColumn("build_price", "USD for the build", _build_text, in_report=True,
                     meaning="The requests that store the whole data set in this layout, and "
                             "Lambda's time if it is built on /tmp."),
-        TableColumn("storage_factor", "storage factor", statistic("storage_factor", "{:.2f}"),
-                    in_report=True,
+        TableColumn("storage_factor", "storage factor",
+                    _of(lambda own: f"{own.storage_factor:.2f}"), in_report=True,
                     meaning="Bytes of the layout, padding and index included, over those of its "
                             "records."),
     ),

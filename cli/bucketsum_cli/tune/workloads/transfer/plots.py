@@ -16,6 +16,7 @@ from bucketsum_cli.tune.plots.theme import DOT, FRONTIER, HIGHLIGHT, LINES
 from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 from bucketsum_lab.workloads.transfer.file_times import FileTime, read
+from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -68,14 +69,14 @@ def total_times(panel: Panel, _results: Results) -> Plot:
 
 def file_spread(panel: Panel, _results: Results) -> Plot:
     """A line for each cell: its fastest and slowest file, the median and the 90th percentile."""
-    cells = [cell for cell in panel.cells if "file_p50_ms" in cell.own]
+    cells = [(cell, own) for cell in panel.cells if (own := TransferStatistics.of(cell))]
     labels = _labels(panel)
-    figure, axes = _rows(labels[cell.cell_id] for cell in cells)
+    figure, axes = _rows(labels[cell.cell_id] for cell, _ in cells)
     hints = {}
-    for row, cell in enumerate(cells):
+    for row, (cell, own) in enumerate(cells):
         low, middle, most, high = (
-            float(cell.own[f"file_{kind}_ms"]) for kind in ("min", "p50", "p90", "max")
-        )
+            own.file_min_ms, own.file_p50_ms, own.file_p90_ms, own.file_max_ms
+        )  # fmt: skip
         gid = f"spread-{row}"
         axes.hlines([row], low, high, color=DOT, linewidth=1.6)
         axes.hlines([row], middle, most, color=FRONTIER, linewidth=5)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_GB
 from bucketsum_cli.terminal.formatting import MISSING, seconds_text, usd_text
-from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, statistic
+from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_lab.workloads.transfer.file_times import P99_FROM, read
+from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,12 +19,18 @@ if TYPE_CHECKING:
 
 _FILES: Final = 1000
 
+_of: Final = partial(text_of, TransferStatistics)
 
-def _slowest_text(cell: CellRow) -> str:
+
+def _slowest(own: TransferStatistics) -> str:
     """The 99th percentile of many files, else the slowest file; each is called by its name."""
-    if "file_p99_ms" in cell.own:
-        return f"p99 {cell.own['file_p99_ms']:,.1f}"
-    return f"max {cell.own['file_max_ms']:,.1f}" if "file_max_ms" in cell.own else MISSING
+    if own.file_p99_ms is not None:
+        return f"p99 {own.file_p99_ms:,.1f}"
+    return f"max {own.file_max_ms:,.1f}"
+
+
+def _first_byte(own: TransferStatistics) -> str | None:
+    return None if own.first_byte_p50_ms is None else f"{own.first_byte_p50_ms:,.1f}"
 
 
 def _cpu_text(cell: CellRow) -> str:
@@ -30,10 +38,11 @@ def _cpu_text(cell: CellRow) -> str:
 
 
 def _usd_text(cell: CellRow) -> str:
-    if cell.stats is None or cell.stats.usd_per_gb is None or "files" not in cell.own:
+    own = TransferStatistics.of(cell)
+    if own is None or cell.stats is None or cell.stats.usd_per_gb is None:
         return MISSING
     usd = cell.stats.usd_per_gb * cell.object_bytes / BYTES_PER_GB
-    return usd_text(usd / int(cell.own["files"]) * _FILES)
+    return usd_text(usd / own.files * _FILES)
 
 
 def _rows(sample: Sample) -> Iterator[Mapping[str, object]]:
@@ -56,15 +65,15 @@ def _rows(sample: Sample) -> Iterator[Mapping[str, object]]:
 
 TRANSFER: Final = WorkloadView(
     columns=(
-        TableColumn("file_p50_ms", "file p50 ms", statistic("file_p50_ms", "{:,.1f}"),
+        TableColumn("file_p50_ms", "file p50 ms", _of(lambda own: f"{own.file_p50_ms:,.1f}"),
                   meaning="Median time of a file, over the files of all good samples. With random "
                           "starts, from the intended start, so that waiting counts."),
-        TableColumn("file_p90_ms", "file p90 ms", statistic("file_p90_ms", "{:,.1f}"),
+        TableColumn("file_p90_ms", "file p90 ms", _of(lambda own: f"{own.file_p90_ms:,.1f}"),
                   in_report=True),
-        TableColumn("file_tail_ms", "slowest file ms", _slowest_text,
+        TableColumn("file_tail_ms", "slowest file ms", _of(_slowest),
                   meaning=f"The 99th percentile from {P99_FROM:,} times of files on; of fewer, the "
                           "longest time (max)."),
-        TableColumn("first_byte_p50_ms", "first byte ms", statistic("first_byte_p50_ms", "{:,.1f}"),
+        TableColumn("first_byte_p50_ms", "first byte ms", _of(_first_byte),
                   in_report=True,
                   meaning="Median time from the start of a file to its first byte. Programs do "
                           "not tell it."),

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bucketsum_cli.terminal.formatting import MISSING
-from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
+from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
 
 
-def _members_text(cell: CellRow) -> str:
-    if "members" not in cell.own:
-        return MISSING
-    return f"{cell.own['members']:,} in {cell.own['directories']:,}"
+def _members(own: UnzipStatistics) -> str:
+    return f"{own.members:,} in {own.directories:,}"
 
 
-UNZIP: Final = WorkloadView((TableColumn("members", "files in folders", _members_text),))
+UNZIP: Final = WorkloadView(
+    (TableColumn("members", "files in folders", text_of(UnzipStatistics, _members)),)
+)

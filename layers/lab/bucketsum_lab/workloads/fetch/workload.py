@@ -10,21 +10,22 @@ from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU
+
+# What only a probe or a generated data set needs is imported there, as in unzip.
+# ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.objects import DataFile, Generated, file_key
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, failed
 from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.fetch.model import ItemFailed, Schedule, Work
-
-# What only a probe or a generated data set needs is imported there, as in unzip.
-# ruff: noqa: PLC0415
+from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from bucketsum_lab.protocol.objects import PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting, Statistic
+    from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.protocol.samples import Sample
 
@@ -63,7 +64,7 @@ class FetchWorkload(Workload):
     object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
     object_name = "objects/fetch-{size_bytes}.json"
     sample_names = ("items", *_TIMES, *_COUNTS)
-    statistic_names = ("items", *_TIMES, "sum_ms", "max_ms", *_COUNTS)
+    statistics_type = FetchStatistics
     folded_first = "chunk_bytes"
     undeployable = "the hasher fetches no data sets, so no schedule can be deployed"
 
@@ -131,7 +132,7 @@ class FetchWorkload(Workload):
             answer["cpu_seconds"] = round(answer["cpu_seconds"] + child_cpu_seconds() - children, 6)
         return {**answer, **measured}
 
-    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+    def statistics(self, samples: Sequence[Sample]) -> FetchStatistics | None:
         """Medians, and their models: fetching plus processing, and the longer of the two."""
         medians: dict[str, int] = {}
         for name in self.sample_names:
@@ -141,4 +142,4 @@ class FetchWorkload(Workload):
         if "fetch_ms" in medians:
             sides = medians["fetch_ms"], medians["work_ms"]
             medians |= {"sum_ms": sum(sides), "max_ms": max(sides)}
-        return medians
+        return FetchStatistics.of_values(medians)

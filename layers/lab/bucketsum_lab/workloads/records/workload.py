@@ -8,6 +8,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
+
+# What only a probe or a generated data set needs is imported there.
+# ruff: noqa: PLC0415
 from bucketsum_lab.protocol.objects import DataFile, Generated
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.workload import Workload
@@ -24,9 +27,7 @@ from bucketsum_lab.workloads.records.layouts import (
     Layout,
     record_name,
 )
-
-# What only a probe or a generated data set needs is imported there.
-# ruff: noqa: PLC0415
+from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +94,7 @@ class RecordsWorkload(Workload):
     """``record_time`` is ``each`` or ``amortised``: how the percentiles were measured. Bytes are
     those from the network; `read_factor` is theirs to the bytes of the records wanted, and
     `storage_factor` that of the layout's bytes. `retries` are not among `requests`."""
-    statistic_names = sample_names
+    statistics_type = RecordsStatistics
     folded_first = "gap_bytes"
     undeployable = "the hasher reads no records"
 
@@ -169,13 +170,14 @@ class RecordsWorkload(Workload):
 
         return probe(event, context)
 
-    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+    def statistics(self, samples: Sequence[Sample]) -> RecordsStatistics | None:
         """The median of each number; a text is the same in all samples."""
         values = {
             name: [sample.own[name] for sample in samples if name in sample.own]
-            for name in self.statistic_names
+            for name in self.sample_names
         }
-        return {name: _middle(of_name) for name, of_name in values.items() if of_name}
+        medians = {name: _middle(of_name) for name, of_name in values.items() if of_name}
+        return RecordsStatistics.of_values(medians)
 
 
 def _middle(values: Sequence[Statistic]) -> Statistic:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
+
+# What only a probe or a data set needs is imported there.
+# ruff: noqa: PLC0415
 from bucketsum_lab.protocol.objects import Generated
 from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.transfer.duration import trial_seconds
@@ -22,15 +25,13 @@ from bucketsum_lab.workloads.transfer.model import (
     Start,
     files_in,
 )
-
-# What only a probe or a data set needs is imported there.
-# ruff: noqa: PLC0415
+from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from bucketsum_lab.protocol.objects import DataFile, PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting, Statistic
+    from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.protocol.samples import Sample
 
@@ -58,10 +59,7 @@ class TransferWorkload(Workload):
     default_object_bytes = FRACTOS_BYTES
     object_name = "objects/transfer-{size_bytes}.jsonl"
     sample_names = ("files", "threads", "drained_bytes", "file_times")
-    statistic_names = (
-        "files", "threads", "file_min_ms", "file_p50_ms", "file_p90_ms", "file_p99_ms",
-        "file_max_ms", "file_mean_ms", "first_byte_p50_ms",
-    )  # fmt: skip
+    statistics_type = TransferStatistics
     folded_first = "warm"
     undeployable = "transfers are measured to compare, and no parameter deploys them"
 
@@ -101,17 +99,15 @@ class TransferWorkload(Workload):
 
         return answer_to(event, context)
 
-    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+    def statistics(self, samples: Sequence[Sample]) -> TransferStatistics | None:
         """Statistics of the times of all files in all good samples."""
         from bucketsum_lab.workloads.transfer.file_times import file_statistics, read
 
         own = [sample.own for sample in samples if "file_times" in sample.own]
         if not own:
-            return {}
+            return None
         times = [time for values in own for time in read(str(values["file_times"]))]
-        return {
-            "files": own[0]["files"], "threads": own[0]["threads"], **file_statistics(times)
-        }  # fmt: skip
+        return TransferStatistics.of_values({**own[0], **file_statistics(times)})
 
 
 def _no_room(setting: Setting, size_bytes: int, storage_mb: int) -> str | None:

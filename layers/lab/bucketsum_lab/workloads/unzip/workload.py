@@ -11,14 +11,15 @@ from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU, archive_threads, has_second_core
 from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
+
+# What only a probe or a generated archive needs is imported there: the planner reads no archives.
+# ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.objects import Generated
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, created_object, failed
 from bucketsum_lab.protocol.workload import Workload
-
-# What only a probe or a generated archive needs is imported there: the planner reads no archives.
-# ruff: noqa: PLC0415
+from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.reader import ArchiveReader
     from bucketsum.table.rows import ArchiveRecord
     from bucketsum_lab.protocol.objects import PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting, Statistic, Value, Variant
+    from bucketsum_lab.protocol.parameters import Setting, Value, Variant
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.protocol.samples import Sample
 
@@ -67,7 +68,7 @@ class UnzipWorkload(Workload):
     object_bytes = range(ARCHIVE_BYTES_MIN, ARCHIVE_BYTES_MAX + 1)
     object_name = "objects/{size_bytes}.zip"
     sample_names = ("mode", "inflate", "members", "directories", "member_bytes")
-    statistic_names = ("members", "directories", "member_bytes")
+    statistics_type = UnzipStatistics
     folded_first = "chunk_bytes"
     undeployable = "discard and zlib are to compare with and cannot be deployed"
 
@@ -158,10 +159,9 @@ class UnzipWorkload(Workload):
             answer |= failed(*problem)
         return answer
 
-    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+    def statistics(self, samples: Sequence[Sample]) -> UnzipStatistics | None:
         """The archive's contents: equal in all good samples, because the prober checks them."""
-        own = next((sample.own for sample in samples if "members" in sample.own), {})
-        return {name: own[name] for name in self.statistic_names if name in own}
+        return UnzipStatistics.of_values(samples[0].own) if samples else None
 
     def is_deployable(self, setting: Setting) -> bool:
         """Archives are streamed or go through /tmp, decompressed by the hasher's first engine."""

@@ -1,0 +1,33 @@
+"""The statistics of a cell that only its workload has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.table.codec import from_values, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from bucketsum_lab.protocol.run_records import CellRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadStatistics:
+    """A workload's own statistics of a cell: a number or a text in each field."""
+
+    @classmethod
+    def of(cls, cell: CellRow) -> Self | None:
+        """Those of *cell*; None without a good sample, and for another workload."""
+        return cell.own if isinstance(cell.own, cls) else None
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> Self | None:
+        """Those among *values* by name; None if there are none.
+
+        Raises:
+            ValueError: Some are missing, or are of another type.
+        """
+        return None if values.keys().isdisjoint(names_of(cls)) else from_values(cls, values)
