@@ -166,7 +166,7 @@ STACK_CHECKS: Final = (
     Check("mappings", "all event source mappings are enabled", _mappings),
     Check("visibility", "a message stays hidden while it is worked on", _visibility),
     Check("concurrency", "the account's quota suffices for all functions", _concurrency),
-    Check("recursion", "Lambda does not stop the slices of long objects", _recursion),
+    Check("recursion", "Lambda's loop detection does not stop a long object", _recursion),
     Check("notification", "the bucket may notify the queue, and does", _notification),
     Check("alarms", "the alarms exist and notify somebody", _alarms),
 )
