@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test soak check product bench events reference docs package sbom audit lock clean
+.PHONY: help setup demo test soak check product bench events reference pictures docs package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -62,9 +62,12 @@ bench: .venv/.ready ## Compare speed and memory with their targets (ARGS=readers
 events: .venv/.ready ## Regenerate the sample events in events/ with `sam local generate-event`
 	@$(BIN)/python -m events.generate
 
-reference: .venv/.ready ## Write the generated pages and tables of docs/, and docs/cost.svg
+reference: .venv/.ready ## Write the generated pages and tables of docs/
 	@$(BIN)/python -m bench.reference
 	@$(BIN)/python -m bench cost --write-docs >/dev/null
+
+pictures: .venv/.ready ## Draw the pictures of README and docs
+	@$(BIN)/python -m bench.pictures
 
 SITE := .venv/docs
 

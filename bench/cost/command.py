@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bench.cost.chart import chart
 from bench.cost.measured import measured_in
 from bench.cost.tables import details, tables
 from bench.tables import options
@@ -19,13 +18,12 @@ if TYPE_CHECKING:
     from bench.cost.measured import Measured
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cost.md"
-CHART: Final = DOCUMENT.with_suffix(".svg")
 DETAILS: Final = Path(__file__).parents[1] / "measured" / "cost.md"
 
 
 @click.command()
 @options.as_json
-@options.write_docs("docs/cost.md", "docs/cost.svg", "bench/measured/cost.md")
+@options.write_docs("docs/cost.md", "bench/measured/cost.md")
 def cost(*, as_json: bool, write_docs: bool) -> None:
     """Compute US dollars per terabyte and per million small objects.
 
@@ -41,7 +39,7 @@ def cost(*, as_json: bool, write_docs: bool) -> None:
 
 
 def documents(measured: Measured) -> dict[Path, str]:
-    """Each document with its tables, or its chart, of *measured*.
+    """Each document with its tables of *measured*.
 
     Raises:
         ValueError: A marker is missing.
@@ -49,7 +47,6 @@ def documents(measured: Measured) -> dict[Path, str]:
     origins = "\n".join(f"> {origin}" for origin in measured.origins)
     page = written_between(DOCUMENT.read_text("utf-8"), "cost-origin", origins)
     return {
-        CHART: chart(measured),
         DOCUMENT: with_tables(page, tables(measured)),
         DETAILS: with_tables(DETAILS.read_text("utf-8"), details(measured)),
     }

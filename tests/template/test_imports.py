@@ -42,6 +42,8 @@ analyst: lab.protocol lab.results layer settings
 bench.cost: bench.readers bench.scaling bench.tables cli.backfill cli.terminal layer layer.hashing \
 settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
+bench.pictures: bench.cost bench.tables cli.aws cli.commands cli.dead_letters cli.terminal \
+cli.tune cli.tune.report lab.protocol layer.archives layer.table
 bench.readers: bench bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
 bench.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.workloads

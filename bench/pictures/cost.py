@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 from bench.cost.alternatives import alternatives
 from bench.cost.tables import per_tb
+from bench.pictures.drawing import SANS, drawing
 
 if TYPE_CHECKING:
     from bench.cost.measured import Measured
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 _DEFAULT_MEMORY_MB: Final = 256
 _FROM_USD: Final = 0.01
 _TO_USD: Final = 100.0
-_WIDTH: Final = 640
 _BARS: Final = 590
 """Length of the bar of `_TO_USD`."""
 
@@ -27,14 +27,10 @@ _NAMES: Final = {
     "S3 Batch Operations, compute checksum": "S3 Batch Operations, compute checksum",
     "a laptop, over the internet": "download and sha1sum (egress)",
 }
-_STYLE: Final = """
-text { font-family: system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif;
-       fill: #1f2328; font-size: 21px }
-.title { font-size: 25px; font-weight: 600 } .usd { font-weight: 600 } .note { fill: #59636e }
-rect { fill: #8c959f } .own { fill: #0969da }
-@media (prefers-color-scheme: dark) {
-  text { fill: #f0f6fc } .note { fill: #9198a1 } rect { fill: #656c76 } .own { fill: #4493f8 }
-}"""
+_STYLE: Final = f"""\
+text {{ font-family: {SANS}; fill: var(--ink); font-size: 21px }}
+.title {{ font-size: 25px; font-weight: 600 }} .usd {{ font-weight: 600 }}
+.note {{ fill: var(--note) }} rect {{ fill: var(--bar) }} .own {{ fill: var(--own) }}"""
 
 
 def chart(measured: Measured) -> str:
@@ -47,19 +43,18 @@ def chart(measured: Measured) -> str:
     others = [(_NAMES[row[0]], row[1], "") for row in alternatives().rows]
     bars = [("bucketsum, objects of 100 MB", own, ' class="own"'), *others]
     height = _TOP + _ROW * len(bars)
-    drawn = "\n".join(
-        _bar(_TOP + _ROW * number, name, usd, kind)
-        for number, (name, usd, kind) in enumerate(sorted(bars, key=lambda bar: float(bar[1])))
+    bars = sorted(bars, key=lambda bar: float(bar[1]))
+    prices = "; ".join(f"{name}: ${usd:.2f}" for name, usd, _ in bars)
+    return drawing(
+        "US dollars to hash one terabyte in S3, on a logarithmic scale",
+        f"{prices}.",
+        height,
+        _STYLE,
+        '<text x="8" y="32" class="title">USD to hash 1 TB in S3</text>',
+        '<text x="8" y="62" class="note">logarithmic: a quarter of the width is ten times as much'
+        "</text>",
+        *(_bar(_TOP + _ROW * number, *bar) for number, bar in enumerate(bars)),
     )
-    return f"""\
-<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" viewBox="0 0 {_WIDTH} {height}" role="img">
-<title>US dollars to hash one terabyte in S3, on a logarithmic scale</title>
-<style>{_STYLE}</style>
-<text x="8" y="32" class="title">USD to hash 1 TB in S3</text>
-<text x="8" y="62" class="note">logarithmic: a quarter of the width is ten times as much</text>
-{drawn}
-</svg>
-"""
 
 
 def _bar(y: int, name: str, usd: float, kind: str) -> str:
