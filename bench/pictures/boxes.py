@@ -45,7 +45,7 @@ path {{ fill: none; stroke: var(--note); stroke-width: 2.5 }}
 
 
 def boxes() -> str:
-    """Return the picture."""
+    """Draw the boxes, their arrows and labels."""
     return drawing(
         "How bucketsum works",
         _DESCRIPTION,
