@@ -62,7 +62,9 @@ exclude_option = click.option(
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
 count_option = click.option(
-    "--count", is_flag=True, help="Count exactly, by listing, even more than a million objects."
+    "--count",
+    is_flag=True,
+    help="List the bucket to count exactly, even if it has more than a million objects.",
 )
 
 
@@ -258,7 +260,7 @@ def stack_options(
     if bucket_help is None:
         return with_target
     bucket_option = click.option(
-        "--bucket", type=BucketName(), metavar="NAME", help=f"{bucket_help} Also s3://NAME."
+        "--bucket", type=BucketName(), metavar="NAME", help=f"{bucket_help} s3://NAME works too."
     )
     return bucket_option(with_target)
 

@@ -28,7 +28,7 @@ _OTHER_KINDS: Final = ("--x-s3", "-s3alias", "--ol-s3")
 deploy_option = click.option(
     "--deploy",
     is_flag=True,
-    help="Also update the stack NAME-attached, which has the permissions, if necessary.",
+    help="If necessary, also update the permissions (the stack NAME-attached).",
 )
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Only show the changes; do not make them."

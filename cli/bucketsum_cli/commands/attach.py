@@ -65,7 +65,9 @@ if TYPE_CHECKING:
     help="How the events reach the queue.",
 )
 @click.option(
-    "--created-only", is_flag=True, help="Record no deletions and restores, whose events cost too."
+    "--created-only",
+    is_flag=True,
+    help="Do not record deletions and restores: their events cost too.",
 )
 @deploy_option
 @dry_run_option
@@ -86,16 +88,17 @@ def attach(
 ) -> None:
     """Hash new objects in BUCKET from now on, and record deletions.
 
-    Adds a notification to the bucket, which S3 applies after about five minutes; if the bucket has
-    other notifications, keeps them and asks for confirmation first. For existing objects, run
-    `bucketsum backfill BUCKET` ten minutes later. If another notification already reports some of
-    the same keys, S3 refuses a second one; then use --via eventbridge, which covers all keys and
-    cannot be used with --prefix or --suffix.
+    Adds a notification to the bucket. If the bucket has other notifications, keeps them and asks
+    for confirmation first. S3 applies the change after about five minutes. To hash the existing
+    objects, run `bucketsum backfill BUCKET` ten minutes later.
+
+    If another notification already reports some of the same keys, S3 refuses the new one. Then use
+    --via eventbridge, which covers all keys and cannot be used with --prefix or --suffix.
 
     The permission to read the bucket is in a stack of its own, NAME-attached; --deploy creates or
-    updates it. Without --deploy, the command fails if that is necessary. `attach` can be repeated
-    with the same options. To hash further keys, repeat it with a --prefix or --suffix that matches
-    none of the keys already covered.
+    updates this stack. Without --deploy, the command fails if the stack must be created or updated.
+    `attach` can be repeated with the same options. To hash further keys, repeat it with a --prefix
+    or --suffix that matches none of the keys already covered.
 
     Exits with 1 if you decline.
 

@@ -108,7 +108,7 @@ class CheckOutcome:
     "--sums",
     type=click.File(encoding="utf-8", errors="surrogateescape"),
     metavar="FILE",
-    help="Instead of files, compare the lines of `sha1sum` in FILE; - is stdin.",
+    help="Instead of files, compare the SHA-1s in FILE, the output of `sha1sum`; - is stdin.",
 )
 @prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
 @exclude_option

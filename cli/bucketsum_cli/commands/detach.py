@@ -70,11 +70,12 @@ def detach(
 ) -> None:
     """Stop hashing new objects in BUCKET.
 
-    Removes the notifications to the stack's queue; if the bucket has other notifications, keeps
-    them and asks for confirmation first. Objects and their rows stay. --deploy also takes away the
-    permission to read the bucket; objects whose messages are still in the queue are then recorded
-    as unreadable. A bucket that was attached with --via eventbridge has no notification to
-    the queue; --deploy or --eventbridge-off is then required.
+    Removes the notifications to the stack's queue. If the bucket has other notifications, keeps
+    them and asks for confirmation first. Objects and their rows stay.
+
+    --deploy also takes away the permission to read the bucket: if objects still have messages in
+    the queue, they are then recorded as unreadable. If the bucket was attached with --via
+    eventbridge, give --deploy or --eventbridge-off, because there is no notification to the queue.
 
     Exits with 1 if the bucket is not attached, or if you decline.
 

@@ -41,9 +41,9 @@ def failures(target: Target, limit: int, as_json: bool) -> None:
     Lists the messages in the dead-letter queue, and the objects that they refer to.
 
     Listing increases the messages' receive count and hides them from other consumers for a few
-    seconds. For messages held by another command, such as a `redrive` that is waiting for your
-    confirmation or was killed, only the number is shown; they reappear after at most 10 minutes.
-    Unreadable objects are not listed here; `bucketsum ls` shows them.
+    seconds. Another command, such as a `redrive` that waits for your confirmation or was killed,
+    can hide messages for at most 10 minutes. Only their number is shown. Unreadable objects are not
+    listed here; `bucketsum ls` shows them.
 
     Example: bucketsum failures --limit 1000 --json
     """

@@ -55,10 +55,10 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
     marker, are not marked, because they still exist.
 
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
-    the file). Any other argument is a file, which is hashed locally; - stands for the lines of
-    `sha1sum` on stdin. For several, --json prints an array.
+    the file). Any other argument is a file, which is hashed locally. With -, the SHA-1s are read
+    from stdin, as `sha1sum` prints them. With several SHA-1s or files, --json prints an array.
 
-    Exits with 1 if nothing with a SHA-1 is recorded, or if one of its rows is damaged.
+    Exits with 1 if a SHA-1 is not recorded, or if another program damaged a row.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """

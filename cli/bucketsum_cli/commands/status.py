@@ -46,12 +46,13 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     """Show the state of a stack.
 
     Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;
-    the estimated Lambda cost of the hashing function this month; long objects in progress; running
-    sweeps; buckets whose events or objects no longer reach the function, as `bucketsum buckets`
-    does; and the event source mapping between the queue of new objects and the function. Numbers
-    of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads ten
-    metrics, which costs 0.0001 USD (with --watch, each time). What your credentials do not allow
-    to read is missing.
+    the estimated Lambda cost of the hashing function this month; long objects in progress; and
+    running sweeps. Names a problem if the objects of a bucket are no longer hashed (`bucketsum
+    buckets` has the details), or if Lambda no longer invokes the function for the queue.
+
+    Numbers of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads
+    ten metrics, which costs 0.0001 USD (with --watch, each time). Values that your credentials do
+    not allow to read are left out.
 
     Exits with 1 if there are messages in the dead-letter queue, if a bucket is not hashed, if the
     event source mapping is disabled, or if a long object's progress is damaged. With --watch,

@@ -43,7 +43,7 @@ _backfill_argument = click.argument(
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List backfills, newest first.
 
-    Exits with 1 if another program damaged one.
+    Exits with 1 if another program damaged a backfill.
 
     Example: bucketsum backfill list
     """
@@ -67,7 +67,7 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:
     BACKFILL is a name from `bucketsum backfill list`, or `last`.
 
     Exits with 1 if the backfill's execution failed (its cause is shown), if objects failed
-    (`bucketsum failures` shows the reasons), or if another program damaged it.
+    (`bucketsum failures` shows the reasons), or if another program damaged its records.
 
     Example: bucketsum backfill show 20261121T101500-3f9a1c
     """

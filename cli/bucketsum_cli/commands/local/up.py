@@ -23,7 +23,7 @@ from bucketsum_cli.machine import emulator_state
     type=click.Choice(["lambda", "unlimited"]),
     default="lambda",
     show_default=True,
-    help="Network between S3 and each function's execution environment; it stays until "
+    help="Network between S3 and each function's execution environment. It applies until "
     "`local down`.",
 )
 @json_option(Emulator)

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--format", "kind", type=click.Choice(["csv", "rows", "json"]), default="json",
               show_default=True,
-              help="csv: one line per sample (one invocation); rows: CSV, one line per part of a "
-                   "sample (such as a file), for workloads that record parts; json: "
-                   "everything.")  # fmt: skip
+              help="csv: one line per sample (one invocation); rows: CSV, one line per file of "
+                   "a sample (workload transfer); json: everything.")  # fmt: skip
 @output_option("Output file; by default -, which is stdout.", default="-")
 @json_option()
 @stack_options
@@ -34,8 +33,8 @@ def export(target: Target, run_id: str, kind: str, file: Path, as_json: bool) ->
 
     RUN is a name from `bucketsum tune list`, or `last`.
 
-    With --output, --json prints the path of the written file. Without --output, --json can be used
-    with --format json alone.
+    With --output, --json prints the path of the written file. Without --output, --json needs
+    --format json.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """
