@@ -27,6 +27,7 @@ class TableColumn:
         text: The text of a cell.
         is_number: Whether it is aligned to the right.
         in_report: Whether only the report has room for it.
+        is_minor: Whether a narrow terminal leaves it out.
         meaning: Its explanation in the report; empty for none.
     """
 
@@ -35,6 +36,7 @@ class TableColumn:
     text: Callable[[CellRow], str]
     is_number: bool = True
     in_report: bool = False
+    is_minor: bool = False
     meaning: str = ""
 
 

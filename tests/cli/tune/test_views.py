@@ -17,8 +17,8 @@ from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.workloads import WorkloadName
 
 OF_EVERY_RUN: Final = [
-    "object", "memory_used", "runs", "average", "median", "median_seconds", "spread", "usd_per_tb",
-    "remarks",
+    "object", "memory_used", "runs", "average", "median", "median_seconds", "objects_per_hour",
+    "spread", "usd_per_tb", "remarks",
 ]  # fmt: skip
 """Names of the columns that do not depend on the workload."""
 

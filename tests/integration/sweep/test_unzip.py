@@ -55,7 +55,7 @@ def test_an_archive_is_made_once_and_known(aws: Aws, invoke: Invoke) -> None:
     assert again["LastModified"] == body["LastModified"]
 
 
-@pytest.mark.parametrize("mode", ["stream", "tmp", "discard"])
+@pytest.mark.parametrize("mode", ["stream", "tmp", "discard", "null"])
 @pytest.mark.parametrize("inflate", ["isal", "zlib"])
 def test_every_way_is_measured_and_checked(invoke: Invoke, mode: str, inflate: str) -> None:
     """The answer says which way it was, what was in the archive, and that all of it is right."""
@@ -86,6 +86,26 @@ def test_members_that_are_not_those_make_a_failed_sample(
     assert (answer["status"], answer["error"]) == ("failed", "WrongMembers")
     assert answer["cause"].startswith(f"{name} ")
     assert answer["cause"].endswith(f"instead of {wrong}")
+
+
+def test_null_reads_every_member_and_hashes_none(aws: Aws, invoke: Invoke) -> None:
+    """A damaged member is found by its CRC-32, and a truncated archive has a reason."""
+    known = invoke("planner", MADE)
+    content = aws.s3.get_object(Bucket=BUCKET, Key="objects/1.zip")["Body"].read()
+    assert invoke("prober", probe(known, "null"))["member_bytes"] > ARCHIVE_BYTES_MIN
+    middle = len(content) // 2
+    for damaged, cause in (
+        (content[:middle] + bytes(64) + content[middle + 64 :], "not readable|damaged"),
+        (content[:middle], "truncated"),
+    ):
+        aws.s3.put_object(Bucket=BUCKET, Key="damaged.zip", Body=damaged)
+        event = known | {"key": "damaged.zip", "size_bytes": len(damaged), "contents": None}
+        event["sha1"] = sha1_of(damaged)
+        answer = invoke("prober", probe(event, "null"))
+        assert (answer["status"], answer["error"], answer["digest_ok"]) == (
+            "failed", "NotUnzipped", True,
+        )  # fmt: skip
+        assert re.search(cause, answer["cause"])
 
 
 class Usage(NamedTuple):
@@ -125,7 +145,7 @@ def test_an_unknown_variant_is_a_failed_sample(invoke: Invoke, mode: str, inflat
     """The cause names the modes or the engines."""
     answer = invoke("prober", probe(invoke("planner", MADE), mode, inflate))
     assert (answer["status"], answer["error"]) == ("failed", "NotUnzipped")
-    assert re.search(r"stream, tmp, discard|isal, zlib", answer["cause"])
+    assert re.search(r"stream, tmp, discard, null|isal, zlib", answer["cause"])
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_the_state_machine_gets_the_mode_and_the_library() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mode": ["disk"]}, r"mode\[0\] is \"disk\"; allowed: stream, tmp, discard"),
+        ({"mode": ["disk"]}, r"mode\[0\] is \"disk\"; allowed: stream, tmp, discard, null"),
         ({"inflate": ["gzip"]}, r"inflate\[0\] is \"gzip\"; allowed: isal, zlib"),
         ({"workload": "hash", "mode": ["tmp"]}, "mode does not apply to the workload hash"),
         ({"workload": None, "inflate": ["isal"]}, "inflate does not apply to the workload hash"),

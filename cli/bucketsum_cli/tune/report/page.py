@@ -155,6 +155,7 @@ def _meanings(results: Results) -> ET.Element:
         "MB/s": "10⁶ bytes of object per second, from the GET to the last byte hashed, at the "
         "median of the warm runs. The average uses their mean. For an archive, the bytes are those "
         "of the archive itself; its members are hashed in the same time.",
+        "objects/h": "Objects that one execution environment reads in an hour, one after another.",
         "± s": "Standard deviation of the warm runs' seconds.",
         "*": "A cold run: the first of its execution environment. No statistic counts it.",
         "≈ fastest": "Not significantly different from the object's fastest cell: a permutation "

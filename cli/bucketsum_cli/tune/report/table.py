@@ -33,6 +33,8 @@ FAILED: Final = "failed"
 ALIKE: Final = "≈ fastest"
 """Not significantly different from the fastest cell of its object; see docs/sweeps.md."""
 
+_HOUR_SECONDS: Final = 3600
+
 RUNS: Final = "runs"
 """Name of the column with the seconds of every run; those of concurrent invocations are joined."""
 
@@ -64,13 +66,19 @@ def columns_of(results: Results, *, in_report: bool) -> list[TableColumn]:
             lambda cell: _runs_text(results.samples.get(cell.cell_id, ())),
             is_number=False,
         ),
-        TableColumn("average", "average MB/s", _average_text),
+        TableColumn("average", "average MB/s", _average_text, is_minor=True),
         TableColumn("median", "MB/s", lambda cell: speed_text(statistic_of(cell, "mb_per_s"))),
         TableColumn(
             "median_seconds",
             "median s",
             lambda cell: seconds_text(statistic_of(cell, "p50_seconds")),
             in_report=True,
+        ),
+        TableColumn(
+            "objects_per_hour",
+            "objects/h",
+            _objects_text,
+            is_minor=True,
         ),
         TableColumn(
             "spread", "± s", lambda cell: seconds_text(statistic_of(cell, "stdev_seconds"))
@@ -100,6 +108,11 @@ def has_failed(cell: CellRow) -> bool:
 def _average_text(cell: CellRow) -> str:
     seconds = statistic_of(cell, "mean_seconds")
     return speed_text(None if seconds is None else mb_per_s(cell.object_bytes, seconds))
+
+
+def _objects_text(cell: CellRow) -> str:
+    seconds = statistic_of(cell, "p50_seconds")
+    return f"{_HOUR_SECONDS / seconds:,.0f}" if seconds else MISSING
 
 
 def _runs_text(samples: Sequence[Sample]) -> str:

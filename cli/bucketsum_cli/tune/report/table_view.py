@@ -9,7 +9,7 @@ from bucketsum.errors import DamagedItem
 from bucketsum_cli.terminal import output, tables
 from bucketsum_cli.terminal.formatting import MISSING, count_text, prices_text
 from bucketsum_cli.terminal.output import moment_text
-from bucketsum_cli.terminal.screen import styled, write
+from bucketsum_cli.terminal.screen import styled, width_of, write
 from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.answer import conclusion, remarks_on
 from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of, has_failed
@@ -27,6 +27,9 @@ LOCAL_NOTE: Final = "local: measured in the local emulator; none of these number
 
 _SHORT_OBJECT: Final = 12
 """Characters of an object's text that is always next to its numbers."""
+
+_WIDE: Final = 120
+"""Characters of a line that has room for all columns."""
 
 _STYLES: Final = {
     RunStatus.RUNNING: "cyan",
@@ -110,7 +113,9 @@ def _facts(results: Results) -> Iterator[str]:
 
 def _print_table(results: Results) -> None:
     """Print each group under its heading; all groups have the same column widths."""
-    shown = columns_of(results, in_report=False)
+    width = width_of()
+    is_narrow = width is not None and width < _WIDE
+    shown = [c for c in columns_of(results, in_report=False) if not (c.is_minor and is_narrow)]
     has_long_objects = any(len(shown[0].text(cell)) > _SHORT_OBJECT for cell in results.cells)
     columns = [
         Column(
@@ -141,6 +146,7 @@ def _legend(results: Results) -> str:
     notes = [
         "MB/s: from the median of the warm runs",
         "average: from their mean",
+        "objects/h: of one execution environment",
         "±: their standard deviation",
     ]
     if any(sample.is_cold for samples in results.samples.values() for sample in samples):

@@ -22,9 +22,11 @@ from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from bucketsum.archives.reader import ArchiveReader
+    from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.s3.range_reads import Read
     from bucketsum.table.rows import ArchiveRecord
     from bucketsum_lab.protocol.objects import PlannedObject
     from bucketsum_lab.protocol.parameters import Setting, Value, Variant
@@ -35,10 +37,14 @@ ARCHIVE_BYTES_MIN: Final = 1_000_000
 ARCHIVE_BYTES_MAX: Final = 2_000_000_000
 """Of generated archives: small members find room, and none needs Zip64."""
 
+NULL: Final = "null"
+"""As stream, but members are not hashed: the time of decompression alone."""
+
 MODE: Final = Parameter(
     "mode",
-    tuple(Mode),
-    meaning="stream (no disk), tmp (archive and members on disk), discard (only archive on disk)",
+    (*Mode, NULL),
+    meaning="stream (no disk), tmp (archive and members on disk), discard (only archive on disk), "
+    "null (no disk, members not hashed)",
 )
 INFLATE: Final = Parameter("inflate", tuple(Engine), meaning="decompression library ({})")
 
@@ -47,6 +53,7 @@ _MB_PER_VCPU_SECOND: Final[Mapping[Value, int]] = {
     Mode.STREAM: 150,
     Mode.TMP: 100,
     Mode.DISCARD: 140,
+    NULL: 150,
 }
 """MB of archive, SHA-1 of all included: slower column of bench/measured/unzip.md, less a sixth."""
 
@@ -59,7 +66,7 @@ _MIB: Final = 1024 * 1024
 class UnzipWorkload(Workload):
     """Unzip and hash the members.
 
-    Mode ``discard`` and the engine zlib are measured for comparison only.
+    The modes ``discard`` and ``null`` and the engine zlib are measured for comparison only.
     """
 
     task = "unzipping archives"
@@ -70,7 +77,7 @@ class UnzipWorkload(Workload):
     sample_names = ("mode", "inflate", "members", "directories", "member_bytes")
     statistics_type = UnzipStatistics
     folded_first = "chunk_bytes"
-    undeployable = "discard and zlib are to compare with and cannot be deployed"
+    undeployable = "discard, null and zlib are to compare with and cannot be deployed"
 
     def seconds(self, setting: Setting, size_bytes: int) -> float:
         """The slower of network and CPU; their sum if members are read from the disk."""
@@ -78,14 +85,14 @@ class UnzipWorkload(Workload):
         mb_per_vcpu_second = _MB_PER_VCPU_SECOND[mode]
         slowdown = _ZLIB_SLOWDOWN if inflate == Engine.ZLIB else 1.0
         vcpus = setting.memory_mb / MEMORY_MB_PER_CPU
-        if mode == Mode.STREAM:
+        if mode not in _KEEPS_ARCHIVE:
             vcpus = min(vcpus, 1.0)  # one thread
         return read_seconds(
             size_bytes, mb_per_vcpu_second / slowdown * vcpus, in_turn=mode in _KEEPS_ARCHIVE
         )
 
     def uses_disk(self, setting: Setting) -> bool:
-        """Every mode but stream writes the archive to /tmp."""
+        """The modes tmp and discard write the archive to /tmp."""
         return setting.own["mode"] in _KEEPS_ARCHIVE
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
@@ -135,6 +142,7 @@ class UnzipWorkload(Workload):
         """Read the archive and its members, and compare them with the known contents."""
         from bucketsum.s3.range_reads import range_reader
 
+        mode = event["variant"]["mode"]
         try:
             reader = _reader(**event["variant"], memory_mb=context.memory_mb)
         except BadSettings as error:  # this layer cannot; the next cell can
@@ -143,13 +151,16 @@ class UnzipWorkload(Workload):
         read = range_reader(context.s3, created)
         digest = RunningDigest()
         meter = Meter()
-        archive = reader.open(read, created.size_bytes)
         with closing(context.source.open(created).chunks) as chunks:
-            sha1s = [member.digest.sha1 or "" for member in archive.members(chunks, digest)]
-        summary = archive.summary
+            if mode == NULL:
+                summary, sha1s = _to_nowhere(reader, read, digest.passing(chunks), created), None
+            else:
+                archive = reader.open(read, created.size_bytes)
+                sha1s = [member.digest.sha1 or "" for member in archive.members(chunks, digest)]
+                summary = archive.summary
         answer = {
             **answer_of(event, digest.digest(), meter),
-            "mode": summary.mode,
+            "mode": mode,
             "inflate": reader.engine,
             "members": summary.members,
             "directories": summary.directories,
@@ -166,7 +177,7 @@ class UnzipWorkload(Workload):
     def is_deployable(self, setting: Setting) -> bool:
         """Archives are streamed or go through /tmp, decompressed by the hasher's first engine."""
         mode, inflate = setting.own["mode"], setting.own["inflate"]
-        return mode != Mode.DISCARD and inflate == INFLATE.allowed[0]
+        return mode in (Mode.STREAM, Mode.TMP) and inflate == INFLATE.allowed[0]
 
     def deployed_variant(self, parameters: Mapping[str, str]) -> Variant:
         """The deployed mode, decompressed by the hasher's first engine."""
@@ -188,12 +199,12 @@ def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
     from bucketsum.archives.decoders import ENGINES
     from bucketsum.archives.reader import ArchiveReader
 
-    if mode not in tuple(Mode):
-        raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(Mode)}")
+    if mode not in MODE.allowed:
+        raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(map(str, MODE.allowed))}")
     if inflate not in ENGINES:
         raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
     settings = ArchiveSettings(
-        Mode(mode),
+        Mode.STREAM if mode == NULL else Mode(str(mode)),
         Limits(members=10_000_000, total_bytes=10**15, ratio=10**6),
         threads=archive_threads(memory_mb),
         second_core=has_second_core(memory_mb),
@@ -201,7 +212,17 @@ def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
     return ArchiveReader(settings, engine=Engine(str(inflate)))
 
 
-def _problem(event: ProbeEvent, summary: ArchiveRecord, sha1s: list[str]) -> tuple[str, str] | None:
+def _to_nowhere(
+    reader: ArchiveReader, read: Read, chunks: Iterator[bytes], created: ObjectCreated
+) -> ArchiveRecord:
+    from bucketsum_lab.workloads.unzip.null_members import read_members
+
+    return read_members(read, created.size_bytes, chunks, reader.settings.limits, reader.engine)
+
+
+def _problem(
+    event: ProbeEvent, summary: ArchiveRecord, sha1s: list[str] | None
+) -> tuple[str, str] | None:
     """Error and cause of a failed sample; None if all members are as expected."""
     from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
 
@@ -213,12 +234,13 @@ def _problem(event: ProbeEvent, summary: ArchiveRecord, sha1s: list[str]) -> tup
         "members": summary.members,
         "directories": summary.directories,
         "member_bytes": summary.member_bytes,
-        "members_sha1": members_sha1(sha1s),
     }
+    if sha1s is not None:
+        contents["members_sha1"] = members_sha1(sha1s)
     wrong = [
         f"{name} {contents[name]} instead of {expected}"
         for name, expected in (event["contents"] or {}).items()
-        if contents[name] != expected
+        if contents.get(name, expected) != expected
     ]
     return ("WrongMembers", ", ".join(wrong)) if wrong else None
 

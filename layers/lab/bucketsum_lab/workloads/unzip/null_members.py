@@ -1,0 +1,72 @@
+"""Members decompressed to nowhere: neither hashed nor written, only checked by their CRC-32."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bucketsum.archives.central_directory import read_directory
+from bucketsum.archives.decoders import crc32, decoder_for
+from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
+from bucketsum.archives.model import ArchiveStopped, Member, MemberUnreadable
+from bucketsum.archives.names import folder_count
+from bucketsum.archives.stream import Cursor
+from bucketsum.table.archive_values import ArchiveStatus, Engine, Limits, Mode
+from bucketsum.table.rows import ArchiveRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum.s3.range_reads import Read
+
+
+def read_members(
+    read: Read, size_bytes: int, chunks: Iterator[bytes], limits: Limits, engine: Engine
+) -> ArchiveRecord:
+    """Decompress every member while *chunks* pass, and read these to their end.
+
+    Errors of *read* and of *chunks* pass through unchanged.
+    """
+    status, reason = ArchiveStatus.READ, None
+    members = unreadable = member_bytes = folders = 0
+    try:
+        directory = read_directory(read, size_bytes, limits)
+        folders = folder_count(directory.members, limits.members)
+        cursor = Cursor(chunks)
+        for member, end in directory.by_offset():
+            cursor.skip_to(member.header_offset)
+            header = cursor.exactly(LOCAL_BYTES)
+            check_rest(member, header, cursor.exactly(rest_bytes(member, header, end)))
+            if member.is_folder:
+                continue
+            members += 1
+            content_bytes = _content_bytes(member, cursor, limits, engine)
+            unreadable += content_bytes is None
+            member_bytes += content_bytes or 0
+    except (ArchiveStopped, MemberUnreadable) as error:
+        status = error.status if isinstance(error, ArchiveStopped) else ArchiveStatus.BROKEN
+        reason = f"{status}: {error}"
+    for _ in chunks:  # the end of the archive, or all of an invalid one
+        continue
+    return ArchiveRecord(
+        status=status,
+        mode=Mode.STREAM,
+        members=members,
+        unreadable=unreadable,
+        directories=folders,
+        member_bytes=member_bytes,
+        ratio=member_bytes / size_bytes,
+        reason=reason,
+        remarks=(),
+    )
+
+
+def _content_bytes(member: Member, cursor: Cursor, limits: Limits, engine: Engine) -> int | None:
+    """Bytes that came out; None if they are not as the central directory says."""
+    decoder = decoder_for(member, limits, engine)
+    size_bytes = checksum = 0
+    for view in cursor.views(member.compressed_bytes):
+        for piece in decoder.decode(view):
+            size_bytes += len(piece)
+            checksum = crc32(piece, checksum)
+    expected = (True, member.size_bytes, member.crc32)
+    return size_bytes if (decoder.finished, size_bytes, checksum) == expected else None
