@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test soak check product bench events reference pictures docs package sbom audit lock clean
+.PHONY: help setup demo test proofs soak check product bench events reference pictures docs package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -37,6 +37,20 @@ demo: .venv/.ready ## Upload real files to a stack on the local emulator, check 
 
 test: .venv/.ready $(ASL_VALIDATOR) ## Run every test (ARGS=tests/unit: only these; COVERAGE=1: with coverage, as in continuous integration)
 	@$(BIN)/pytest --numprocesses auto $(ARGS) $(if $(COVERAGE),--cov --cov-report=term-missing:skip-covered)
+
+PROOFS := .venv/proofs
+
+$(PROOFS)/.ready: .venv/.ready requirements-proofs.lock tests/proofs/package-lock.json tests/proofs/pom.xml
+	@$(BIN)/uv venv --quiet --clear $(PROOFS)
+	@$(BIN)/uv pip install --quiet --python $(PROOFS) --require-hashes --requirement requirements-proofs.lock
+	@cp tests/proofs/package.json tests/proofs/package-lock.json $(PROOFS)
+	@npm --prefix $(PROOFS) ci --silent --no-audit --no-fund
+	@mvn --batch-mode --quiet --file tests/proofs/pom.xml \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory=$(CURDIR)/$(PROOFS)/java
+	@touch $@
+
+proofs: $(PROOFS)/.ready ## Check patterns, permissions and template with event-ruler, iam-simulate and cfn-lint-serverless (Java, Maven, npm)
+	@$(BIN)/pytest --numprocesses 0 tests/proofs $(ARGS)
 
 soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its parts fail at random (ARGS="--objects 1000": fewer objects)
 	@$(BIN)/python -m tests.soak $(ARGS)
@@ -115,6 +129,8 @@ lock: .venv/.ready ## Write the lock files of the project, the layer and the aud
 	  --group audit --custom-compile-command "make lock" --output-file requirements-audit.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group docs --custom-compile-command "make lock" --output-file requirements-docs.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --group proofs --custom-compile-command "make lock" --output-file requirements-proofs.lock
 
 clean: ## Stop the local emulators, and delete all generated files that git ignores (deploy.toml stays)
 	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/*/; do \

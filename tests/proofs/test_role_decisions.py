@@ -1,0 +1,129 @@
+"""IAM, as iam-simulate decides, allows every call that the code makes, and refuses others."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.proofs.calls import ALLOWED, CHILD, DENIED, FILE, OTHER, calls
+from tests.proofs.expanded import ACCOUNT, REGION, ROOT, STACK, TOOLS, Deployed, attached, planted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY_POLICY: Final = {  # as KMS gives a new key
+    "Version": "2012-10-17",
+    "Statement": [{"Effect": "Allow", "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"},
+                   "Action": "kms:*", "Resource": "*"}],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The calls that functions make in the tests of their roles."""
+    file = tmp_path_factory.mktemp("recorded") / "calls"
+    tests = [f"tests/integration/{suite}/test_roles.py" for suite in ("hasher", "sweep")]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.proofs.calls", *tests]
+    subprocess.run(command, cwd=ROOT, check=True, env=os.environ | {FILE: str(file)})
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def called_by_lambda(stack: Deployed) -> Iterator[str]:
+    """Rows of what Lambda does with each function's role: takes messages, writes the log."""
+    functions = stack.of_type("AWS::Lambda::Function")
+    roles = {name: each["Role"].rpartition("/")[2] for name, each in functions.items()}
+    for mapping in stack.of_type("AWS::Lambda::EventSourceMapping").values():
+        role, queue = roles[mapping["FunctionName"]], mapping["EventSourceArn"]
+        yield f"{role} sqs:ReceiveMessage,DeleteMessage,GetQueueAttributes {queue}"
+    for name, function in functions.items():
+        group = stack.arn(function["LoggingConfig"]["LogGroup"]).removesuffix("*")
+        yield f"{roles[name]} logs:CreateLogStream,PutLogEvents {group}log-stream:1"
+
+
+def policies_of(stack: Deployed, role: str) -> list[dict[str, Any]]:
+    """The role's policies: its own, those beside it, those of the stack of attached buckets."""
+    policies = stack.of_type("AWS::IAM::Role").get(role, {}).get("Policies", [])
+    policies += [p for p in stack.of_type("AWS::IAM::Policy").values() if role in p["Roles"]]
+    imported = {"Fn::ImportValue": f"{STACK}-{role}Name"}
+    others = [each["Properties"] for each in attached()["Resources"].values()]
+    policies += [stack.value(each) for each in others if imported in each.get("Roles", ())]
+    return [{"name": role, "policy": each["PolicyDocument"]} for each in policies]
+
+
+def resource_policy(stack: Deployed, name: str) -> Any:  # noqa: ANN401 - a document, or None
+    """The policy of a queue, bucket or key; of a role the one for those who would assume it."""
+    if name == "arn":
+        return KEY_POLICY
+    if stack.resources.get(name, {}).get("Type") == "AWS::IAM::Role":
+        return stack.value(stack.resources[name]["Properties"]["AssumeRolePolicyDocument"])
+    policy = stack.resources.get(f"{name}Policy")
+    return policy and stack.value(policy["Properties"]["PolicyDocument"])
+
+
+def simulation(stack: Deployed, call: str) -> dict[str, Any]:
+    """*call* as iam-simulate reads it."""
+    principal, action, place, *context = call.split()
+    [(name, rest)] = re.findall(r"^(\w+)(.*)", place)
+    arn = {"arn": place, "execution": f"arn:aws:states:{REGION}:{ACCOUNT}:{place}"}.get(name)
+    is_role = principal in stack.resources
+    keys = {"aws:SecureTransport": "true"} | dict(each.split("=", 1) for each in context)
+    return {
+        "request": {
+            "principal": stack.arn(principal) if is_role else principal,
+            "action": action,
+            "resource": {"resource": arn or stack.arn(name) + rest, "accountId": ACCOUNT},
+            "contextVariables": keys,
+        },
+        "identityPolicies": policies_of(stack, principal),
+        "resourcePolicy": resource_policy(stack, name),
+        "serviceControlPolicies": [],
+        "resourceControlPolicies": [],
+    }
+
+
+def wrong_decisions(template: str, recorded: list[str]) -> set[str]:
+    """Calls that must be allowed and are not, or the other way round."""
+    stack = Deployed(template)
+    allowed = calls([*ALLOWED.splitlines(), *called_by_lambda(stack)])
+    right = dict.fromkeys((*recorded, *allowed), ("Allowed",))
+    denied = ("ImplicitlyDenied", "ExplicitlyDenied")
+    both = [*right.items(), *((call, denied) for call in calls(DENIED.splitlines()))]
+    command = ("env", f"NODE_PATH={TOOLS}/node_modules", "node", "tests/proofs/decide.cjs")
+    simulations = json.dumps([simulation(stack, call) for call, _ in both])
+    decided = json.loads(subprocess.check_output(command, input=simulations, text=True, cwd=ROOT))
+    return {
+        f"{decision}: {call}"
+        for (call, expected), decision in zip(both, decided, strict=True)
+        if decision not in expected
+    }
+
+
+def test_each_call_is_decided_as_it_must_be(recorded: list[str]) -> None:
+    """Every recorded call and every call of a service is allowed; the listed others are not."""
+    assert len(recorded) > 30
+    assert wrong_decisions(planted("", ""), recorded) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "fault", "wrong"),
+    [
+        (", dynamodb:PutItem, dynamodb:BatchGetItem", "", "I.*: HasherRole dynamodb:PutItem "),
+        ("[long-objects]", "['*']", "I.*: SlicerRole dynamodb:UpdateItem"),
+        ("Condition: { ForAllValues:StringEquals: { dynamodb:LeadingKeys: [long-objects] } }", "",
+         "Allowed: SlicerRole dynamodb:DeleteItem DigestsTable .*=inbox/key"),
+        ("${ProberFunction.Arn}:* # only", "${ProberFunction.Arn}* # only",
+         "Allowed: SweepRole lambda:InvokeFunction ProberFunction"),
+        ("execution:${BackfillStateMachine.Name}/*", "execution:${BackfillStateMachine.Name}",
+         f"I.*: BackfillRole states:StopExecution {CHILD}"),
+        ("StringEquals: { aws:SourceAccount: !Ref AWS::AccountId }", "",
+         f"Allowed: s3.amazonaws.com sqs:SendMessage ArrivalsQueue .*{OTHER}"),
+    ],
+)  # fmt: skip
+def test_a_planted_fault_is_found(text: str, fault: str, wrong: str, recorded: list[str]) -> None:
+    """A right that is missing, and one that is too wide, are reported."""
+    assert any(re.match(wrong, each) for each in wrong_decisions(planted(text, fault), recorded))
