@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -86,6 +87,12 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(_AWS_ENVIRONMENT)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave tests/proofs to `make proofs`, which fetches their programs and names the folder."""
+    is_proofs = collection_path == Path(__file__).parent / "proofs"
+    return True if is_proofs and not any("proofs" in name for name in config.args) else None
 
 
 class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
