@@ -130,6 +130,7 @@ def _eventbridge(bucket: str, version_id: str) -> dict[str, Any]:
         "resources": [f"arn:aws:s3:::{bucket}"],
         "detail": {
             "version": "0",
+            "event-version": "1.1",  # of the schema, while "version" is the envelope's
             "bucket": {"name": bucket},
             "object": {
                 "key": example.key,

@@ -559,6 +559,15 @@ def test_created_objects_alone_on_request(run: Run, s3: S3Client) -> None:
     assert granted()["Rule0"]["EventPattern"]["detail-type"] == ["Object Created"]
 
 
+@pytest.mark.usefixtures("eventbridge_returned")
+def test_undelivered_events_are_kept(run: Run) -> None:
+    """EventBridge drops what a target refuses: each target has the stack's dead-letter queue."""
+    assert run("attach", PHOTOS, "--via", "eventbridge", "--deploy").status == 0
+    targets = [target for resource in granted().values() for target in resource.get("Targets", ())]
+    [queue] = {target["DeadLetterConfig"]["Arn"].split(":")[-1] for target in targets}
+    assert "DeadLetterQueue" in queue
+
+
 @pytest.mark.parametrize("alias", [False, True])
 def test_the_default_key_of_the_bucket_is_granted(run: Run, s3: S3Client, *, alias: bool) -> None:
     """Hasher and slicer may decrypt with the bucket's own key, through S3 alone; attach says so."""

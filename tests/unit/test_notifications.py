@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -23,6 +24,7 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.notifications import events_in
 
+SAMPLE = Path(__file__).parents[2] / "events" / "sqs-eventbridge.json"
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda key: len(key.encode()) <= KEY_MAX_BYTES
 )
@@ -115,6 +117,16 @@ def test_newer_minor_event_versions_are_read() -> None:
     record = notification()["Records"][0] | {"eventVersion": "2.9", "new": {"field": [1]}}
     record["eventName"] = "s3:ObjectCreated:CompleteMultipartUpload"
     assert events_in(json.dumps({"Records": [record]})) == [LANDED]
+
+
+def test_eventbridge_events_have_a_version_of_their_own() -> None:
+    """The sample has what S3 documents; a later minor version adds fields, which are ignored."""
+    [message] = json.loads(SAMPLE.read_bytes())["Records"]
+    event = json.loads(message["body"])
+    assert event["detail"]["event-version"] == "1.1"
+    later = with_field(event, "detail.bucket.aws-generated-tags", {"stack": "x"})
+    later = with_field(json.loads(later), "detail.event-version", "1.9")
+    assert events_in(later) == events_in(message["body"])
 
 
 def test_sequencer_is_upper_case() -> None:
