@@ -44,8 +44,8 @@ class Deployed:
 
     def __init__(self, text: str) -> None:
         transform = Transform("template.yaml", parsed_template(text), REGION)
-        if found := transform.transform_template():
-            raise ValueError(found)
+        if errors := transform.transform_template():
+            raise ValueError(errors)
         template: dict[str, Any] = transform.template()
         self.resources: dict[str, Any] = template["Resources"]
         parameters = template["Parameters"]

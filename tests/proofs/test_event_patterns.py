@@ -55,10 +55,10 @@ def wrong_matches(template: str) -> list[str]:
     pairs = [(rules[rule]["EventPattern"], event) for rule, event, _ in expected]
     lines = "".join(f"{json.dumps(value)}\n" for pair in pairs for value in pair)
     command = ("java", "-cp", f"{TOOLS}/java/*", "tests/proofs/Match.java")
-    found = subprocess.check_output(command, input=lines, text=True, cwd=ROOT).split()
+    answers = subprocess.check_output(command, input=lines, text=True, cwd=ROOT).split()
     return [
         f"{rule}: {event}"
-        for (rule, event, right), match in zip(expected, found, strict=True)
+        for (rule, event, right), match in zip(expected, answers, strict=True)
         if match != str(right).lower()
     ]
 

@@ -37,8 +37,8 @@ def remarks(template: Path) -> set[tuple[str, str]]:
     command = (f"{TOOLS}/bin/cfn-lint", "--append-rules", "cfn_lint_serverless.rules", "--format")
     options = ("json", "--ignore-checks", *NOT_CHECKED, "--template", str(template))
     ended = subprocess.run((*command, *options), check=False, capture_output=True, text=True)
-    found = json.loads(ended.stdout)
-    return {(each["Rule"]["Id"], each["Location"]["Path"][1]) for each in found}
+    matches = json.loads(ended.stdout)
+    return {(each["Rule"]["Id"], each["Location"]["Path"][1]) for each in matches}
 
 
 def test_only_the_exceptions_are_remarked_on(tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ FILE_NAME: Final = re.compile(r"[\w.-]+\.(py|yaml|yml|toml|lock|md|json|svg|txt)
 IN_CODE_TYPE: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][A-Za-z0-9]*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 """A name of ours as a person sees it: ``MemorySize``, ``CHUNK_BYTES``."""
 
-AWS_NAMES: Final = frozenset({"GetItem", "AWS_DEFAULT_REGION", "AWS_PROFILE", "VmHWM"})
+AWS_NAMES: Final = frozenset(
+    {"GetItem", "AWS_DEFAULT_REGION", "AWS_PROFILE", "CAPABILITY_RESOURCE_POLICY", "VmHWM"}
+)
 """Names that the documents use and this repository need not."""
 
 DECISION_HEADINGS: Final = ["Problem", "Decision", "Why", "Out of scope", "Measured effect"]
