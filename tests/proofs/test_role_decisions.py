@@ -95,6 +95,8 @@ def wrong_decisions(template: str, recorded: list[str]) -> set[str]:
     both = [*right.items(), *((call, denied) for call in calls(DENIED.splitlines()))]
     command = ("env", f"NODE_PATH={TOOLS}/node_modules", "node", "tests/proofs/decide.cjs")
     simulations = json.dumps([simulation(stack, call) for call, _ in both])
+    for listed in (right, calls(DENIED.splitlines())):
+        assert set(stack.of_type("AWS::IAM::Role")) <= {call.split()[0] for call in listed}
     decided = json.loads(subprocess.check_output(command, input=simulations, text=True, cwd=ROOT))
     return {
         f"{decision}: {call}"
