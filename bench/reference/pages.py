@@ -5,21 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from bench.reference import commands, documents, permissions, registries, template
+from bench.reference import commands, documents, monitoring, permissions, registries, template
 from bench.tables.document import written_between
 from bucketsum_cli.commands.root import cli
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 
 _GENERATED: Final = {
-    "parameters": template.parameters,
-    "monitoring": template.alarms,
-    "permissions": permissions.policies,
-    "sweeps": registries.workload_fields,
-    "selftest": registries.checks,
+    "parameters": {"parameters": template.parameters},
+    "monitoring": {
+        "alarms": template.alarms,
+        "metrics": monitoring.metrics,
+        "log-lines": monitoring.log_lines,
+    },
+    "permissions": {"permissions": permissions.policies},
+    "sweeps": {"workload-fields": registries.workload_fields},
+    "selftest": {"checks": registries.checks},
 }
-"""Page → its generated part, which stands between markers."""
-_MARKERS: Final = {"monitoring": "alarms", "sweeps": "workload-fields", "selftest": "checks"}
+"""Page → its generated parts, which stand between markers."""
 
 
 def pages() -> dict[Path, str]:
@@ -30,8 +33,10 @@ def pages() -> dict[Path, str]:
         DOCS / "json.md": documents.page(schema),
         DOCS / "json.schema.json": documents.text_of(schema),
     }
-    for name, text in _GENERATED.items():
+    for name, parts in _GENERATED.items():
         path = DOCS / f"{name}.md"
         page = path.read_text(encoding="utf-8")
-        written[path] = written_between(page, _MARKERS.get(name, name), text())
+        for marker, text in parts.items():
+            page = written_between(page, marker, text())
+        written[path] = page
     return written

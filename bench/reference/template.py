@@ -8,6 +8,7 @@ from typing import Any, Final
 import yaml
 
 _TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"
+_SIGNS: Final = {"GreaterThanThreshold": ">"}
 
 
 class _Loader(yaml.SafeLoader):
@@ -53,11 +54,21 @@ def _allowed(parameter: dict[str, Any]) -> str:
 
 
 def alarms() -> str:
-    """Return the table of alarms, with what each tells its topic."""
+    """Return the table of alarms, with their conditions and what each tells its topic."""
     resources = _template()["Resources"].items()
     rows = [
-        f"| `{name}` | {resource['Properties']['AlarmDescription']} |"
+        f"| `{name}` | {_condition(resource['Properties'])} "
+        f"| {resource['Properties']['AlarmDescription']} |"
         for name, resource in resources
         if resource["Type"] == "AWS::CloudWatch::Alarm"
     ]
-    return "\n".join(("| alarm | what it says |", "|---|---|", *rows))
+    return "\n".join(("| alarm | condition | what it says |", "|---|---|---|", *rows))
+
+
+def _condition(alarm: dict[str, Any]) -> str:
+    sign = _SIGNS[alarm["ComparisonOperator"]]
+    periods = "" if alarm["EvaluationPeriods"] == 1 else f"{alarm['EvaluationPeriods']} × "
+    return (
+        f"`{alarm['MetricName']}` ({alarm['Namespace']}, {alarm['Statistic'].lower()}) "
+        f"{sign} {alarm['Threshold']:,} in {periods}{alarm['Period']} s"
+    )

@@ -1,0 +1,159 @@
+"""Metrics and log lines, from the calls in the code that write them."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.queue.dead_letters import Fate
+from bucketsum.table.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_ROOT: Final = Path(__file__).parents[2]
+_FOLDERS: Final = ("src", "layers/bucketsum/bucketsum")
+_LEVELS: Final = {"info": "INFO", "warning": "WARNING", "error": "ERROR", "exception": "ERROR"}
+_EXCEPTION: Final = {"exc_info": "exception"}
+"""Argument of a call → field of the line."""
+
+_OUTCOME_METRIC: Final = "Objects{}"
+_FATE_METRIC: Final = "Messages{}"
+_COLD_START: Final = "capture_cold_start_metric"
+_FATE_MESSAGE: Final = "message %s"
+
+_METRICS: Final = {
+    **{
+        _OUTCOME_METRIC.format(outcome.title()): f"events with the [outcome](rows.md#outcomes) "
+        f"`{outcome}`"
+        for outcome in Outcome
+    },
+    "BytesHashed": "bytes of a hashed object",
+    "Speed": "speed of reading and hashing an object",
+    "MembersHashed": "members of an archive",
+    "MemberBytes": "bytes of these members",
+    "Messages": "messages that were received",
+    "MessagesRetried": "messages that failed and return to their queue",
+    "MessagesReleased": "messages that are left to [another invocation](semantics.md#batches)",
+    "MessagesDeadLettered": "messages that went to the dead-letter queue",
+    "Slices": "slices of [long objects](architecture.md#long-objects)",
+    "SliceBytes": "bytes of a slice",
+    "SliceSpeed": "speed of reading and hashing a slice",
+    "LongObjectAge": "time since the first slice of a long object began",
+    "ColdStart": "cold starts, with the function as `function_name`",
+}
+_LINES: Final = {
+    "object": "an event has its outcome. In a backfill, `hashed` and `unchanged` have no line",
+    "slice": "a slice of a long object was read",
+    "message retried": "a message failed and returns to the queue",
+    "message dead-lettered": "a message went to the dead-letter queue",
+    "message released": "a message is left to [another invocation](semantics.md#batches)",
+    "SQS refused; the message waits out the queue's own visibility time-out": "the message is "
+    "received again after 90 minutes",
+    "the counts of the backfill are not recorded; its rows are": "the counts of `backfill` are "
+    "too low",
+    "layer": "an execution environment started; a warning if wheels are missing in the layer",
+    "planned": "the parts of a backfill, or the cells of a sweep, are known",
+    "queued": "objects of a backfill were queued",
+    "cleaned up": "the published versions of a sweep were deleted",
+    "ended": "a sweep ended",
+}
+
+
+def metrics() -> str:
+    """Return a row for each metric that the functions emit.
+
+    Raises:
+        ValueError: A metric has no meaning here, or is emitted no longer.
+    """
+    units: dict[str, str] = {}
+    for call in _calls():
+        if any(word.arg == _COLD_START for word in call.keywords):
+            units["ColdStart"] = "Count"
+        match call.args:
+            case [name, ast.Attribute(ast.Name("MetricUnit"), unit), *_]:
+                units |= dict.fromkeys(_metric_names(name), unit)
+    _compare("metric", units, _METRICS)
+    rows = (f"| `{name}` | {units[name]} | {meaning} |" for name, meaning in _METRICS.items())
+    return "\n".join(("| metric | unit | meaning |", "|---|---|---|", *rows))
+
+
+def _metric_names(name: ast.expr) -> Iterator[str]:
+    match name:
+        case ast.Constant(str(text)):
+            yield text
+        case ast.JoinedStr([ast.Constant("Objects"), *_]):
+            yield from (_OUTCOME_METRIC.format(outcome.title()) for outcome in Outcome)
+        case ast.JoinedStr([ast.Constant("Messages"), *_]):
+            yield from (_FATE_METRIC.format(fate.title().replace("-", "")) for fate in Fate)
+
+
+def log_lines() -> str:
+    """Return a row for each log line: its message, its level and its fields.
+
+    Raises:
+        ValueError: A line has no meaning here, or is written no longer.
+    """
+    levels: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    names: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for path in _files():
+        tree = ast.parse(path.read_text("utf-8"))
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            for message in _messages(call):
+                levels[message] |= dict.fromkeys(_levels(call))
+                names[message] |= dict.fromkeys(_fields(call, tree))
+    _compare("log line", names, _LINES)
+    rows = (
+        f"| `{message}` | {', '.join(levels[message])} | {meaning} | "
+        f"{', '.join(f'`{name}`' for name in names[message])} |"
+        for message, meaning in _LINES.items()
+    )
+    return "\n".join(("| message | level | when | fields |", "|---|---|---|---|", *rows))
+
+
+def _messages(call: ast.Call) -> Iterator[str]:
+    match call.args:
+        case [ast.Constant(str(text)), *_] if _levels(call):
+            fates = (fate for fate in Fate if fate is not Fate.RELEASED)
+            yield from [text % fate for fate in fates] if text == _FATE_MESSAGE else [text]
+
+
+def _levels(call: ast.Call) -> list[str]:
+    """Return the levels of a call of a logger's method; of another call none."""
+    methods = (
+        node
+        for node in ast.walk(call.func)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("logger")
+    )
+    return [_LEVELS[method.attr] for method in methods if method.attr in _LEVELS]
+
+
+def _fields(call: ast.Call, module: ast.Module) -> Iterator[str]:
+    """Yield the names of the arguments; two asterisks stand for the module's own dictionaries."""
+    if ast.unparse(call.func).endswith(".exception"):
+        yield "exception"
+    for word in call.keywords:
+        if word.arg:
+            yield _EXCEPTION.get(word.arg, word.arg)
+        else:
+            dictionaries = (node for node in ast.walk(module) if isinstance(node, ast.Dict))
+            keys = (key for node in dictionaries for key in node.keys)
+            yield from (str(key.value) for key in keys if isinstance(key, ast.Constant))
+
+
+def _calls() -> Iterator[ast.Call]:
+    for path in _files():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                yield node
+
+
+def _files() -> Iterator[Path]:
+    return (path for folder in _FOLDERS for path in sorted((_ROOT / folder).rglob("*.py")))
+
+
+def _compare(noun: str, written: Iterable[str], meanings: Mapping[str, str]) -> None:
+    if differing := {*written} ^ {*meanings}:
+        raise ValueError(f"a {noun} of the code or of its meanings alone: {sorted(differing)}")

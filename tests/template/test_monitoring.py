@@ -1,0 +1,54 @@
+"""The reference of metrics and log lines follows the code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from bench.reference import monitoring
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The one file of code that the reference reads."""
+    path = tmp_path / "src" / "app.py"
+    path.parent.mkdir()
+    monkeypatch.setattr(monitoring, "_ROOT", tmp_path)
+    return path
+
+
+def test_a_metric_without_a_meaning_is_refused(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new metric needs a meaning, and the meaning of a removed one is refused too."""
+    source.write_text('add("Known", MetricUnit.Count, 1)\nadd("Unknown", MetricUnit.Bytes, 1)\n')
+    monkeypatch.setattr(monitoring, "_METRICS", {"Known": "known things", "Gone": "no more"})
+    with pytest.raises(ValueError, match=r"\['Gone', 'Unknown'\]"):
+        monitoring.metrics()
+
+
+def test_a_line_has_the_level_and_the_fields_of_its_calls(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fields of a line are the arguments of all calls that write it, also of dictionaries."""
+    source.write_text(
+        'fields = {"count": 1}\n'
+        'logger.error("known", exc_info=error, key="a", **fields)\n'
+        '(self.logger.warning if bad else self.logger.info)("known", size=1)\n'
+    )
+    monkeypatch.setattr(monitoring, "_LINES", {"known": "something happened"})
+    [*_, row] = monitoring.log_lines().splitlines()
+    assert row == (
+        "| `known` | ERROR, WARNING, INFO | something happened | "
+        "`exception`, `key`, `count`, `size` |"
+    )
+
+
+def test_a_line_without_a_meaning_is_refused(source: Path) -> None:
+    """A new log line needs a sentence that says when it is written."""
+    source.write_text('logger.info("a new line")\n')
+    with pytest.raises(ValueError, match="a new line"):
+        monitoring.log_lines()
