@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import size_texts
+from bucketsum_cli.terminal.formatting import MISSING, size_texts
 from bucketsum_cli.tune.machine import Machine, machine_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
@@ -175,6 +175,12 @@ def _order(cell: CellRow) -> tuple[Any, ...]:
 def statistic_of(cell: CellRow | None, name: str) -> float | None:
     """A statistic of *cell*; None if it has none."""
     return getattr(cell.stats, name) if cell and cell.stats else None
+
+
+def bottleneck_text(cell: CellRow | None) -> str:
+    """The bottleneck of *cell* and the share of time at it: ``cpu 97 %``."""
+    limit = cell.limit if cell else None
+    return f"{limit.bottleneck} {limit.bottleneck_share * 100:.0f} %" if limit else MISSING
 
 
 def measured(cells: Iterable[CellRow]) -> list[tuple[CellRow, CellStatistics]]:

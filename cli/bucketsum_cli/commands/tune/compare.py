@@ -21,7 +21,7 @@ from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import run_as_json
 from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
-from bucketsum_cli.tune.results import Results, statistic_of
+from bucketsum_cli.tune.results import Results, bottleneck_text, statistic_of
 from bucketsum_cli.tune.setting_labels import has_notable_streams
 
 _SETTING: Final = (Column("memory", right=True), Column("chunk size", right=True))
@@ -32,6 +32,7 @@ _SPEED: Final = (
     Column("after", right=True),
     Column("change", right=True),
 )
+_LIMITS: Final = (Column("bottleneck before", shrinks=True), Column("after", shrinks=True))
 _COST: Final = (
     Column("USD/TB before", right=True),
     Column("after", right=True),
@@ -87,9 +88,10 @@ def _print(before: Results, after: Results) -> None:
     settings = [pair.setting for pair in pairs]
     streams = [_STREAMS] * has_notable_streams(settings)
     own = list(dict.fromkeys(name for setting in settings for name in setting.own))
+    has_limits = any(cell.limit for pair in pairs for cell in (pair.before, pair.after) if cell)
     columns = (
         *_SETTING, *streams, *(Column(name) for name in own),
-        *_SPEED, *_COST,
+        *_SPEED, *(_LIMITS if has_limits else ()), *_COST,
     )  # fmt: skip
     rows = (
         [
@@ -97,7 +99,7 @@ def _print(before: Results, after: Results) -> None:
             chunk_text(pair.setting.chunk_bytes),
             *(str(pair.setting.streams) for _ in streams),
             *(str(pair.setting.own.get(name, MISSING)) for name in own),
-            *_numbers(pair),
+            *_numbers(pair, has_limits=has_limits),
         ]
         for pair in pairs
     )
@@ -106,13 +108,14 @@ def _print(before: Results, after: Results) -> None:
         say("no cell was measured in both runs: they have no setting with the same object", "bold")
 
 
-def _numbers(pair: Pair) -> list[str | Cell]:
+def _numbers(pair: Pair, *, has_limits: bool) -> list[str | Cell]:
     before, after = pair.before, pair.after
     return [
         pair.object,
         speed_text(statistic_of(before, "mb_per_s")),
         speed_text(statistic_of(after, "mb_per_s")),
         percent_text(pair.mb_per_s_change),
+        *(bottleneck_text(cell) for cell in (before, after) if has_limits),
         usd_text(statistic_of(before, "usd_per_tb")),
         usd_text(statistic_of(after, "usd_per_tb")),
         percent_text(pair.usd_per_gb_change),

@@ -51,7 +51,10 @@ def results_as_json(results: Results) -> dict[str, Any]:
     return {
         "run": run_as_json(results.run),
         "cells": [cell_values(cell) for cell in results.cells],
-        "samples": [sample_values(sample) for _, sample in _samples(results)],
+        "samples": [
+            sample_values(sample) | {"use": sample.use.to_json() if sample.use else None}
+            for _, sample in _samples(results)
+        ],
     }
 
 

@@ -161,6 +161,9 @@ def _meanings(results: Results) -> ET.Element:
         "≈ fastest": "Not significantly different from the object's fastest cell: a permutation "
         "test of the warm seconds gives p of 5 % or more.",
         "weak": "Fewer than 5 warm runs.",
+        "bottleneck": "The limit at which the warm runs were for most of their time, with the "
+        "share of it; equal limits are all named. CPU share: the quota that follows from the "
+        "memory. Waiting: nothing was at its limit.",
         "USD per TB": "The machine's price for the median time, per 10¹² bytes of object."
         if results.machine
         else "Lambda's charge for the median billed time, and for the disk if there is one, per "

@@ -15,7 +15,7 @@ from bucketsum_cli.terminal.formatting import (
     usd_text,
     used_text,
 )
-from bucketsum_cli.tune.results import Results, statistic_of
+from bucketsum_cli.tune.results import Results, bottleneck_text, statistic_of
 from bucketsum_cli.tune.workload_view import TableColumn
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
@@ -86,11 +86,17 @@ def columns_of(results: Results, *, in_report: bool) -> list[TableColumn]:
         TableColumn(
             "usd_per_tb", "USD per TB", lambda cell: usd_text(statistic_of(cell, "usd_per_tb"))
         ),
+        TableColumn("bottleneck", "bottleneck", bottleneck_text, is_number=False),
         TableColumn(
             "remarks", "remarks", lambda cell: "; ".join(_remarks(results, cell)), is_number=False
         ),
     )
-    return [column for column in columns if in_report or not column.in_report]
+    has_limits = any(cell.limit for cell in results.cells)
+    return [
+        column
+        for column in columns
+        if (in_report or not column.in_report) and (has_limits or column.name != "bottleneck")
+    ]
 
 
 def groups_of(results: Results) -> list[TableGroup]:

@@ -14,6 +14,7 @@ import boto3
 
 from bucketsum import __version__
 from bucketsum.s3.reader import reader
+from bucketsum_lab.measure.use import UseMeter
 from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.protocol.probe import ProbeContext, values_of
 from bucketsum_lab.protocol.samples import Billing, ProberProcess
@@ -49,6 +50,11 @@ class Prober:
         Raises:
             BucketsumError: The object could not be read.
         """
+        with UseMeter(self._s3.meta.endpoint_url) as meter:
+            answer = self._measured(event, memory_mb)
+        return {**answer, "use": meter.curve.to_text()}
+
+    def _measured(self, event: ProbeEvent, memory_mb: int) -> ProbeAnswer:
         started = time.perf_counter()
         cold, self._is_cold = self._is_cold, False
         policy = read_policy(event["streams"], event["chunk_bytes"], memory_mb)

@@ -144,6 +144,16 @@ class CellStatistics(WarmStatistics):
 
 
 @dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """The limit of a cell; see `bucketsum_lab.results.bottleneck`."""
+
+    bottleneck: str
+    """Names of `Limit`, joined by a comma: more than one if they are equal."""
+    bottleneck_share: float
+    """Share of the warm samples' time in which the cell was at this limit."""
+
+
+@dataclass(frozen=True, slots=True)
 class CellRow:
     """A planned cell, with statistics once the run has ended."""
 
@@ -165,6 +175,8 @@ class CellRow:
     """The workload's own statistics; None without a good sample."""
     cold: ColdStatistics | None = field(default=None, metadata=nested(ColdStatistics))
     """None without a cold sample that succeeded."""
+    limit: Bottleneck | None = field(default=None, metadata=nested(Bottleneck))
+    """None if no warm sample has a curve of its use."""
     stats: CellStatistics | None = field(default=None, metadata=nested(CellStatistics))
     """None without a warm sample that succeeded."""
 

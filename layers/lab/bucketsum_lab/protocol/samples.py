@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum.table.codec import NOT_STORED, nested, stored
+from bucketsum_lab.protocol.use import UseCurve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,6 +118,10 @@ class Sample:
     """The workload's own attributes; see `Workload.sample_names`."""
     process: ProberProcess | None = field(default=None, metadata=nested(ProberProcess))
     """None if the prober did not answer."""
+    use: UseCurve | None = field(
+        default=None, metadata=stored(read=UseCurve.from_text, write=UseCurve.to_text)
+    )
+    """Use over time; None if it was not recorded."""
 
     @property
     def is_cold(self) -> bool:

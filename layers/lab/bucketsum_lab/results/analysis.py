@@ -19,6 +19,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import GB_PER_TB, mb_per_s, percentile, usd_per_gb
+from bucketsum.prices import MachinePrice
 from bucketsum_lab.plan.input import FEW_SAMPLES_BELOW
 from bucketsum_lab.protocol.run_records import (
     CellRow,
@@ -27,11 +28,12 @@ from bucketsum_lab.protocol.run_records import (
     WarmStatistics,
 )
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
+from bucketsum_lab.results.bottleneck import bottlenecks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bucketsum.prices import MachinePrice, Prices
+    from bucketsum.prices import Prices
     from bucketsum_lab.protocol.workload import Workload
 
 SIGNIFICANCE: Final = 0.05
@@ -71,6 +73,8 @@ def cell_rows(
     for sample in samples:
         by_cell.setdefault(sample.cell_id, []).append(sample)
     rows = [_with_samples(cell, by_cell.get(cell.cell_id, ()), workload) for cell in cells]
+    limits = bottlenecks_of(rows, by_cell, is_lambda=not isinstance(prices, MachinePrice))
+    rows = [replace(row, limit=limits.get(row.cell_id)) for row in rows]
     measured = {
         row.cell_id: _MeasuredCell(row, _seconds(warm), _warm_statistics(row, warm, prices))
         for row in rows

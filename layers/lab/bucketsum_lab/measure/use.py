@@ -1,0 +1,140 @@
+"""Reads the use of CPU, network, disk and memory once a second, from /proc and the control group.
+
+The network is that of all devices but the loopback, on Lambda those of the execution environment.
+If S3 is at a loopback address, it is that of the open connections of this process: the loopback
+device counts every process and every proxy. What the system does not tell is None.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+import time
+from dataclasses import replace
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+from bucketsum_lab.measure.system import System, counts_in, open_connections, text_of
+from bucketsum_lab.protocol.use import Use, UseCurve
+
+INTERVAL_SECONDS: Final = 1.0
+
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+def _ticks(text: str | None) -> list[int] | None:
+    """User, system, and both of the children that have ended, of a ``stat`` file."""
+    return [int(word) for word in text.rpartition(")")[2].split()[11:15]] if text else None
+
+
+class UseMeter:
+    """Reads the use from the begin to the end of a ``with`` block; then `curve` has it."""
+
+    def __init__(self, endpoint: str = "", system: System | None = None) -> None:
+        """*endpoint* is the address of S3."""
+        self._system = system or System()
+        self._is_loopback = _is_loopback(urlsplit(endpoint).hostname or "")
+        self._of_connections: dict[int, tuple[int, int]] = {}
+        self._threads: dict[str, int] = {}
+        self._uses: list[Use] = []
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._time, self._before = 0.0, dict[str, float | None]()
+
+    def __enter__(self) -> Self:
+        self._time, self._before = time.monotonic(), self._counters()
+        self._busiest()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._read()
+
+    @property
+    def curve(self) -> UseCurve:
+        """The use until now."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return UseCurve(cores or 1, self._system.quota(), tuple(self._uses))
+
+    def _follow(self) -> None:
+        while not self._ended.wait(INTERVAL_SECONDS):
+            self._read()
+
+    def _read(self) -> None:
+        now, counters = time.monotonic(), self._counters()
+        changes = {name: _change(self._before[name], value) for name, value in counters.items()}
+        whole = {name: None if (n := changes.pop(name)) is None else int(n) for name in _WHOLE}
+        pages = (self._system.text("self", "statm") or "").split()
+        memory_bytes = int(pages[1]) * _PAGE_BYTES if pages else None
+        seconds = round(now - self._time, 4)
+        use = Use(seconds, busiest=self._busiest(), memory_bytes=memory_bytes)
+        use = replace(use, **changes, **whole)  # type: ignore[arg-type]  # names are its fields
+        self._uses.append(use)
+        self._time, self._before = now, counters
+
+    def _counters(self) -> dict[str, float | None]:
+        """Totals since the start of the process or of the machine."""
+        system = self._system
+        machine = (system.text("stat") or "").partition("\n")[0].split()
+        of_disk = counts_in(system.text("self", "io"), ": ")
+        network = self._connections() if self._is_loopback else system.devices()
+        user, in_kernel = self._cpu() or (None, None)
+        return {
+            "user": user,
+            "system": in_kernel,
+            "wait": int(machine[5]) / _TICKS if machine else None,
+            "stolen": int(machine[8]) / _TICKS if machine else None,
+            "throttled": system.throttled(),
+            "received_bytes": network[0] if network else None,
+            "sent_bytes": network[1] if network else None,
+            "read_bytes": of_disk.get("read_bytes"),
+            "written_bytes": of_disk.get("write_bytes"),
+        }
+
+    def _cpu(self) -> tuple[float, float] | None:
+        """CPU seconds of the process and of its children, in programs and in the kernel."""
+        children = (self._system.text("self", "task", str(os.getpid()), "children") or "").split()
+        of_self = _ticks(self._system.text("self", "stat"))
+        if of_self is None:
+            return None
+        rows = [
+            of_self,
+            *filter(None, (_ticks(self._system.text(pid, "stat")) for pid in children)),
+        ]
+        return tuple(sum(row[n] + row[n + 2] for row in rows) / _TICKS for n in (0, 1))  # type: ignore[return-value]  # of two
+
+    def _busiest(self) -> float | None:
+        """CPU seconds of the busiest thread since the call before."""
+        tasks = self._system.proc / "self" / "task"
+        try:
+            texts = {task.name: text_of(task / "schedstat") for task in tasks.iterdir()}
+        except OSError:
+            return None
+        now = {name: int(text.split()[0]) for name, text in texts.items() if text}
+        before, self._threads = self._threads, now
+        changes = [nanoseconds - before.get(name, 0) for name, nanoseconds in now.items()]
+        return round(max(changes) / 1e9, 4) if changes else None
+
+    def _connections(self) -> tuple[int, int]:
+        """Bytes received and sent by the connections that this meter has seen."""
+        self._of_connections |= dict(open_connections())
+        received, sent = zip((0, 0), *self._of_connections.values(), strict=True)
+        return sum(received), sum(sent)
+
+
+_WHOLE: Final = ("received_bytes", "sent_bytes", "read_bytes", "written_bytes")
+
+
+def _change(before: float | None, now: float | None) -> float | None:
+    return None if before is None or now is None else round(max(now - before, 0), 4)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,112 @@
+"""bottleneck: the name of the limit at which a constructed cell spends its time."""
+
+from __future__ import annotations
+
+import pytest
+
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import Bottleneck, CellRow
+from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleStatus
+from bucketsum_lab.protocol.use import INTERVALS_MAX, Use, UseCurve
+from bucketsum_lab.results.bottleneck import LambdaNetwork, bottleneck_of, bottlenecks_of
+from bucketsum_lab.results.record_values import item_values, sample_of
+
+MB = 1_000_000
+IDLE = Use(1.0, 0.02, 0.03, 0.02, 0.0, 0.0, 0.0, 2 * MB, 0, 0, 0, 80 * MB)
+BUSY = Use(1.0, 0.9, 0.08, 0.97, 0.0, 0.0, 0.0, 2 * MB, 0, 0, 0, 80 * MB)
+THROTTLED = Use(1.0, 0.25, 0.03, 0.28, 0.0, 0.0, 0.7, 2 * MB, 0, 0, 0, 80 * MB)
+LINKED = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, 78 * MB, 0, 0, 0, 80 * MB)
+ON_DISK = Use(1.0, 0.1, 0.1, 0.1, 0.9, 0.0, 0.0, 0, 0, 0, 120 * MB, 80 * MB)
+BURST = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, 150 * MB, 0, 0, 0, 80 * MB)
+BUSY_LINKED = Use(1.0, 0.9, 0.08, 0.97, 0.0, 0.0, 0.0, 78 * MB, 0, 0, 0, 80 * MB)
+
+
+def named(*uses: Use, quota: float | None = None, connections: int = 4) -> Bottleneck | None:
+    """The bottleneck of a cell with one curve of *uses* on Lambda."""
+    return bottleneck_of([UseCurve(2, quota, uses)], LambdaNetwork(connections))
+
+
+@pytest.mark.parametrize(
+    ("uses", "quota", "bottleneck"),
+    [
+        ([BUSY] * 9 + [IDLE], None, Bottleneck("cpu", 0.9)),
+        ([THROTTLED] * 10, 0.29, Bottleneck("cpu share", 1.0)),
+        ([BURST, BURST, *[LINKED] * 8], None, Bottleneck("network", 0.8)),
+        ([ON_DISK] * 7 + [IDLE] * 3, None, Bottleneck("disk", 0.7)),
+        ([IDLE] * 10, None, Bottleneck("waiting", 1.0)),
+        ([BURST, BURST, *[BUSY_LINKED] * 8], None, Bottleneck("cpu, network", 0.8)),
+    ],
+)
+def test_the_limit_of_most_of_the_time_is_named(
+    uses: list[Use], quota: float | None, bottleneck: Bottleneck
+) -> None:
+    """The verdict is the limit of most of the time, with its share; equal limits are both named."""
+    assert named(*uses, quota=quota) == bottleneck
+
+
+def test_a_connection_is_limited_within_the_burst() -> None:
+    """Within the burst, one connection is at its limit at 90 MB/s, and four are not."""
+    use = Use(1.0, 0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 89 * MB, 0, 0, 0, MB)
+    assert named(use, connections=1) == Bottleneck("network", 1.0)
+    assert named(use, connections=4) == Bottleneck("waiting", 1.0)
+
+
+def test_a_limit_that_is_exceeded_is_not_in_force() -> None:
+    """An emulator without Lambda's network is never limited by it."""
+    fast = Use(1.0, 0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 728 * MB, 0, 0, 0, MB)
+    assert named(fast, fast, fast) == Bottleneck("waiting", 1.0)
+
+
+def test_there_is_no_verdict_without_cpu_times() -> None:
+    """A system that tells no CPU time gives no verdict, never `waiting`."""
+    assert named(Use(1.0)) is None
+
+
+def a_sample(cell: str, use: Use, *, excluded_ms: int | None = None) -> Sample:
+    """A warm sample of ten seconds of *use*."""
+    return Sample(
+        cell, 1, 1, SampleStatus.OK, "now", reading=Reading(1, 10.0, 1.0),
+        billing=Billing(cold=False, billed_ms=10_000, excluded_ms=excluded_ms),
+        use=UseCurve(2, None, (use,) * 10),
+    )  # fmt: skip
+
+
+def rows(*streams: int) -> list[CellRow]:
+    """A cell for each number of streams."""
+    return [CellRow(f"c{n}", Setting(1024, 65_536, n), 1, 1000, "key") for n in streams]
+
+
+@pytest.mark.parametrize(("second", "verdict"), [(78, "network"), (156, "waiting")])
+def test_more_connections_that_are_not_faster_show_the_limit(second: int, verdict: str) -> None:
+    """On a machine, the network is a limit only if more connections are not faster."""
+    use = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, second * MB, 0, 0, 0, 80 * MB)
+    samples = {"c1": [a_sample("c1", LINKED)], "c2": [a_sample("c2", use)]}
+    verdicts = bottlenecks_of(rows(1, 2), samples, is_lambda=False)
+    assert verdicts["c2"].bottleneck == verdict
+
+
+def test_preparations_are_not_judged() -> None:
+    """A sample that mostly prepares gives no verdict."""
+    samples = {"c1": [a_sample("c1", BUSY, excluded_ms=5_000)]}
+    assert bottlenecks_of(rows(1), samples, is_lambda=True) == {}
+
+
+def test_a_sample_keeps_its_curve() -> None:
+    """The curve survives the table, with None where the system told nothing."""
+    sample = a_sample("c1", Use(1.0, 0.2, 0.1, received_bytes=5))
+    assert sample_of(item_values(sample)) == sample
+
+
+def test_a_long_curve_gets_longer_intervals() -> None:
+    """A curve of 15 minutes keeps its sums in 60 intervals."""
+    curve = UseCurve.from_text(UseCurve(2, 0.5, (LINKED,) * 900).to_text())
+    assert len(curve.uses) == INTERVALS_MAX
+    assert sum(use.received_bytes or 0 for use in curve.uses) == 900 * 78 * MB
+    assert {use.memory_bytes for use in curve.uses} == {80 * MB}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cores":1,"quota":null,"user":["x"]}'])
+def test_a_damaged_curve_is_an_error(text: str) -> None:
+    """A text that is no curve is refused."""
+    with pytest.raises(ValueError, match=r"curve|Expecting"):
+        UseCurve.from_text(text)
