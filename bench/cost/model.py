@@ -34,7 +34,7 @@ LOG_BYTES_PER_INVOCATION: Final = 1_100
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """The hashing of one object, and the share of its invocation's duration in seconds."""
+    """The hashing of one object; its seconds are its share of the invocation's duration."""
 
     memory_mb: int
     architecture: str

@@ -91,7 +91,7 @@ def baseline_table() -> Table:
 
 
 def small_objects(measured: Measured) -> Table:
-    """Cost of a million small objects, item by item, with less than one vCPU."""
+    """Cost of a million small objects, item by item, for memory sizes below one vCPU."""
     rows: list[tuple[object, ...]] = []
     deployed = sorted(measured.deployed().items())
     for object_bytes, (memory_mb, speed), batch in product(_SIZES, deployed, _BATCHES):

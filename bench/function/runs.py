@@ -41,7 +41,7 @@ _DYNAMODB: Final = f"{SERVER_ADDRESS}:8000"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """``hasher`` or ``baseline`` with a batch size; 0 threads are the hasher's own rule."""
+    """``hasher`` or ``baseline`` with a batch size; with 0 threads, the hasher decides."""
 
     function: str
     batch_size: int

@@ -29,7 +29,7 @@ _GET: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Environments:
-    """Interpreter of the harness, programs, and versions by name; and the missing readers."""
+    """The harness's interpreter, the programs and versions by name, and the missing readers."""
 
     python: Path
     programs: dict[str, str]

@@ -101,7 +101,7 @@ class Runner:
         self._burst_full_at = min(max(now, self._burst_full_at) + spent, now + longest)
 
     def rest(self) -> None:
-        """Wait until the burst allowance is full; not at all if the link has none."""
+        """Wait until the burst allowance is full; a link without a burst needs no wait."""
         time.sleep(max(0.0, self._burst_full_at - time.monotonic()))
 
     def _job(self, entry: Entry) -> dict[str, Any]:

@@ -26,7 +26,7 @@ _GENERATED: Final = {
 
 
 def pages() -> dict[Path, str]:
-    """Return each page as it has to be."""
+    """Return the correct text of each page."""
     schema = documents.schema_of(commands.contexts(cli))
     written = {
         DOCS / "commands.md": commands.page(),

@@ -105,7 +105,7 @@ def _read(sandbox: Sandbox, server: Server, url: str, connections: int, size_byt
 
 
 def rate_in(times: str) -> float:
-    """Bytes per second; each of curl's lines has first byte's time, last byte's time and size."""
+    """Bytes per second from curl's lines: time of the first and last byte, and size."""
     rows = [[float(word) for word in line.split()] for line in times.splitlines()]
     seconds = max(row[1] for row in rows) - min(row[0] for row in rows)
     return sum(row[2] for row in rows) / seconds

@@ -67,7 +67,7 @@ _MINUTE_COLUMNS: Final = tuple(
 
 
 def baseline_estimate() -> Table:
-    """The baseline's minutes 1, 2 and 3, and the same today."""
+    """The baseline article's minutes 1, 2 and 3, and the estimate with today's limits."""
     at_75 = burst_of(BASELINE_BURST.objects, GB[1])
     cases = (
         ("the baseline: 100 MB/s, +60 a minute", BASELINE_BURST, BASELINE_SETTING),
@@ -108,7 +108,7 @@ def bursts() -> Table:
 
 
 def saturation() -> Table:
-    """A constant load and multiples of it: its needs, the limits it exceeds, and the changes."""
+    """A constant load and multiples of it: their needs, exceeded limits, and how to raise these."""
     rows: list[tuple[Any, ...]] = []
     for ((name, size_bytes), base), times in product(BASE_LOADS, TIMES):
         burst = burst_of(1, size_bytes)

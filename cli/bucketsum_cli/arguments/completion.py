@@ -20,7 +20,7 @@ _MOST: Final = 100
 def completing(
     names: Callable[[Target, str], Iterable[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return click's function that completes a value; *names* gets the stack and its beginning.
+    """Return a completion function for click; *names* gets the stack and the typed beginning.
 
     A shell shows no errors: without a stack, nothing is completed.
     """

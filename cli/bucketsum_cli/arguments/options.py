@@ -134,12 +134,12 @@ def _without_buckets(options: dict[str, Any], bucket: str | None) -> str | None:
 
 
 class FiniteRange(click.FloatRange):
-    """A range of numbers; click's own takes ``nan`` for one, and ``inf``."""
+    """A range of finite numbers; click's range also accepts ``nan`` and ``inf``."""
 
     def convert(
         self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Refuse what is no number."""
+        """Return the number; refuse ``nan`` and ``inf``."""
         number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not a number.", param, ctx)

@@ -100,7 +100,7 @@ def partition_of(stack: Stack) -> str:
 
 
 def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
-    """Ask before the configuration of a bucket that has notifications of others is written.
+    """Ask before changing the notifications of a bucket that also has those of others.
 
     Raises:
         SystemExit: The answer was no.
@@ -114,7 +114,7 @@ def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
 
 
 def planned(stack: Stack, bucket: str, plan: Difference, command: str | None) -> AttachmentChange:
-    """Return the change before it is made; *command* would update the permissions."""
+    """Return the planned change; *command* is the command that updates the permissions."""
     text = with_options(f"`{command}`").strip("`") if command else None
     return AttachmentChange(bucket, stack.name, plan, text)
 

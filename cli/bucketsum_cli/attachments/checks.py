@@ -57,7 +57,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """The deployed policies and rules, as far as buckets are concerned.
+    """The deployed policies and rules that concern buckets.
 
     Attributes:
         queue: Statements of the arrivals queue's policy.

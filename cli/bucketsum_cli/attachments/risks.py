@@ -38,7 +38,7 @@ def warnings_of(s3: S3Client, bucket: AttachedBucket, keys: KeyFilter) -> Iterat
 def left_out(
     configuration: Mapping[str, Any], bucket: AttachedBucket, queue_arn: str
 ) -> Iterator[str]:
-    """Warn if *configuration*, to be written, does not notify the queue of all wanted events."""
+    """Warn if the new *configuration* does not notify the queue of all wanted events."""
     missing = missing_events(configuration, queue_arn)
     if missing and bucket.via is Via.S3 and not bucket.created_only:
         yield (
@@ -49,7 +49,7 @@ def left_out(
 
 
 def default_key(stack: Stack, bucket: str) -> tuple[str, list[str]]:
-    """Return the ARN of the customer's KMS key of new objects, or an empty text; and warnings."""
+    """Return the customer's KMS key for new objects (its ARN, or an empty text), and warnings."""
     try:
         arn = _default_key(stack, bucket)
     except ClientError as error:

@@ -51,7 +51,7 @@ class BucketFigures:
 
 
 def figures_of_large(connection: Connection, bucket: str) -> BucketFigures | None:
-    """The figures of *bucket* if it is too large to be listed; None if not, or if there are none.
+    """The figures of a *bucket* too large to be listed; None for others, or without figures.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.

@@ -72,7 +72,7 @@ class Connection:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is the local emulator's."""
+        """Whether the connection is to the local emulator."""
         return self.endpoint is not None
 
     def client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - `Stack.client` has the types
@@ -97,7 +97,7 @@ class Connection:
 
 
 def connection_to(region: str | None = None, profile: str | None = None) -> Connection:
-    """Connect to the account of the environment's, or the profile's, credentials."""
+    """Connect with the credentials of the environment or of the profile."""
     import boto3  # noqa: PLC0415 - as botocore
 
     return Connection(boto3.Session(profile_name=profile, region_name=region))

@@ -114,7 +114,7 @@ def is_denied(error: Exception) -> bool:
 
 
 class Reads:
-    """Reads of parts that a document can do without; those that are denied are listed."""
+    """Reads of optional parts of a document; lists the parts that AWS denied."""
 
     def __init__(self) -> None:
         self.denials: list[str] = []

@@ -91,7 +91,7 @@ def has_earlier_list(stack: Stack) -> bool:
 
 
 def creates(stack: Stack, bucket: str) -> bool:
-    """Whether *stack* created *bucket*, so that its template has the notifications."""
+    """Whether *stack* created *bucket*; its template then has the notifications."""
     return bucket == stack.outputs["BucketName"] and not stack.parameters.get(EXISTING_PARAMETER)
 
 

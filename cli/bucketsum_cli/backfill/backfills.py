@@ -174,7 +174,7 @@ class Backfills:
         return resumed
 
     def newest(self) -> Iterator[Progress | DamagedItem]:
-        """The state of each backfill, the newest first; in place of a damaged one its error."""
+        """The state of each backfill, the newest first; for a damaged backfill, its error."""
         return each_read(self._progress, self.table.backfills())
 
     def _progress(self, backfill: Backfill | DamagedItem) -> Progress:

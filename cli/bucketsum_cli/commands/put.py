@@ -78,7 +78,7 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class PutPlan:
-    """The uploads that `put --dry-run` leaves out."""
+    """The uploads that `put --dry-run` shows and does not make."""
 
     bucket: str
     files: Annotated[Sequence[PlannedFile], "Files that would be uploaded."]

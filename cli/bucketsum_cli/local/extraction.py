@@ -32,7 +32,7 @@ class Extraction:
     _lock: Lock = field(default_factory=Lock)
 
     def link(self, archive: ZipFile, path: Path) -> None:
-        """Create symbolic links in *path*, a folder, to all that *archive* has at its top.
+        """Create symbolic links in the folder *path* to the top-level entries of *archive*.
 
         Raises:
             OSError, BadZipFile: As `ZipFile.extractall`; nothing is kept.

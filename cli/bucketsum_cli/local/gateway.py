@@ -179,7 +179,7 @@ def _cut(requested: re.Match[bytes], body: bytes) -> _Changed:
 
 
 def encoded_listing(xml: bytes) -> bytes:
-    """URL-encode the keys in the XML of a listing, and say so in it."""
+    """URL-encode the keys in the XML of a listing, and set its field EncodingType."""
     text = _ENCODED_ELEMENTS.sub(
         lambda match: f"<{match[1]}>{quote(unescape(match[2]), safe='/')}</{match[1]}>",
         xml.decode(),

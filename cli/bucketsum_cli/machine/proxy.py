@@ -46,14 +46,14 @@ def limit_rate(client: socket.socket, bytes_per_s: int) -> None:
 
 
 class TokenBucket:
-    """`BURST_BYTES` at any speed, and *bytes_per_s* after them."""
+    """A token bucket: `BURST_BYTES` pass at any speed, further bytes at *bytes_per_s*."""
 
     def __init__(self, bytes_per_s: float) -> None:
         self._seconds_per_byte = 1 / bytes_per_s
         self._paid_until = float("-inf")
 
     def delay(self, size_bytes: int, now: float) -> float:
-        """Take *size_bytes*; returns after how many seconds the next ones may follow."""
+        """Take *size_bytes*; returns the seconds to wait before the next bytes."""
         full = now - BURST_BYTES * self._seconds_per_byte
         self._paid_until = max(self._paid_until, full) + size_bytes * self._seconds_per_byte
         return max(0.0, self._paid_until - now)

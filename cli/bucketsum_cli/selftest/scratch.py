@@ -100,7 +100,7 @@ class Scratch:
         return key
 
     def until(self, look: Callable[[], T | None], seconds: float | None = None) -> T | None:
-        """Look until there is a value, or the time is over; some 70 times in five minutes."""
+        """Repeat until there is a value, or the time is over; about 70 times in five minutes."""
         deadline = time.monotonic() + (self.wait_seconds if seconds is None else seconds)
         pause_seconds = _FIRST_PAUSE_SECONDS
         while (value := look()) is None and time.monotonic() < deadline:
@@ -120,7 +120,7 @@ class Scratch:
         return row
 
     def row_with(self, row_key: RowKey, is_wanted: Callable[[Row], bool]) -> Row | None:
-        """Wait until the row is as wanted."""
+        """Wait until the row meets the condition *wanted*."""
         table = self.stack.digests_table()
 
         def look() -> Row | None:
@@ -130,7 +130,7 @@ class Scratch:
         return self.until(look)
 
     def backfill(self, row_key: RowKey) -> Progress | None:
-        """Run a backfill of the key, and wait for its end; None if it goes on."""
+        """Run a backfill of the key, and wait for its end; None if it does not end in time."""
         backfills = Backfills(self.stack)
         started = Backfill(
             backfill_id=new_execution_name(),

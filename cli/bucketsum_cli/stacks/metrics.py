@@ -54,12 +54,12 @@ def own_metric(stack: Stack, name: str, statistic: str = "Sum") -> Metric:
 
 
 def lambda_metric(stack: Stack, name: str) -> Metric:
-    """A metric that Lambda publishes of the hasher."""
+    """A metric that Lambda publishes about the hasher."""
     return Metric("AWS/Lambda", name, ("FunctionName", stack.function))
 
 
 def arrivals_metric(stack: Stack, name: str) -> Metric:
-    """A metric that SQS publishes of the arrivals queue."""
+    """A metric that SQS publishes about the arrivals queue."""
     dimension = ("QueueName", queue_name(stack.arrivals_queue_url))
     return Metric("AWS/SQS", name, dimension, "Maximum")
 

@@ -111,7 +111,7 @@ def stack_status(
     running_sweeps: tuple[str | DamagedItem, ...] | None = (),
     bucket_problems: tuple[BucketProblems, ...] | None = None,
 ) -> StackStatus:
-    """Read the state of *stack* now by *reads*, which gave the last two.
+    """Read the state of *stack*; *reads* also read the last two arguments.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused for another reason.
@@ -148,7 +148,7 @@ def stack_status(
 
 
 def quota_problem(stack: Stack) -> str | None:
-    """The sentence for an account that allows fewer executions than the mappings; None if it does.
+    """A sentence if the account allows fewer executions than the mappings may use, else None.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.

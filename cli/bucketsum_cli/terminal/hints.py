@@ -21,7 +21,7 @@ def remember_options(options: Mapping[str, str | None]) -> None:
 
 
 def with_options(text: str) -> str:
-    """*text*, in which a command can be copied: it has the same stack and the same bucket."""
+    """*text*, whose commands get the stack and the bucket of the running command."""
     given = _given.get({})
     return _COMMAND.sub(lambda match: _completed(match, given), text) if given else text
 

@@ -69,7 +69,7 @@ def note_after(seconds: float, text: str) -> Iterator[None]:
 
 
 def confirm(question: str, refusal: str, *, yes: bool) -> None:
-    """Ask *question*, unless *yes* was given; a no ends the command with the note *refusal*.
+    """Ask *question* unless *yes*; after a "no", show the note *refusal* and end the command.
 
     The question goes to stderr alone: click's own writes a blank to stdout, where there may be
     JSON. The end of the input is a no.

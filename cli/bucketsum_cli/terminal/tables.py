@@ -75,7 +75,7 @@ class Layout:
     def of(
         cls, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], least: Sequence[int] = ()
     ) -> Layout:
-        """Measure *rows*; no column gets narrower than *least* without need."""
+        """Measure *rows*; a column is narrower than *least* only if necessary."""
         available = width_of()
         needed = [
             max((cell_len(row[index].text) for row in rows), default=0)

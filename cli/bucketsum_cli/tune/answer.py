@@ -54,7 +54,7 @@ def is_loss(results: Results) -> bool:
 
 
 def remarks_on(results: Results) -> Iterator[str]:
-    """Yield what else to know about the recommended setting, in sentences."""
+    """Yield remarks on the recommended setting, in sentences."""
     recommendation = results.recommendation
     if recommendation.best is None:
         return

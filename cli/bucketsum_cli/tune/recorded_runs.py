@@ -41,7 +41,7 @@ class RecordedRuns:
         return Sweeper(self._target.find()).measurements
 
     def runs(self) -> Iterator[Run | DamagedItem]:
-        """Every run, the newest first; in place of a damaged one its error."""
+        """Every run, the newest first; for a damaged run, its error."""
         return heapq.merge(self._files.runs(), self._runs_in_table(), key=_id_of, reverse=True)
 
     def results(self, run_id: str) -> Results:

@@ -184,7 +184,7 @@ def bottleneck_text(cell: CellRow | None) -> str:
 
 
 def measured(cells: Iterable[CellRow]) -> list[tuple[CellRow, CellStatistics]]:
-    """The cells that have statistics, with these."""
+    """Each cell that has statistics, with its statistics."""
     return [(cell, cell.stats) for cell in cells if cell.stats]
 
 

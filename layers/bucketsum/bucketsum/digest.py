@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Crc32:
-    """`zlib.crc32` with hashlib's `update` and `hexdigest`, from the value in *words* on."""
+    """CRC-32 with hashlib's interface; it continues from the value in *words*."""
 
     size_bytes: Final = 4
 

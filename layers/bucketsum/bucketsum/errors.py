@@ -61,11 +61,11 @@ class Released(Retryable):
 
 
 class RowContended(Retryable):
-    """Others kept changing the row, or its item is in a state that no write of ours fits."""
+    """The row changed during each attempt, or no conditional write matches its state."""
 
 
 class TableBusy(Retryable):
-    """DynamoDB took part of a batch and, in many attempts, nothing of the rest."""
+    """DynamoDB wrote a part of a batch; many attempts did not write the rest."""
 
 
 class QueueRefused(Retryable):

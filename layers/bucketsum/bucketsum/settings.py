@@ -54,7 +54,7 @@ _WINDOW_BYTES_MAX: Final = 64 * _MIB
 
 
 def archive_threads(memory_mb: int) -> int:
-    """Threads that read an archive in /tmp: one per CPU, but two to overlap disk and CPU."""
+    """Threads that read an archive in /tmp: one per CPU, at least two to overlap disk and CPU."""
     return max(2, -(-memory_mb // MEMORY_MB_PER_CPU))
 
 

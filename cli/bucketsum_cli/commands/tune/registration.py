@@ -36,7 +36,7 @@ _NEWEST_SWEEPS: Final = 50
 
 
 def running_sweeps(stack: Stack) -> Iterator[str | DamagedItem]:
-    """Yield the identifiers of the running ones among the newest sweeps of *stack*.
+    """Yield the identifiers of running sweeps, among the newest sweeps of *stack*.
 
     In place of a damaged one its error, as it may be running.
     """

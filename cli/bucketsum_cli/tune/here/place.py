@@ -55,7 +55,7 @@ class SweepBucket:
     prefix: str = PREFIX
 
     def region(self) -> str | None:
-        """Its Region, or None if S3 does not tell.
+        """Its Region; None if S3 does not report it.
 
         Raises:
             CannotDoError: There is no such bucket, or access to it is denied.

@@ -67,7 +67,7 @@ class Variants:
 
     @property
     def folded_title(self) -> str:
-        """The folded parameters: ``, fastest streams``; empty if there are none."""
+        """The parameters that share a column: ``, fastest streams``; empty if there are none."""
         names = " and ".join(_TITLES[name] for name in self._folded)
         return f", fastest {names}" if names else ""
 
@@ -81,7 +81,7 @@ class Variants:
         return ", ".join(_text(name, setting) for name in self._shown)
 
     def folded_label_of(self, setting: Setting) -> str:
-        """Short label of the folded parameters."""
+        """Short label of the parameters that share a column."""
         return _short(setting, self._folded, ", ")
 
     def fastest(self, cells: Iterable[CellRow]) -> list[CellRow]:

@@ -27,7 +27,7 @@ _WITHOUT_OWN: Final = WorkloadView()
 
 
 def view_of(name: WorkloadName | None) -> WorkloadView:
-    """The view of a workload; that without anything of its own if it is not known."""
+    """The view of a workload; the default view for an unknown workload."""
     return VIEWS.get(name, _WITHOUT_OWN) if name else _WITHOUT_OWN
 
 

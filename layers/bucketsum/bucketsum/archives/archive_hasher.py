@@ -45,12 +45,12 @@ class ArchiveHasher:
     def of(
         cls, archives: ArchiveSettings, s3: S3Client, dynamodb: DynamoDBClient, settings: Settings
     ) -> Self:
-        """The hasher that *archives* describe."""
+        """A hasher with the settings *archives*."""
         rows = MemberRows(dynamodb, settings.digests_table)
         return cls(ArchiveReader(archives), s3, rows, settings.extra_algorithms)
 
     def open(self, created: ObjectCreated) -> Archive:
-        """Read its central directory; an invalid one is a status and not an error.
+        """Read the central directory; if it is invalid, the result is a status, not an error.
 
         Raises:
             Retryable: It could not be read.

@@ -59,7 +59,7 @@ class BackgroundCalls:
             self._changed.notify_all()
 
     def wait(self) -> None:
-        """Wait until every call has been made; raises as `do`."""
+        """Wait until every call has been made; raises the same errors as `do`."""
         with self._changed:
             self._changed.wait_for(lambda: not self._waiting_bytes)
         self._raise_failure()

@@ -29,7 +29,7 @@ _MASKED_BIT: Final = 0x2000
 
 
 class Placed(NamedTuple):
-    """A member, and where the next member, or the directory, begins."""
+    """A member, and the offset at which the next member or the directory begins."""
 
     member: Member
     end: int

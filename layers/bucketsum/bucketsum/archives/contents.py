@@ -89,7 +89,7 @@ class Contents:
     def results(
         self, hashed: Iterable[HashedMember], decoding: Decoding
     ) -> Generator[MemberResult]:
-        """The members' results; those of a nested archive come before its own.
+        """The members' results; a nested archive comes after its members.
 
         A directory that was invalid has none, and *hashed* is not iterated.
         """
@@ -143,7 +143,7 @@ class Contents:
         return nested.summary(Mode.STREAM)
 
     def summary(self, mode: Mode) -> ArchiveRecord:
-        """The members as a whole, read in *mode*."""
+        """The summary of the members, which were read in *mode*."""
         stopped = self.stopped
         return ArchiveRecord(
             status=stopped.status if stopped else ArchiveStatus.READ,

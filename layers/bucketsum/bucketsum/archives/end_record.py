@@ -48,12 +48,12 @@ class EndRecord:
     remarks: tuple[str, ...] = ()
 
     def says_the_same(self, other: EndRecord) -> bool:
-        """Whether both name the same directory."""
+        """Whether this record and *other* describe the same directory."""
         return (self.entries, self.size, self.offset) == (other.entries, other.size, other.offset)
 
     @property
     def can_be_true(self) -> bool:
-        """Whether the directory that this record describes has members and fits before it."""
+        """Whether the described directory has members, and fits in front of this record."""
         fits = self.offset + self.size <= self.position
         return fits and 0 < self.entries * _ENTRY_BYTES <= self.size
 

@@ -44,7 +44,7 @@ class _Batch(NamedTuple):
 def check_room(
     directory: Directory, archive_bytes: int, folder: Path, *, keeps: bool = True
 ) -> None:
-    """Refuse an archive that does not fit into *folder*, together with its members if *keeps*.
+    """Refuse an archive that does not fit into *folder*; with *keeps*, its members must fit too.
 
     Raises:
         ArchiveStopped: It needs more than is free; the text says how much.

@@ -60,7 +60,7 @@ def encoded_name(raw: bytes, flags: int, extra: bytes, system: int) -> tuple[byt
 
 
 def is_same_name(member: Member, raw: bytes, flags: int, extra: bytes) -> bool:
-    """Whether a local header's name is *member*'s.
+    """Whether the local header has the same name as *member*.
 
     Some programs, as Python's zipfile when it appends, encode a name in the directory otherwise
     than in the local header, so names are compared as text.
@@ -169,7 +169,7 @@ def _compared(path: str) -> str | bytes:
 
 
 def folder_count(members: Iterable[Member], most: int) -> int:
-    """Number of folders that *members* are in; counting ends at *most*."""
+    """Number of folders that contain *members*; at most *most* are counted."""
     folders: set[int] = set()
     before = ""
     for member in members:
@@ -193,7 +193,7 @@ def shortened(name: str, room_bytes: int) -> str:
 
 
 def shortened_apart(name: str, room_bytes: int) -> str:
-    """As `shortened`, but a name never becomes equal to another name's shortened form."""
+    """As `shortened`; in addition, no name equals the shortened form of another name."""
     looks_cut = len(name.encode()) > room_bytes - _UTF8_BYTES_MAX and _CUT_END.search(name)
     return _cut(name, room_bytes) if looks_cut else shortened(name, room_bytes)
 

@@ -46,7 +46,7 @@ class ArchiveReader:
     engine: Engine = ENGINES[0]
 
     def open(self, read: Read, size_bytes: int) -> Archive:
-        """Read an archive's central directory; an invalid one is a status and not an error.
+        """Read the central directory; if it is invalid, the result is a status, not an error.
 
         Errors of *read* pass through unchanged.
         """

@@ -38,7 +38,7 @@ class BackfillsTable:
         self._table = table
 
     def record(self, backfill: Backfill) -> None:
-        """Write a backfill as it stands."""
+        """Write the present state of a backfill."""
         item = encoded(backfill, _FLOAT_FORMAT) | _key(RUNS, backfill.backfill_id)
         self._dynamodb.put_item(TableName=self._table, Item=item)
 
@@ -50,7 +50,7 @@ class BackfillsTable:
         return _backfill_of(response["Item"]) if "Item" in response else None
 
     def backfills(self) -> Iterator[Backfill | DamagedItem]:
-        """Every backfill, the newest first; in place of a damaged one its error."""
+        """Every backfill, the newest first; for a damaged backfill, its error."""
         return each_read(_backfill_of, self._items(RUNS, _FIRST, forward=False))
 
     def end(self, backfill_id: str, status: BackfillStatus, ended_at: str) -> bool:

@@ -37,7 +37,7 @@ class Network:
 def network_of(
     source: CurlReader | BotocoreReader, s3: S3Client, dynamodb: DynamoDBClient, table: DigestsTable
 ) -> Network | None:
-    """The network as *source* uses it, to write rows of *table*; None if only botocore can."""
+    """The connections of *source*, also for rows of *table*; None if only botocore can be used."""
     if isinstance(source, BotocoreReader):
         return None
     rows = PutItemRequests.of(table, dynamodb, credentials())

@@ -81,7 +81,7 @@ class ObjectHasher:
     def hash(
         self, created: ObjectCreated, deadline: Deadline, seen: Row | None = None
     ) -> HashResult:
-        """Read the object of *created* once, if need be, and record its digest.
+        """Record the digest of *created*; the object is read at most once.
 
         The row replaces *seen*, if that is still in the table; see `DigestsTable.replace`.
 

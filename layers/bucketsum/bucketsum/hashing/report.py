@@ -25,14 +25,14 @@ much as the reading."""
 
 @dataclass(frozen=True, slots=True)
 class ResultReport:
-    """Logs and counts results, by the logger and the metrics of *fates*."""
+    """Logs and counts results, with the logger and the metrics of *fates*."""
 
     fates: MessageFates
 
     def settled(
         self, messages: Iterable[MessageResult]
     ) -> tuple[list[MessageResult], list[MessageResult]]:
-        """Report *messages*: those that can be deleted, and those that return to the queue."""
+        """Report *messages*; returns those to delete, and those that return to the queue."""
         done: list[MessageResult] = []
         returned: list[MessageResult] = []
         for message in messages:
@@ -43,7 +43,7 @@ class ResultReport:
         return done, returned
 
     def publish(self, result: HashResult) -> None:
-        """Write the metrics of one event, and its log line unless it is a quiet one."""
+        """Write the metrics and the log line of one event; most listed objects have no line."""
         event, measurement = result.event, result.measurement
         is_listed = isinstance(event, ObjectCreated) and not event.sequencer
         if not (result.outcome in _QUIET and is_listed):

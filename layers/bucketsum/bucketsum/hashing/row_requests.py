@@ -39,7 +39,7 @@ class PutItemRequests:
     def of(
         cls, table: DigestsTable, dynamodb: DynamoDBClient, credentials: Credentials | None
     ) -> PutItemRequests | None:
-        """Requests as *dynamodb* makes them; None if only botocore can make them."""
+        """Requests signed for the endpoint of *dynamodb*; None if only botocore can make them."""
         url = dynamodb.meta.endpoint_url
         if credentials is None or urlsplit(url).path not in ("", "/"):
             return None

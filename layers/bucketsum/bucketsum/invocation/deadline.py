@@ -71,7 +71,7 @@ class Deadline:
 
     @property
     def last_begin_seconds(self) -> float:
-        """`LAST_BEGIN_SECONDS`, or less of a short invocation."""
+        """`LAST_BEGIN_SECONDS`; less in a short invocation."""
         third = self._invocation_seconds / 3
         return max(STOP_BEFORE_END_SECONDS, min(LAST_BEGIN_SECONDS, third))
 

@@ -23,7 +23,7 @@ MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it 
 
 
 def row_of_long_object(progress: Progress, digest: Digest, streams: int, settings: Settings) -> Row:
-    """The row of an object whose last slice was read over so many *streams*, as of now."""
+    """The row of an object after its last slice, recorded now; *streams* read that slice."""
     whole = Measurement(progress.size_bytes, progress.seconds)
     read = ReadObject(progress.created, progress.etag, digest, whole, streams)
     row = object_rows.hashed_row(read, settings)

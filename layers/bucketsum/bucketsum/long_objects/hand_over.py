@@ -40,7 +40,7 @@ class HandOver:
 
     @classmethod
     def of(cls, dynamodb: DynamoDBClient, sqs: SQSClient, settings: Settings) -> Self:
-        """Hand over by the table and the queue of *settings*."""
+        """A hand-over with the table and the queue in *settings*."""
         queue = LongObjectsQueue(sqs, settings.long_objects_queue_url or "")
         return cls(ProgressTable(dynamodb, settings.digests_table), queue)
 

@@ -155,7 +155,7 @@ def item_of_progress(progress: Progress) -> dict[str, Any]:
 
 
 def crc32_of(progress: Progress) -> str:
-    """The offset, and CRC-32 of the object and of the states there as 8 hexadecimal characters.
+    """The offset in decimal, and the CRC-32 of object and states in 8 hexadecimal digits.
 
     States are all that is left of bytes that are not read again: an accidental change of one must
     not become a digest.

@@ -51,7 +51,7 @@ class ProgressTable:
         return progress_in(response["Item"]) if "Item" in response else None
 
     def in_progress(self) -> Iterator[Progress | DamagedItem]:
-        """Every long object in progress; in place of a damaged item its error."""
+        """Every long object in progress; for a damaged item, its error."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             KeyConditionExpression="#object = :partition",
@@ -61,7 +61,7 @@ class ProgressTable:
         return each_read(progress_in, (item for page in pages for item in page["Items"]))
 
     def begin(self, progress: Progress) -> Progress:
-        """Write *progress* unless that of this or a newer object exists; returns the stored one."""
+        """Write *progress*, unless this or a newer object has it; returns the stored progress."""
         sequencer = comparable_sequencer(progress.sequencer)
         older = compared("etag", "<>", progress.etag) & compared("sequencer", "<", sequencer)
         try:
@@ -77,7 +77,7 @@ class ProgressTable:
         return progress
 
     def lease(self, seen: Progress, until: int, at: int) -> bool:
-        """Lease the slice at *seen* until *until*; False if it is not free *at* this time."""
+        """Lease the slice at *seen* until *until*; False if it is leased, stopped or changed."""
         condition = compared("status", "=", ChainStatus.RUNNING) & compared("leased_until", "<", at)
         return self._changed(seen, {"leased_until": until}, _same(seen) & condition) is not None
 
@@ -111,7 +111,7 @@ class ProgressTable:
         )
 
     def restart(self, seen: Progress, wanted: Progress) -> Progress | None:
-        """Continue the slices, for the newer of *seen* and *wanted*; None if *seen* has changed."""
+        """Continue the slices by the newer event of *seen* and *wanted*; None if *seen* changed."""
         is_older = comparable_sequencer(wanted.sequencer) < comparable_sequencer(seen.sequencer)
         newest = seen if is_older else wanted
         return self._changed(

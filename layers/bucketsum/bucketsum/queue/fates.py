@@ -33,7 +33,7 @@ class MessageFates:
     metrics: Metrics
 
     def is_done(self, message: ReceivedMessage, failure: Exception | None) -> bool:
-        """Whether *message* can be deleted; if it has failed, it has got its fate."""
+        """Whether *message* can be deleted; if it failed, its fate is decided first."""
         self.metrics.add_metric("Messages", MetricUnit.Count, 1)
         if failure is None:
             return True

@@ -45,7 +45,7 @@ class ReadPlan:
         return (self.streams + 1) * self.part_bytes
 
     def requests(self, size_bytes: int) -> int:
-        """GETs for an object of this size if no connection breaks; a rule may save some."""
+        """GETs for an object of this size, without broken connections; ``auto`` may need fewer."""
         return -(-size_bytes // self.part_bytes) if self.splits(size_bytes) else 1
 
     def stream_count(self) -> StreamCount:

@@ -22,7 +22,7 @@ class ResponseHead:
 
     @classmethod
     def of(cls, lines: Sequence[bytes]) -> ResponseHead:
-        """The final head in *lines*, between interim heads and trailers; status 0 if none."""
+        """The final head in *lines*, without interim heads and trailers; without one, status 0."""
         rest = iter(lines)
         for line in rest:
             head = list(takewhile(bytes.strip, rest))  # an empty line ends it

@@ -61,7 +61,7 @@ class StreamRule:
     part_bytes: int
 
     def part_bytes_for(self, streams: int) -> int:
-        """Bytes of a part: larger with fewer streams, so that one more always fits into memory."""
+        """Bytes of a part: larger with fewer streams; memory always has room for one more part."""
         if streams == 1:  # it shows if one is enough: then one request brings the rest
             return self.part_bytes
         fitting = (self.streams + 1) * self.part_bytes // (streams + 1)

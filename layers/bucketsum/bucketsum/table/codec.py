@@ -145,7 +145,7 @@ def encoded(value: object, float_format: str) -> dict[str, Any]:
 
 
 def decoded(kind: type[T], item: Mapping[str, Any], **others: object) -> T:
-    """Rebuild a *kind* from an *item* of `encoded`; *others* are the fields that are not stored.
+    """Rebuild a *kind* from an *item* of `encoded`; *others* has the fields that are not stored.
 
     Raises:
         ValueError: An attribute is missing, or is none that `encoded` makes; the text names it.

@@ -42,7 +42,7 @@ class Condition:
 
 
 def compared(name: str, operator: str, value: str | int) -> Condition:
-    """Compare the attribute *name* with *value*; an absent one meets no condition but ``<>``."""
+    """Compare the attribute *name* with *value*; an absent attribute meets only ``<>``."""
     expression = f"#{name} {operator} :{name}"
     return Condition(expression, {f"#{name}": name}, {f":{name}": attribute_of(value, "")})
 

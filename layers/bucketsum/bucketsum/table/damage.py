@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @contextmanager
 def intact(kind: str, name: str) -> Iterator[None]:
-    """Raise `DamagedItem` for an item of the *kind* that does not decode; *name* tells which."""
+    """Raise `DamagedItem`, with *kind* and *name*, if the item cannot be decoded."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
@@ -30,7 +30,7 @@ def intact(kind: str, name: str) -> Iterator[None]:
 
 
 def each_read(read: Callable[[S], T], items: Iterable[S]) -> Iterator[T | DamagedItem]:
-    """Yield each of *items* as *read* returns it, or its `DamagedItem`."""
+    """Yield the result of *read* for each of *items*; for a damaged item, its error."""
     for item in items:
         try:
             yield read(item)

@@ -191,7 +191,7 @@ class DigestsTable:
         return next(rows_of([response["Item"]] if "Item" in response else []), None)
 
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
-        """The rows with *row_keys*; keys without a row are left out, damaged rows are shown so."""
+        """The rows with *row_keys*, damaged rows included; keys without a row are left out."""
         rows = shown_rows(self._items_at(row_keys))
         return {RowKey(row.bucket, row.key, row.entry): row for row in rows}
 
@@ -235,7 +235,7 @@ class DigestsTable:
         return sorted(rows, key=lambda row: row.sequencer, reverse=True)
 
     def with_sha1(self, sha1: str) -> list[Row]:
-        """Rows with this digest, ordered by object; the index has old keys, and damaged rows."""
+        """Rows with this digest, ordered by object; damaged rows of the index are included."""
         with ThreadPoolExecutor(SHA1_SHARDS) as threads:
             shards = (f"{sha1}#{shard}" for shard in range(SHA1_SHARDS))
             row_keys = [key for keys in threads.map(self._row_keys_in, shards) for key in keys]

@@ -104,7 +104,7 @@ def row_without_digest(item: Mapping[str, Any]) -> Row:
 
 
 def shown_rows(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
-    """The rows among *items* for a reader: of a damaged one only its key, and the reason."""
+    """The rows among *items*, to be shown; a damaged row has only its key and the reason."""
     for item in items:
         try:
             yield from rows_of([item])

@@ -77,7 +77,7 @@ class Plan:
         return sum(self.cells[cell].usd(prices) for cell, _ in self._all_rounds())
 
     def recorded_in(self, run: Run) -> Run:
-        """*run* with the numbers of the plan."""
+        """The record *run*, with the numbers of the plan added."""
         deployed = self.sweep.deployed
         return replace(
             run,

@@ -45,7 +45,7 @@ def generating_seconds(generated_bytes: int) -> float:
 
 
 def other_seconds(versions: int, rounds: int) -> float:
-    """Duration of a sweep besides generating and probing."""
+    """Duration of a sweep without generating and probing."""
     return _SECONDS_ONCE + _SECONDS_PER_VERSION * versions + _SECONDS_PER_ROUND * rounds
 
 

@@ -110,7 +110,7 @@ class Setting:
         return isinstance(self.streams, int) and self.streams > 1
 
     def equals(self, other: Setting) -> bool:
-        """Whether it differs from *other* at most in a chunk size without an effect."""
+        """Whether it equals *other*; a chunk size without an effect is ignored."""
         alike = self if self.chunk_has_effect else replace(self, chunk_bytes=other.chunk_bytes)
         return alike == other
 

@@ -61,7 +61,7 @@ ProbeAnswer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ProbeContext:
-    """The prober around one event."""
+    """The S3 client, the reader and the memory size that a probe uses."""
 
     s3: S3Client
     source: Source

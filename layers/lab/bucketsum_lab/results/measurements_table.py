@@ -38,7 +38,7 @@ class MeasurementsTable:
         self._table = table
 
     def runs(self) -> Iterator[Run | DamagedItem]:
-        """Every run, the newest first; in place of a damaged one its error."""
+        """Every run, the newest first; for a damaged run, its error."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             IndexName=BY_TIME_INDEX,

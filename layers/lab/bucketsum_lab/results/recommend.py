@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> list[Candidate]:
-    """Every setting of which each cell has at least one warm sample and none that failed."""
+    """Every setting whose cells all have a warm sample and no failed sample."""
     by_setting: dict[Setting, list[CellRow]] = {}
     for cell in cells:
         by_setting.setdefault(cell.setting, []).append(cell)

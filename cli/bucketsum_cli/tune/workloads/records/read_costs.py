@@ -66,7 +66,7 @@ Line = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Crossover:
-    """The number of reads from which another line is lower."""
+    """The number of reads from which another line of the plot is the lowest."""
 
     reads: float
     value: float

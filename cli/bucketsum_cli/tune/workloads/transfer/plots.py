@@ -93,7 +93,7 @@ def file_spread(panel: Panel, _results: Results) -> Plot:
 
 
 def time_by_size(panel: Panel, results: Results) -> Plot:
-    """A field for each of the fastest variants: a dot for each file of its median run."""
+    """A panel for each of the fastest variants: a dot for each file of its median run."""
     variants = Variants(panel.cells, _SCATTERS_MAX, _FOLDED)
     fastest: dict[tuple[object, ...], tuple[CellRow, CellStatistics]] = {}
     for cell, stats in measured(panel.cells):

@@ -27,7 +27,7 @@ _PROGRAMS: Final = {
 
 
 def add() -> None:
-    """Add those that are installed here to the clients of transfers."""
+    """Add the programs that are installed here to the clients of transfers."""
     for name, program in _PROGRAMS.items():
         if shutil.which(program):
             CLIENTS[name] = partial(ProgramClient, name)

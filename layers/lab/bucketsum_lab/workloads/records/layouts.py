@@ -74,7 +74,7 @@ _READ_UNITS_PER_RECORD: Final = 0.5
 
 
 def read_usd(layout: Layout, requests: int, reads: int) -> float:
-    """The price of the requests of all *reads*; Lambda's time comes on top.
+    """The price of the requests of all *reads*, without Lambda's time.
 
     A server of MongoDB costs by the hour, which is not part of it.
     """

@@ -38,7 +38,7 @@ class FileTime:
 
     @property
     def first_byte_ms(self) -> float | None:
-        """From the request to the first byte; None if its client does not tell."""
+        """From the request to the first byte; None if its client does not report it."""
         return None if self.first_byte is None else (self.first_byte - self.started) * _MS
 
 

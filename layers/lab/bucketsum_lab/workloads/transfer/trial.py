@@ -30,7 +30,7 @@ UNMEASURED_THREADS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A cell's event and the prober around it, with the files to transfer."""
+    """A cell's event and its probe context, with the files to transfer."""
 
     event: ProbeEvent
     context: ProbeContext

@@ -68,7 +68,7 @@ class TransferWorkload(Workload):
         return trial_seconds(setting, size_bytes)
 
     def uses_disk(self, setting: Setting) -> bool:
-        """Only if it is the destination."""
+        """Whether the destination is the disk."""
         return setting.own["destination"] == Destination.TMP
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:

@@ -128,7 +128,7 @@ class UnzipWorkload(Workload):
         )
 
     def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value] | None:
-        """All of `ArchiveContents` if the sweep generated it, else the metadata's part of it."""
+        """All of `ArchiveContents` for a generated archive; otherwise those in its metadata."""
         from bucketsum_lab.workloads.unzip.generated_archive import ArchiveContents
 
         contents = {
