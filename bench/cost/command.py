@@ -39,7 +39,7 @@ def cost(*, as_json: bool, write_docs: bool) -> None:
 
 
 def documents(measured: Measured) -> dict[Path, str]:
-    """Each document with its tables of *measured*.
+    """Each document with its tables, computed from *measured*.
 
     Raises:
         ValueError: A marker is missing.
