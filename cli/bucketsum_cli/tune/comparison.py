@@ -153,7 +153,8 @@ def _object_texts(runs: Iterable[Results]) -> dict[tuple[int, str, int], str]:
 
 
 def _machine_facts(results: Results) -> dict[str, str]:
-    return dict(results.machine.facts()) if results.machine else {"machine": "Lambda"}
+    facts = dict(results.machine.facts()) if results.machine else {"machine": "Lambda"}
+    return facts | dict(results.disk_facts())
 
 
 def _versions_of(name: str, results: Results) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bucketsum_cli.tune.run_files import RunStore
+    from bucketsum_lab.protocol.disk import DiskSpeed
     from bucketsum_lab.protocol.workload import Workload
 
+_DISK_TEXTS: Final = {
+    "disk_write_mb_per_s": "MB/s written",
+    "disk_read_mb_per_s": "MB/s read",
+    "disk_reads_per_s": "reads of 4 KiB per second",
+    "disk_reads_per_s_16": "with 16 at a time",
+}
 _NO_CAUSE: Final = "no cause was reported"
 
 
@@ -44,11 +52,13 @@ class Results:
     Attributes:
         cells: Its cells, by memory, chunk size, object and concurrency.
         samples: The samples of each cell by run and invocation, without warm-ups.
+        disks: The speeds of the disks of its execution environments, warm-ups included.
     """
 
     run: Run
     cells: tuple[CellRow, ...]
     samples: Mapping[str, tuple[Sample, ...]]
+    disks: tuple[DiskSpeed, ...] = ()
 
     @property
     def is_local(self) -> bool:
@@ -59,6 +69,19 @@ class Results:
     def machine(self) -> Machine | None:
         """The machine that measured it; None for Lambda."""
         return machine_of(self.run)
+
+    def disk_facts(self) -> Iterator[tuple[str, str]]:
+        """Name and text of the speed of the disk, the median of all processes that measured it."""
+        disks = self.disks
+        if not disks:
+            return
+        reasons = sorted({disk.disk_unmeasured for disk in disks if disk.disk_unmeasured})
+        texts = [f"not measured: {reason}" for reason in reasons]
+        for name, unit in _DISK_TEXTS.items():
+            values = [value for disk in disks if (value := getattr(disk, name)) is not None]
+            if values:
+                texts.append(f"{median(values):,.0f} {unit}")
+        yield "disk speed", ", ".join(texts)
 
     @property
     def has_memory_axis(self) -> bool:
@@ -165,6 +188,7 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
         run=run,
         cells=tuple(sorted(cells, key=_order)),
         samples={cell_id: tuple(of_cell) for cell_id, of_cell in by_cell.items()},
+        disks=tuple(sample.disk for sample in samples if sample.disk),
     )
 
 

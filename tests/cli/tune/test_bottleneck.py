@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from tests.cli.tune.sweeps import MIB, a_cell, good_samples, results
 
+from bucketsum_cli.tune.comparison import differences
 from bucketsum_cli.tune.report.page import page_of
+from bucketsum_lab.protocol.disk import DiskSpeed
 from bucketsum_lab.protocol.use import Use, UseCurve
 
 if TYPE_CHECKING:
@@ -66,3 +68,26 @@ def test_the_report_names_the_bottleneck() -> None:
     page = page_of(results(CELLS, SAMPLES))
     assert "cpu share 100 %" in page
     assert "cpu 75 %" in page
+
+
+def test_the_speed_of_the_disk_is_shown(run: Run, record: Record) -> None:
+    """Show, report, compare and JSON have the disk's speed, also if a warm-up measured it."""
+    speed = DiskSpeed("/tmp", 120.0, 250.0, 3000.0, 16_000.0)  # noqa: S108 - a name
+    samples = [replace(SAMPLES[0], repetition=0, disk=speed), *SAMPLES]
+    text = "120 MB/s written, 250 MB/s read, 3,000 reads of 4 KiB per second, 16,000 with 16 at"
+    name = record(CELLS, samples).run_id
+    assert text in " ".join(run("tune", "show", name).out.split())
+    assert (
+        json.loads(run("tune", "show", name, "--json").out)["disks"][0]["disk_reads_per_s"] == 3000
+    )
+    assert text in page_of(results(CELLS, samples))
+    slow = [replace(sample, disk=None) for sample in samples]
+    assert [fact for fact, _ in results(CELLS, slow).disk_facts()] == []
+    assert any(text in line for line in differences(results(CELLS, slow), results(CELLS, samples)))
+
+
+def test_a_disk_that_is_not_measured_has_a_reason() -> None:
+    """The reason is shown in place of the speed."""
+    unknown = DiskSpeed("/tmp", disk_unmeasured="it has no O_DIRECT")  # noqa: S108 - a name
+    shown = results(CELLS, [replace(SAMPLES[0], disk=unknown)])
+    assert dict(shown.disk_facts()) == {"disk speed": "not measured: it has no O_DIRECT"}

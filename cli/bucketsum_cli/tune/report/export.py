@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedItem
@@ -47,10 +48,11 @@ def run_as_json(run: Run | DamagedItem) -> dict[str, Any]:
 
 
 def results_as_json(results: Results) -> dict[str, Any]:
-    """Everything that is recorded: the run, its cells, its samples (without warm-ups)."""
+    """Everything that is recorded: the run, cells, disks, samples without warm-ups."""
     return {
         "run": run_as_json(results.run),
         "cells": [cell_values(cell) for cell in results.cells],
+        "disks": [asdict(disk) for disk in results.disks],
         "samples": [
             sample_values(sample) | {"use": sample.use.to_json() if sample.use else None}
             for _, sample in _samples(results)

@@ -70,6 +70,7 @@ def _facts(results: Results) -> ET.Element:
         "failed": run.samples_failed or None,
         "strategy": None if results.machine else named,
         **(dict(results.machine.facts()) if results.machine else {"prices of": run.price_date}),
+        **dict(results.disk_facts()),
         "priced as": run.priced_as and f"{run.priced_as}: prices of {run.region} are not known",
     }
     pairs = [

@@ -87,6 +87,8 @@ def print_results(results: Results, *, can_apply: bool = True) -> None:
     if results.machine:
         for name, text in results.machine.facts():
             output.say(f"{name:<8}  {text}", "dim")
+    for name, text in results.disk_facts():
+        output.say(f"{name}  {text}", "dim")
     output.say("")
     _print_table(results)
     output.say("")

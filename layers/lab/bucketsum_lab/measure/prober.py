@@ -14,11 +14,12 @@ import boto3
 
 from bucketsum import __version__
 from bucketsum.s3.reader import reader
+from bucketsum_lab.measure.disk import measure_disk
 from bucketsum_lab.measure.use import UseMeter
 from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.protocol.probe import ProbeContext, values_of
-from bucketsum_lab.protocol.samples import Billing, ProberProcess
-from bucketsum_lab.workloads import workload_of
+from bucketsum_lab.protocol.samples import Billing, ProberProcess, SampleStatus
+from bucketsum_lab.workloads import setting_of, workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +42,7 @@ class Prober:
         self._source: Callable[[ReadPolicy], Source] = cache(  # the hasher's reader
             lambda policy: reader(s3, policy.chunk_bytes, policy.plan_for, os.environ)
         )
-        self._is_cold = True
+        self._is_cold, self._is_disk_known = True, False
         self._init_ms = _process_age_ms()
 
     def probe(self, event: ProbeEvent, memory_mb: int) -> ProbeAnswer:
@@ -52,7 +53,16 @@ class Prober:
         """
         with UseMeter(self._s3.meta.endpoint_url) as meter:
             answer = self._measured(event, memory_mb)
-        return {**answer, "use": meter.curve.to_text()}
+        disk = self._disk(event, memory_mb) if answer["status"] == SampleStatus.OK else {}
+        return {**answer, "use": meter.curve.to_text(), **disk}
+
+    def _disk(self, event: ProbeEvent, memory_mb: int) -> ProbeAnswer:
+        """The speed of the disk, the first time that a probe has used it; never billed."""
+        values = {**event, **event.get("variant", {}), "memory_mb": memory_mb}
+        if self._is_disk_known or not workload_of(event["workload"]).uses_disk(setting_of(values)):
+            return {}
+        self._is_disk_known = True
+        return values_of(measure_disk())
 
     def _measured(self, event: ProbeEvent, memory_mb: int) -> ProbeAnswer:
         started = time.perf_counter()

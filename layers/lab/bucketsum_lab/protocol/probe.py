@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bucketsum.digest import Digest
     from bucketsum.measure import Measurement, Meter
     from bucketsum.s3.source import Source
+    from bucketsum_lab.protocol.disk import DiskSpeed
     from bucketsum_lab.protocol.parameters import Value
     from bucketsum_lab.protocol.samples import Billing, ProberProcess
 
@@ -94,7 +95,7 @@ def measured_answer(measurement: Measurement, meter: Meter) -> ProbeAnswer:
     return {"status": SampleStatus.OK.value, **values_of(reading)}
 
 
-def values_of(part: Reading | Billing | ProberProcess) -> ProbeAnswer:
+def values_of(part: Reading | Billing | ProberProcess | DiskSpeed) -> ProbeAnswer:
     """The values of a part of a `Sample` by name."""
     return {name: value for name, value in attributes_of(part) if value is not None}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum.table.codec import NOT_STORED, nested, stored
+from bucketsum_lab.protocol.disk import DiskSpeed
 from bucketsum_lab.protocol.use import UseCurve
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ class Sample:
         default=None, metadata=stored(read=UseCurve.from_text, write=UseCurve.to_text)
     )
     """Use over time; None if it was not recorded."""
+    disk: DiskSpeed | None = field(default=None, metadata=nested(DiskSpeed))
+    """In the first sample of an execution environment that uses its disk; else None."""
 
     @property
     def is_cold(self) -> bool:
