@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from bench.reference import commands, documents, monitoring, permissions, registries, template
+from bench.reference import (
+    commands,
+    documents,
+    monitoring,
+    permissions,
+    registries,
+    sweep_input,
+    template,
+)
 from bench.tables.document import written_between
 from bucketsum_cli.commands.root import cli
 
@@ -19,7 +27,12 @@ _GENERATED: Final = {
         "log-lines": monitoring.log_lines,
     },
     "permissions": {"permissions": permissions.policies},
-    "sweeps": {"workload-fields": registries.workload_fields},
+    "sweeps": {
+        "sweep-fields": sweep_input.fields,
+        "workload-objects": sweep_input.objects,
+        "workload-fields": registries.workload_fields,
+        "strategies": sweep_input.strategies,
+    },
     "selftest": {"checks": registries.checks},
 }
 """Page → its generated parts, which stand between markers."""

@@ -46,8 +46,8 @@ bench.pictures: bench.cost bench.tables cli.aws cli.commands cli.dead_letters cl
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
 bench.readers: bench bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
-bench.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.workloads \
-layer.queue layer.table
+bench.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
+lab.protocol lab.workloads layer.queue layer.s3 layer.table settings
 bench.sandbox: cli.machine cli.terminal
 bench.scaling: bench.tables
 bench.tables: cli.arguments cli.machine cli.terminal

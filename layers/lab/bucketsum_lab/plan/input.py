@@ -25,7 +25,7 @@ FEW_SAMPLES_BELOW: Final = 5
 """Fewer samples of a cell than this say little about its spread."""
 
 DEFAULT_REPETITIONS: Final = 5
-_REPETITIONS_MAX: Final = 1000
+REPETITIONS_MAX: Final = 1000
 CONCURRENCY_MAX: Final = 40
 """[A] An inline Map runs at most 40 iterations at once."""
 
@@ -130,12 +130,12 @@ class SweepInput:
         Raises:
             BadSweep: A field is missing, unknown, of another type or out of range.
         """
-        fields = Fields("", raw, _KNOWN)
+        fields = Fields("", raw, KNOWN_FIELDS)
         workload = fields.optional("workload", among(WorkloadName), WorkloadName.HASH)
         object_bytes, keys = _objects(fields, workload)
         settings = _settings(fields, workload)
         concurrency = fields.optional("concurrency", several(whole(1, CONCURRENCY_MAX)), (1,))
-        repetitions = fields.optional("runs", whole(1, _REPETITIONS_MAX), DEFAULT_REPETITIONS)
+        repetitions = fields.optional("runs", whole(1, REPETITIONS_MAX), DEFAULT_REPETITIONS)
         limit_combinations(settings, concurrency, object_bytes or keys, repetitions=repetitions)
         return cls(
             settings=settings,
@@ -150,11 +150,11 @@ class SweepInput:
         )
 
 
-_KNOWN: Final = (
+KNOWN_FIELDS: Final = (
     "object_bytes", "keys", *SHARED_FIELDS, *OWN_PARAMETERS, "concurrency", "workload", "runs",
     "strategy", "warm_up", "limits",
 )  # fmt: skip
-_PARAMETER_OF: Final = {
+PARAMETER_OF: Final = {
     StrategyName.BALANCED: "weight",
     StrategyName.CHEAPEST_AT_LEAST: "mb_per_s",
     StrategyName.FASTEST_BELOW: "usd_per_gb",
@@ -201,7 +201,7 @@ def _strategy(place: str, raw: object) -> Strategy:
         mb_per_s=fields.optional("mb_per_s", number(0.001, 1e6), None),
         usd_per_gb=fields.optional("usd_per_gb", number(1e-9, 1e3), None),
     )
-    own = _PARAMETER_OF.get(strategy.name)
+    own = PARAMETER_OF.get(strategy.name)
     for name in ("weight", "mb_per_s", "usd_per_gb"):
         if name in fields and name != own:
             raise BadSweep(f"{place}.{name} does not apply to the strategy {strategy.name}")

@@ -1,0 +1,38 @@
+"""The reference of a sweep's input follows the code that reads it."""
+
+from __future__ import annotations
+
+import pytest
+from bench.reference import sweep_input
+
+from bucketsum.errors import BadSweep
+from bucketsum_lab.plan.input import KNOWN_FIELDS, StrategyName, SweepInput
+from bucketsum_lab.workloads import WORKLOADS
+
+
+def test_a_field_without_a_meaning_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field that the input gets, or loses, changes the page."""
+    monkeypatch.setattr(sweep_input, "KNOWN_FIELDS", (*KNOWN_FIELDS, "new_field"))
+    with pytest.raises(ValueError, match="new_field"):
+        sweep_input.fields()
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_documented_sizes_are_those_that_are_read(name: str) -> None:
+    """The planner takes the smallest and the largest documented object, and none beyond."""
+    [row] = [row for row in sweep_input.objects().splitlines() if row.startswith(f"| `{name}` ")]
+    low, high = (int(size.replace(",", "")) for size in row.split("|")[3].split(" to "))
+    pair = {"memory_mb": 1769, "chunk_bytes": 1_048_576}
+    for size, is_read in ((low, True), (high, True), (low - 1, False), (high + 1, False)):
+        raw = {"object_bytes": [size], "pairs": [pair], "workload": name}
+        if is_read:
+            assert SweepInput.from_json(raw).object_bytes == (size,)
+        else:
+            with pytest.raises(BadSweep):
+                SweepInput.from_json(raw)
+
+
+def test_each_strategy_has_a_row() -> None:
+    """A new strategy needs a sentence that says what it recommends."""
+    rows = sweep_input.strategies().splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == [*StrategyName]
