@@ -17,6 +17,7 @@ BUSY = Use(1.0, 0.9, 0.08, 0.97, 0.0, 0.0, 0.0, 2 * MB, 0, 0, 0, 80 * MB)
 THROTTLED = Use(1.0, 0.25, 0.03, 0.28, 0.0, 0.0, 0.7, 2 * MB, 0, 0, 0, 80 * MB)
 LINKED = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, 78 * MB, 0, 0, 0, 80 * MB)
 ON_DISK = Use(1.0, 0.1, 0.1, 0.1, 0.9, 0.0, 0.0, 0, 0, 0, 120 * MB, 80 * MB)
+SYNCED = Use(1.0, 0.18, 0.25, 0.43, 0.41, 0.0, 0.0, 0, 0, 4096, 27 * MB, 16 * MB)
 BURST = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, 150 * MB, 0, 0, 0, 80 * MB)
 BUSY_LINKED = Use(1.0, 0.9, 0.08, 0.97, 0.0, 0.0, 0.0, 78 * MB, 0, 0, 0, 80 * MB)
 
@@ -33,6 +34,7 @@ def named(*uses: Use, quota: float | None = None, connections: int = 4) -> Bottl
         ([THROTTLED] * 10, 0.29, Bottleneck("cpu share", 1.0)),
         ([BURST, BURST, *[LINKED] * 8], None, Bottleneck("network", 0.8)),
         ([ON_DISK] * 7 + [IDLE] * 3, None, Bottleneck("disk", 0.7)),
+        ([SYNCED] * 10, None, Bottleneck("disk", 1.0)),
         ([IDLE] * 10, None, Bottleneck("waiting", 1.0)),
         ([BURST, BURST, *[BUSY_LINKED] * 8], None, Bottleneck("cpu, network", 0.8)),
     ],

@@ -33,6 +33,10 @@ _THROTTLED_SHARES: Final = (0.25, 0.02)
 use a quota of one CPU without being throttled."""
 
 _WAIT_SHARE: Final = 0.5
+"""Share of the time without CPU in which a CPU waits for the disk."""
+
+_WAIT_SHARE_MIN: Final = 0.25
+"""Share of the whole time; less is no limit of a process that is busy."""
 _EXCLUDED_SHARE_MAX: Final = 0.1
 _PLATEAU: Final = 0.9
 _RATE_SECONDS_MIN: Final = 0.2
@@ -117,7 +121,9 @@ def _limits(use: Use, curve: UseCurve) -> Iterator[Limit]:
     elif max(use.busiest or 0.0, cpu / curve.cores) >= AT_LIMIT * seconds:
         yield Limit.CPU
     on_disk = (use.read_bytes or 0) + (use.written_bytes or 0)
-    if on_disk and use.wait is not None and use.wait >= _WAIT_SHARE * seconds:
+    off_cpu = max(seconds - (use.busiest or 0.0), 0.0)
+    least = max(_WAIT_SHARE * off_cpu, _WAIT_SHARE_MIN * seconds)
+    if on_disk and use.wait is not None and use.wait >= least:
         yield Limit.DISK
 
 
