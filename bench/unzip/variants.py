@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from bench.tables.process import Meter
-from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
 

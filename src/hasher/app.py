@@ -25,7 +25,7 @@ from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import DeadLetters
 from bucketsum.queue.fates import MessageFates, message_of
-from bucketsum.s3.reader import reader
+from bucketsum.s3.choose_reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed
 from bucketsum.table.digests_table import DigestsTable

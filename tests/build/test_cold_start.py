@@ -48,8 +48,8 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         "boto3", "s3transfer",  # clients are botocore's; nobody asks for resources or transfers
         "aws_lambda_powertools.utilities.batch",  # and with it every data class of Powertools
         "aws_lambda_powertools.utilities.data_classes",
-        "bucketsum.archives.reader", "bucketsum.archives.archive_hasher",  # off by default
-        "bucketsum.archives.model",
+        "bucketsum.archives.archive_reader", "bucketsum.archives.archive_hasher",  # off by default
+        "bucketsum.archives.zip_model",
         "bucketsum.archives.decoders", "bucketsum.s3.range_reads",
         "bucketsum.hashing.deletions", "bucketsum.hashing.restores",  # rare
         "bucketsum.long_objects",  # rare

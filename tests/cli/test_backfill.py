@@ -11,7 +11,7 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, change, put_object
 from tests.support.sam_template import create_table
 
-from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws import bucket_figures

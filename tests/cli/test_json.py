@@ -27,7 +27,7 @@ from tests.cli.deployed import (
 )
 from tests.support.events import notification
 
-from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.prices import prices_in
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.backfill.backfills import Progress

@@ -27,7 +27,7 @@ from tests.cli.permissions import as_fake
 from tests.support.sam_template import create_table, load_template
 
 from bucketsum.archives.member_rows import member_entry
-from bucketsum.backfill.records import BackfillStatus, Part, Tally
+from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.fuzz.session import FuzzTarget, check_refusal
 
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
 from bucketsum.backfill.inventory import InventoryFile, InventoryReader, manifest_at
 from bucketsum.backfill.messages import bodies_of, listed_objects_in
-from bucketsum.backfill.records import Backfill, BackfillStatus, Part
 from bucketsum.errors import BadInventory
 
 if TYPE_CHECKING:

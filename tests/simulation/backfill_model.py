@@ -10,7 +10,7 @@ from tests.simulation.lambda_model import TIME_OUT_SECONDS, context_of
 from tests.simulation.s3_model import BUCKET
 from tests.simulation.schedule import Killed, Process
 
-from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.table.codec import encoded
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.measure import Meter
 from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode

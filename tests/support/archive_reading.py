@@ -9,7 +9,7 @@ from unittest.mock import patch
 from tests.support.archive_rules import read_stream
 from tests.support.sha1 import sha1_of
 
-from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from tests.support.sha1 import sha1_of
 
-from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 
 if TYPE_CHECKING:
-    from bucketsum.archives.model import MemberResult
+    from bucketsum.archives.zip_model import MemberResult
     from bucketsum.table.rows import ArchiveRecord
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.zip_maker import archive_of, named
 
-from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import OutOfTime
 from bucketsum.invocation.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline

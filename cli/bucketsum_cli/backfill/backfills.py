@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from bucketsum.backfill.backfill_records import Backfill, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import ARCHIVED, page_of_keys
-from bucketsum.backfill.records import Backfill, Part
 from bucketsum_cli.aws.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.backfill.bill import Work
 from bucketsum_cli.terminal.output import notes, size_text

@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.table import RUNS
 from bucketsum.clock import now
 from bucketsum.events.version import Version

@@ -16,7 +16,7 @@ from tests.integration.archives.archivers import ARCHIVERS
 from tests.support.archive_reading import Read
 from tests.support.programs import is_here
 
-from bucketsum.archives.model import Problem
+from bucketsum.archives.zip_model import Problem
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 
 if TYPE_CHECKING:

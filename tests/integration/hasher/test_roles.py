@@ -16,8 +16,8 @@ from tests.support.recorded_calls import CallRecorder, Permission, role_permissi
 from tests.support.sam_template import create_table
 from tests.support.zip_maker import zip_of
 
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import PARTITION, progress_of

@@ -13,8 +13,8 @@ from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
 from bucketsum.prices import PRICE_DATE, prices_in
+from bucketsum.s3.choose_reader import reader
 from bucketsum.s3.read_plan import ReadPolicy
-from bucketsum.s3.reader import reader
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.run_records import RunStatus

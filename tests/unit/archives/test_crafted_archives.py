@@ -25,9 +25,9 @@ from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives import decoders
 from bucketsum.archives.archive_hasher import member_row
-from bucketsum.archives.model import Problem
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.names import PATH_BYTES_MAX
-from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.settings import MEMBER_BYTES

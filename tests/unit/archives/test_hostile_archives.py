@@ -12,8 +12,8 @@ from tests.support.archive_reading import Read
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, deflated, named
 
-from bucketsum.archives.model import Problem
-from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.archive_reader import ArchiveReader
+from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 

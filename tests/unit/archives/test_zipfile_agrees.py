@@ -19,8 +19,8 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of
 
 from bucketsum.archives import decoders
-from bucketsum.archives.model import Problem
-from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.archive_reader import ArchiveReader
+from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Engine, Limits, Mode
 

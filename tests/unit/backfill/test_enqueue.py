@@ -19,11 +19,11 @@ from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, Queued, reader_of
 from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryFile, InventoryReader, Manifest
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
-from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import BadInventory, DamagedItem
 from bucketsum.invocation.deadline import Deadline

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from bucketsum.backfill import listing
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.listing import ranges_of_keys
-from bucketsum.backfill.records import Backfill, BackfillStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -112,7 +112,13 @@ def test_a_table_has_the_workloads_own_columns_and_the_causes_of_failures() -> N
     """Parameters that do not vary, and columns without a value, are left out."""
     planned = plan(SMALL)
     first, shell = (cell.cell_id for cell in planned.cells)
-    own = {"fetch_ms": 900, "fetch_idle_ms": 1100, "work_ms": 1100, "work_idle_ms": 900}
+    own = {
+        "fetch_ms": 900,
+        "fetch_idle_ms": 1100,
+        "work_ms": 1100,
+        "work_idle_ms": 900,
+        "items": 12,
+    }
     failure = SampleFailure("NotInstalled", "missing: unzip")
     samples = [sample(first, 1, 2.0, **own), sample(first, 2, 3.0, **own)]
     samples.append(Sample(shell, 1, 1, SampleStatus.FAILED, "", failure=failure))

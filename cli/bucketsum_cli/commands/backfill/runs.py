@@ -23,7 +23,7 @@ from bucketsum_cli.terminal.output import note, print_json, say
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.backfill.records import Backfill
+    from bucketsum.backfill.backfill_records import Backfill
 
 
 def _names(target: Target, _: str) -> Iterator[str]:

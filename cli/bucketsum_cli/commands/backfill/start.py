@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import click
 from botocore.exceptions import ClientError
 
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.inventory import manifest_at
-from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.errors import BadInventory
 from bucketsum_cli.arguments.options import (

@@ -6,9 +6,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.decoders import method_name
 from bucketsum.archives.member_rows import MemberRows, member_entry
-from bucketsum.archives.reader import ArchiveReader
 from bucketsum.clock import now
 from bucketsum.digest import RunningDigest
 from bucketsum.s3.range_reads import range_reader
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.archives.model import MemberResult
-    from bucketsum.archives.reader import Archive
+    from bucketsum.archives.archive_reader import Archive
+    from bucketsum.archives.zip_model import MemberResult
     from bucketsum.digest import Digest
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.invocation.deadline import GuardedChunks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from bucketsum.archives.model import MemberUnreadable, Problem
+from bucketsum.archives.zip_model import MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from bucketsum.archives.end_record import FULL16, TAIL_BYTES, broken, end_record_in
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
-from bucketsum.archives.model import ArchiveStopped, Member
 from bucketsum.archives.names import encoded_name, shown
+from bucketsum.archives.zip_model import ArchiveStopped, Member
 from bucketsum.table.archive_values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:

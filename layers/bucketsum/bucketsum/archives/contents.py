@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.central_directory import Directory, read_directory
-from bucketsum.archives.model import ArchiveStopped, Member, MemberResult
 from bucketsum.archives.names import (
     PATH_BYTES_MAX,
     UniquePaths,
@@ -15,6 +14,7 @@ from bucketsum.archives.names import (
     shortened,
 )
 from bucketsum.archives.stream import Cursor, streamed_members
+from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberResult
 from bucketsum.table.archive_values import ArchiveStatus, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
     from bucketsum.archives.member import Decoding, HashedMember
-    from bucketsum.archives.model import MemberDigest
+    from bucketsum.archives.zip_model import MemberDigest
     from bucketsum.s3.range_reads import Read
 
 NESTED_SEPARATOR: Final = "!/"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import FULL32
-from bucketsum.archives.model import ArchiveStopped
+from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:

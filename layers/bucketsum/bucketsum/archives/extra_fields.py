@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from bucketsum.archives.model import ArchiveStopped
+from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus
 
 FULL32: Final = 0xFFFF_FFFF

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.member import FEED_BYTES, HashedMember, digest_of_member, unreadable
-from bucketsum.archives.model import ArchiveStopped, Member, MemberDigest, MemberUnreadable
+from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberDigest, MemberUnreadable
 from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveStatus
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.model import ArchiveStopped
+from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:

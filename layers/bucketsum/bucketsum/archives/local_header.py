@@ -6,8 +6,8 @@ import struct
 from typing import Final
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
-from bucketsum.archives.model import ArchiveStopped, Member, MemberUnreadable, Problem
 from bucketsum.archives.names import is_same_name, shown
+from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable, Problem
 from bucketsum.table.archive_values import ArchiveStatus
 
 LOCAL_SIGNATURE: Final = b"PK\x03\x04"

@@ -6,7 +6,7 @@ import lzma
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.bounded_decoder import BoundedDecoder
-from bucketsum.archives.model import Member, MemberUnreadable, Problem
+from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

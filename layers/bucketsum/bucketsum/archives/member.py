@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bucketsum.archives.decoders import ENGINES, crc32, decoder_for
-from bucketsum.archives.model import Member, MemberDigest, MemberUnreadable, Problem
+from bucketsum.archives.zip_model import Member, MemberDigest, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,12 +13,12 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import extra_field
-from bucketsum.archives.model import MADE_ON_UNIX
+from bucketsum.archives.zip_model import MADE_ON_UNIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bucketsum.archives.model import Member
+    from bucketsum.archives.zip_model import Member
 
 NAME_BYTES_MAX: Final = 900
 """Longer names are remarked on: a row's key has 1,024 bytes, the version id included."""

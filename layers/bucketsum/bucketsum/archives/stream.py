@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.member import FEED_BYTES, HashedMember, digest_of_member, unreadable
-from bucketsum.archives.model import ArchiveStopped, Member, MemberUnreadable
+from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
 from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.archives.bounded_decoder import BoundedDecoder
-from bucketsum.archives.model import Member, MemberUnreadable, Problem
+from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from bucketsum.backfill.backfill_records import BackfillStatus, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.backfill.records import BackfillStatus, Part
 from bucketsum.errors import QueueRefused
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
+    from bucketsum.backfill.backfill_records import Backfill
     from bucketsum.backfill.listing import Page
-    from bucketsum.backfill.records import Backfill
     from bucketsum.backfill.table import BackfillsTable
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.invocation.deadline import Deadline

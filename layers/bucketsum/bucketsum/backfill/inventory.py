@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.backfill.records import Backfill, Part
+    from bucketsum.backfill.backfill_records import Backfill, Part
     from bucketsum.events.object_events import ObjectCreated
 
 ROWS_PER_PAGE: Final = 1000

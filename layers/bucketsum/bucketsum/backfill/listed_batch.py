@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from bucketsum.backfill.backfill_records import Tally
 from bucketsum.backfill.messages import listed_objects_in
-from bucketsum.backfill.records import Tally
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.object_hasher import is_long

@@ -7,7 +7,7 @@ from itertools import islice
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.backfill.records import START, Backfill, Part
+from bucketsum.backfill.backfill_records import START, Backfill, Part
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import NULL, Version
 from bucketsum.table.rows import NO_SEQUENCER

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.backfill.backfill_records import BackfillStatus, Part
 from bucketsum.backfill.inventory import manifest_at
 from bucketsum.backfill.listing import ranges_of_keys
-from bucketsum.backfill.records import BackfillStatus, Part
 from bucketsum.clock import now
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.backfill.records import Backfill
+    from bucketsum.backfill.backfill_records import Backfill
     from bucketsum.backfill.table import BackfillsTable
 
 _CONCURRENCY_PER_ENQUEUER: Final = 20

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.clock import now
 from bucketsum.table.codec import decoded, encoded
 from bucketsum.table.condition import compared, compared_or_absent

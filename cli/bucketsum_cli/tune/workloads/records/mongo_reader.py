@@ -13,12 +13,12 @@ from bucketsum_lab.workloads.records.block_file import whole_records
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, Layout
 from bucketsum_lab.workloads.records.probe import READERS
-from bucketsum_lab.workloads.records.reader import ReadRecord, RecordReader, each_timed
+from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bucketsum_lab.workloads.records.reader import ReadOptions, Store
+    from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
 
 _SCHEME: Final = "mongodb://"
 _TIMEOUT_MS: Final = 5_000

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
-from bucketsum.archives.model import ArchiveStopped, MemberUnreadable
-from bucketsum.archives.reader import ArchiveReader
 from bucketsum.archives.stream import Cursor
+from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum_lab.workloads.fetch.model import ItemFailed, Work
 from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
 
 if TYPE_CHECKING:
-    from bucketsum.archives.model import Member
+    from bucketsum.archives.zip_model import Member
     from bucketsum_lab.workloads.fetch.model import Bytes, Item
 
 _LIMITS: Final = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)

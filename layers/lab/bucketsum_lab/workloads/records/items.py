@@ -14,14 +14,14 @@ from botocore.config import Config
 from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES, id_in
 from bucketsum_lab.workloads.records.layouts import RECORDS_TABLE
-from bucketsum_lab.workloads.records.reader import ReadRecord, RecordReader
+from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum_lab.workloads.records.reader import ReadOptions, Store
+    from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
 
 KEPT_SECONDS: Final = 7 * 86_400
 

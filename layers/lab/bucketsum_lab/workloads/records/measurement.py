@@ -12,7 +12,7 @@ from bucketsum_lab.workloads.records.data_set import WrongRecord, verify
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bucketsum_lab.workloads.records.reader import RecordReader
+    from bucketsum_lab.workloads.records.record_reader import RecordReader
 
 PERCENTILES: Final = (50, 90, 99)
 _MS: Final = 1000

@@ -33,7 +33,7 @@ from bucketsum_lab.workloads.records.layouts import (
 )
 from bucketsum_lab.workloads.records.measurement import reading_of, record_ms
 from bucketsum_lab.workloads.records.prediction import Link, Model
-from bucketsum_lab.workloads.records.reader import ReadOptions, Store
+from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
 from bucketsum_lab.workloads.records.s3_readers import (
     CoalescedReader,
     ObjectPerRecordReader,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.parameters import Statistic, Value
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.workloads.records.measurement import Reading
-    from bucketsum_lab.workloads.records.reader import RecordReader
+    from bucketsum_lab.workloads.records.record_reader import RecordReader
 
 READERS: Final[dict[Layout, type[RecordReader]]] = {
     Layout.RANGE: RangeReader,

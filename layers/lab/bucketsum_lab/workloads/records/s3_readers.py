@@ -10,7 +10,7 @@ from bucketsum.errors import SourceUnavailable
 from bucketsum_lab.workloads.records.concurrent_gets import Get
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES, Index, Span
 from bucketsum_lab.workloads.records.layouts import IN_FLIGHT_BYTES, INDEX_NAME, MIB, record_name
-from bucketsum_lab.workloads.records.reader import ReadRecord, RecordReader
+from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

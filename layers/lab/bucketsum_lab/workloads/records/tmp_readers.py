@@ -13,7 +13,7 @@ from bucketsum_lab.workloads.records.block_file import (
     write_block_file,
 )
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
-from bucketsum_lab.workloads.records.reader import ReadRecord, RecordReader, each_timed
+from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
-from bucketsum.archives.model import ArchiveStopped, Member, MemberUnreadable
 from bucketsum.archives.names import folder_count
 from bucketsum.archives.stream import Cursor
+from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
 from bucketsum.table.archive_values import ArchiveStatus, Engine, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord
 

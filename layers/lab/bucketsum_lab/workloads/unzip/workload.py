@@ -24,7 +24,7 @@ from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bucketsum.archives.reader import ArchiveReader
+    from bucketsum.archives.archive_reader import ArchiveReader
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.range_reads import Read
     from bucketsum.table.rows import ArchiveRecord
@@ -196,8 +196,8 @@ def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
     Raises:
         BadSettings: There is no such mode, or the layer has no such engine.
     """
+    from bucketsum.archives.archive_reader import ArchiveReader
     from bucketsum.archives.decoders import ENGINES
-    from bucketsum.archives.reader import ArchiveReader
 
     if mode not in MODE.allowed:
         raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(map(str, MODE.allowed))}")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum.archives.member import HashedMember
-    from bucketsum.archives.model import MemberResult
+    from bucketsum.archives.zip_model import MemberResult
     from bucketsum.digest import RunningDigest
     from bucketsum.s3.range_reads import Read
     from bucketsum.table.archive_values import ArchiveSettings, Engine
