@@ -11,7 +11,7 @@ from tests.fuzz.session import FuzzTarget, check_refusal
 from bucketsum.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
-from bucketsum_lab.protocol.parameters import COMBINATIONS_MAX
+from bucketsum_lab.plan.setting_fields import COMBINATIONS_MAX
 
 _EVENTS: Final = Path(__file__).parents[2] / "events"
 

@@ -1,4 +1,7 @@
-"""Digests of chunks: SHA-1, and others in the same pass."""
+"""Digests of chunks: SHA-1, and others in the same pass.
+
+An algorithm is also in `bucketsum.long_objects.openssl_digest`, whose states outlive a process.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects import slice_bytes as slice_module
-from bucketsum.long_objects.completed_rows import MEMBERS_NOT_READ
+from bucketsum.long_objects.long_object_rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of

@@ -1,4 +1,7 @@
-"""A message of the long-objects queue → one slice: lease, read, save, send the next."""
+"""A message of the long-objects queue → one slice: lease, read, save, send the next or end.
+
+The last slice records the row; so does a slice that finds the object gone or unreadable.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from bucketsum.errors import (
 from bucketsum.events.message_fields import shown
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
-from bucketsum.long_objects.completed_rows import record_row, row_of_long_object
+from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice

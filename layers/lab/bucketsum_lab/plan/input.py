@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
 from bucketsum.settings import AUTO_STREAMS
-from bucketsum_lab.protocol.fields import Fields, among, boolean, number, several, text, whole
-from bucketsum_lab.protocol.parameters import (
+from bucketsum_lab.plan.setting_fields import (
     SHARED_FIELDS,
-    Setting,
     limit_combinations,
     settings_in,
     variants_in,
 )
+from bucketsum_lab.protocol.fields import Fields, among, boolean, number, several, text, whole
+from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:

@@ -1,0 +1,113 @@
+"""Fields of a sweep's input with lists of values → every combination, a `Setting`."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import BadSweep
+from bucketsum.s3.read_plan import STREAMS_MAX
+from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
+from bucketsum_lab.protocol.fields import Fields, several, whole
+from bucketsum_lab.protocol.parameters import MEMORY_MB_MAX, MEMORY_MB_MIN, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence, Sized
+
+    from bucketsum_lab.protocol.parameters import Parameter, Value, Variant
+
+COMBINATIONS_MAX: Final = 10_000
+"""More cells than an execution of Step Functions can measure."""
+
+ROUNDS_MAX: Final = 200_000
+
+
+def limit_combinations(*lists: Sized, repetitions: int = 1) -> None:
+    """Check the number of combinations of *lists* before they are made.
+
+    Raises:
+        BadSweep: There are more than `COMBINATIONS_MAX`, or than `ROUNDS_MAX` with *repetitions*.
+    """
+    count = prod(map(len, lists))
+    if count > COMBINATIONS_MAX:
+        raise BadSweep(
+            f"the lists have {count} combinations, and a sweep can have at most "
+            f"{COMBINATIONS_MAX}; shorten the lists, or split the sweep"
+        )
+    if count * repetitions > ROUNDS_MAX:
+        raise BadSweep(
+            f"{count} combinations with {repetitions} runs each are {count * repetitions} rounds, "
+            f"and a sweep can have at most {ROUNDS_MAX}; lower runs, or split the sweep"
+        )
+
+
+SHARED_FIELDS: Final = ("memory_mb", "chunk_bytes", "pairs", "streams")
+"""Fields of the input that every workload has."""
+
+_MEMORY_MB: Final = whole(MEMORY_MB_MIN, MEMORY_MB_MAX)
+_CHUNK_BYTES: Final = whole(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
+
+
+def variants_in(fields: Fields, parameters: Sequence[Parameter]) -> Iterable[Variant]:
+    """Every combination of *parameters* in *fields*.
+
+    Raises:
+        BadSweep: A field is out of range.
+    """
+    choices = [_choices(fields, parameter) for parameter in parameters]
+    limit_combinations(*choices)
+    return product(*choices)
+
+
+def settings_in(
+    fields: Fields, variants: Iterable[Variant], chunk_bytes: int | None
+) -> tuple[Setting, ...]:
+    """Every combination of *variants* with the shared parameters in *fields*, each once.
+
+    *chunk_bytes* is the workload's default; None if it has none.
+
+    Raises:
+        BadSweep: A field is missing or out of range.
+    """
+    default: Value = AUTO_STREAMS  # the hasher's own, so that applying a result changes no more
+    streams = fields.optional("streams", several(_streams), (default,))
+    pairs, kept = _pairs(fields, chunk_bytes), tuple(variants)
+    limit_combinations(pairs, streams, kept)
+    return tuple(
+        Setting(*pair, count, variant) for pair, count, variant in product(pairs, streams, kept)
+    )
+
+
+def _choices(fields: Fields, parameter: Parameter) -> list[tuple[Parameter, Value]]:
+    values = fields.optional(parameter.name, several(parameter.read), (parameter.default_value,))
+    return [(parameter, value) for value in values]
+
+
+def _streams(place: str, raw: object) -> Value:
+    if raw == AUTO_STREAMS:
+        return AUTO_STREAMS
+    try:
+        return whole(1, STREAMS_MAX)(place, raw)
+    except BadSweep as error:
+        raise BadSweep(f"{error}, nor {AUTO_STREAMS}") from None
+
+
+def _pairs(fields: Fields, chunk_bytes: int | None) -> Sequence[tuple[int, int]]:
+    if "pairs" not in fields:
+        sizes = fields.needed("memory_mb", several(_MEMORY_MB))
+        chunks = (
+            fields.needed("chunk_bytes", several(_CHUNK_BYTES))
+            if chunk_bytes is None
+            else fields.optional("chunk_bytes", several(_CHUNK_BYTES), (chunk_bytes,))
+        )
+        limit_combinations(sizes, chunks)
+        return tuple(product(sizes, chunks))
+    if "memory_mb" in fields or "chunk_bytes" in fields:
+        raise BadSweep("give either pairs, or memory_mb and chunk_bytes, not both")
+    return fields.needed("pairs", several(_pair))
+
+
+def _pair(place: str, raw: object) -> tuple[int, int]:
+    fields = Fields(place, raw, ("memory_mb", "chunk_bytes"))
+    return fields.needed("memory_mb", _MEMORY_MB), fields.needed("chunk_bytes", _CHUNK_BYTES)
