@@ -180,3 +180,13 @@ def test_a_key_can_be_named_with_its_bucket(run: Run, stack: Stack) -> None:
     run("ls", "s3://").assert_refused("has no bucket")
     run("show", f"s3://{BUCKET}/").assert_refused("has no key")
     run("check", "--archive", f"s3://{BUCKET}", __file__).assert_refused("has no key")
+
+
+@pytest.mark.parametrize("command", ["attach", "detach", "backfill"])
+def test_a_bucket_can_be_named_as_an_address(run: Run, stack: Stack, command: str) -> None:
+    """`s3://BUCKET` is the bucket, and with a key it is refused."""
+    assert stack.bucket == BUCKET
+    by_address, by_name = (run(command, name, "--yes") for name in ("s3://nosuch", "nosuch"))
+    assert (by_address.status, by_address.err) == (by_name.status, by_name.err)
+    assert "nosuch" in by_name.err
+    run(command, "s3://nosuch/key", "--yes").assert_refused("name the bucket alone, as s3://nosuch")

@@ -1,6 +1,6 @@
 """A message of the long-objects queue → one slice: lease, read, save, send the next or end.
 
-The last slice records the row; so does a slice that finds the object gone or unreadable.
+The last slice records the row; a slice that cannot read the object records the reason.
 """
 
 from __future__ import annotations
