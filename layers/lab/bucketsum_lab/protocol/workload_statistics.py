@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bucketsum.table.codec import from_values, names_of
 
@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from bucketsum_lab.protocol.run_records import CellRow
+
+class _Cell(Protocol):
+    """A `CellRow`, which has a field of this module's type."""
+
+    @property
+    def own(self) -> WorkloadStatistics | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +24,7 @@ class WorkloadStatistics:
     """A workload's own statistics of a cell: a number or a text in each field."""
 
     @classmethod
-    def of(cls, cell: CellRow) -> Self | None:
+    def of(cls, cell: _Cell) -> Self | None:
         """Those of *cell*; None without a good sample, and for another workload."""
         return cell.own if isinstance(cell.own, cls) else None
 
