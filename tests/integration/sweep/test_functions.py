@@ -15,8 +15,10 @@ from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
 from bucketsum.prices import PRICE_DATE, prices_in
 from bucketsum.s3.choose_reader import reader
 from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.table.codec import names_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.disk import DiskSpeed
 from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleStatus
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
@@ -48,8 +50,10 @@ PROBE = {
     "bucket": BUCKET, "key": "key", "size_bytes": len(CONTENT), "sha1": SHA1,
     "chunk_bytes": 16_384, "streams": 1, "workload": "hash",
 }  # fmt: skip
-OTHERS = {"cell_id", "run", "invocation", "at", "error", "cause", "excluded_ms"}
-"""Values of the state machine, of a failure, and of workloads that prepare or check more."""
+OTHERS = {
+    "cell_id", "run", "invocation", "at", "error", "cause", "excluded_ms", *names_of(DiskSpeed),
+}  # fmt: skip
+"""Values of the state machine, of a failure, and of workloads that prepare, check or use a disk."""
 
 
 def plan_event(sweep: object = SWEEP) -> dict[str, Any]:

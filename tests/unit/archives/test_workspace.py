@@ -7,8 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import namedtuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.archive_reading import Read
@@ -69,6 +70,26 @@ def test_what_the_dead_left_is_removed_and_what_the_living_use_is_not(tmp_path: 
     finally:
         for process in started:
             process.communicate("")
+
+
+def test_a_folder_that_another_process_takes_for_abandoned_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its creation and its lock, a workspace of another process may remove it."""
+    made = tempfile.mkdtemp
+    taken: list[str] = []
+
+    def first_taken(**options: Any) -> str:  # noqa: ANN401 - mkdtemp's
+        folder: str = made(**options)
+        if not taken:
+            taken.append(folder)
+            shutil.rmtree(folder)
+        return folder
+
+    monkeypatch.setattr(tempfile, "mkdtemp", first_taken)
+    with workspace(tmp_path) as folder:
+        assert folder.is_dir()
+        assert str(folder) not in taken
 
 
 def test_archive_without_room_is_refused_before_it_is_kept(

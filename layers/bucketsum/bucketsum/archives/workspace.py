@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PREFIX: Final = "bucketsum-archive-"
+_TRIES: Final = 10
 
 
 @contextmanager
@@ -25,14 +26,29 @@ def workspace(root: Path | None = None) -> Iterator[Path]:
     """
     parent = root or Path(tempfile.gettempdir())
     _remove_abandoned(parent)
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    lock = _locked(folder)
+    folder, lock = _new_folder(parent)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if lock is not None:
             os.close(lock)
+
+
+def _new_folder(parent: Path) -> tuple[Path, int | None]:
+    """A new folder with its lock; None where the file system has no locks.
+
+    Until it is locked, another process may take it for an abandoned one and remove it.
+    """
+    for _ in range(_TRIES):
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        lock = _locked(folder)
+        if lock is not None and folder.exists():
+            return folder, lock
+        if lock is not None:
+            os.close(lock)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder, None
 
 
 def _remove_abandoned(parent: Path) -> None:
