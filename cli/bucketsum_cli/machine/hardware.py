@@ -24,15 +24,17 @@ def memory_mb() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
 
 
-def free_mb() -> int:
-    """Free space for temporary files in MiB."""
-    return shutil.disk_usage(tempfile.gettempdir()).free // _MIB
+def free_mb(folder: str | None = None) -> int:
+    """Free space in MiB in *folder*, by default that for temporary files."""
+    return shutil.disk_usage(folder or tempfile.gettempdir()).free // _MIB
 
 
-def temporary_disk() -> str:
-    """File system, device and model of the disk of temporary files, as far as they are known."""
-    folder = Path(tempfile.gettempdir()).resolve()
-    number = folder.stat().st_dev
+def disk_text(folder: str | None = None) -> str:
+    """File system, device and model of the disk of *folder*, as far as they are known.
+
+    The default is the folder for temporary files.
+    """
+    number = Path(folder or tempfile.gettempdir()).stat().st_dev
     lines = _lines(Path("/proc/self/mounts"))
     mounted = [line.split()[:3] for line in lines if _is_on(line.split()[1], number)]
     device, kind = (mounted[-1][0], mounted[-1][2]) if mounted else ("unknown disk", "")

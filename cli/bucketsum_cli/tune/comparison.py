@@ -11,15 +11,15 @@ from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
 from bucketsum_lab.results.record_values import cell_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
-    from bucketsum_lab.protocol.parameters import Setting
+    from bucketsum_lab.protocol.parameters import Setting, SettingOrder
     from bucketsum_lab.protocol.run_records import CellRow
 
 _WHOLE_MACHINE: Final = 0
 """Stands for the memory of a setting whose memory no machine enforced."""
 
-_Identity: TypeAlias = "tuple[tuple[int, ...], tuple[str, ...], int, str, int]"
+_Identity: TypeAlias = "tuple[SettingOrder, tuple[str, ...], int, str, int]"
 
 _MUST_AGREE: Final = ("label", "region", "architecture", "runtime", "price_date", "priced_as")
 
@@ -34,6 +34,7 @@ class Pair:
         after: The cell in the second run; None if that run does not have it.
         p_value: Of the permutation test of their warm seconds; None without two sets of samples.
         memory_mb: Memory of the setting; `_WHOLE_MACHINE` if it was not enforced in either run.
+        disk: Folder of the disk; empty if neither run names one.
     """
 
     object: str
@@ -41,6 +42,7 @@ class Pair:
     after: CellRow | None
     p_value: float | None
     memory_mb: int
+    disk: str
 
     @property
     def memory(self) -> str:
@@ -49,7 +51,7 @@ class Pair:
 
     @property
     def setting(self) -> Setting:
-        """The setting, equal in both runs, except for memory that was not enforced."""
+        """The setting, equal in both runs, but for memory and a disk that only one run has."""
         cell = self.before or self.after
         assert cell is not None  # noqa: S101 - `pairs_of` makes no pair without a cell
         return cell.setting
@@ -75,7 +77,8 @@ class Pair:
 def pairs_of(before: Results, after: Results) -> list[Pair]:
     """Every cell of the two runs, in the order of the table.
 
-    A machine that did not enforce a memory is compared with every memory of the other run.
+    A machine that did not enforce a memory is compared with every memory of the other run, and a
+    cell without a named disk with every disk of the other run.
     """
     memories = {
         cell.setting.memory_mb
@@ -83,7 +86,11 @@ def pairs_of(before: Results, after: Results) -> list[Pair]:
         if results.has_memory_axis
         for cell in results.cells
     }
-    cells = [_by_identity(results, memories or {_WHOLE_MACHINE}) for results in (before, after)]
+    disks = {cell.setting.disk or "" for results in (before, after) for cell in results.cells}
+    cells = [
+        _by_identity(results, memories or {_WHOLE_MACHINE}, disks - {""})
+        for results in (before, after)
+    ]
     texts = _object_texts([before, after])
     return [
         Pair(
@@ -92,6 +99,7 @@ def pairs_of(before: Results, after: Results) -> list[Pair]:
             cells[1].get(identity),
             _p_value(before, after, cells[0].get(identity), cells[1].get(identity)),
             identity[0][0],
+            identity[0][-1],
         )
         for identity in sorted({*cells[0], *cells[1]})
     ]
@@ -114,12 +122,22 @@ def differences(before: Results, after: Results) -> Iterator[str]:
             yield f"{name}: {_joined(old_versions)} before, {_joined(new_versions)} after"
 
 
-def _by_identity(results: Results, memories: Iterable[int]) -> dict[_Identity, CellRow]:
+def _by_identity(
+    results: Results, memories: Iterable[int], disks: Collection[str]
+) -> dict[_Identity, CellRow]:
     return {
-        _identity(cell, memory_mb): cell
+        _identity(cell, memory_mb, disk): cell
         for cell in results.cells
         for memory_mb in ([cell.setting.memory_mb] if results.has_memory_axis else memories)
+        for disk in _disks(results, cell.setting, disks)
     }
+
+
+def _disks(results: Results, setting: Setting, disks: Collection[str]) -> Collection[str]:
+    """The disk of *setting*, or those of *disks* that it is compared with."""
+    uses_disk = results.workload is not None and results.workload.uses_disk(setting)
+    is_any = setting.disk is None and uses_disk and disks
+    return disks if is_any else [setting.disk or ""]
 
 
 def pair_as_json(pair: Pair) -> dict[str, Any]:
@@ -134,10 +152,10 @@ def pair_as_json(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _identity(cell: CellRow, memory_mb: int) -> _Identity:
-    """The setting with this memory, the object and the concurrency, in the table's order."""
+def _identity(cell: CellRow, memory_mb: int, disk: str) -> _Identity:
+    """The setting with this memory and disk, the object and concurrency, in the table's order."""
     setting = cell.setting
-    order = (memory_mb, *setting.order[1:])
+    order = (memory_mb, *setting.order[1:-1], disk)
     return order, tuple(setting.own), cell.object_bytes, cell.key, cell.concurrency
 
 

@@ -71,17 +71,15 @@ class Results:
         return machine_of(self.run)
 
     def disk_facts(self) -> Iterator[tuple[str, str]]:
-        """Name and text of the speed of the disk, the median of all processes that measured it."""
-        disks = self.disks
-        if not disks:
-            return
-        reasons = sorted({disk.disk_unmeasured for disk in disks if disk.disk_unmeasured})
-        texts = [f"not measured: {reason}" for reason in reasons]
-        for name, unit in _DISK_TEXTS.items():
-            values = [value for disk in disks if (value := getattr(disk, name)) is not None]
-            if values:
-                texts.append(f"{median(values):,.0f} {unit}")
-        yield "disk speed", ", ".join(texts)
+        """Name and text of the speed of each disk, by all processes that measured it."""
+        named = dict.fromkeys(cell.setting.disk for cell in self.cells if cell.setting.disk)
+        for folder in named:
+            of_folder = [disk for disk in self.disks if disk.disk_folder == folder]
+            if of_folder:
+                yield f"speed of {folder}", _speed_text(of_folder)
+        others = [disk for disk in self.disks if disk.disk_folder not in named]
+        if others:
+            yield "disk speed", _speed_text(others)
 
     @property
     def has_memory_axis(self) -> bool:
@@ -190,6 +188,17 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
         samples={cell_id: tuple(of_cell) for cell_id, of_cell in by_cell.items()},
         disks=tuple(sample.disk for sample in samples if sample.disk),
     )
+
+
+def _speed_text(disks: Sequence[DiskSpeed]) -> str:
+    """The medians of all processes that measured a disk, and reasons of those that did not."""
+    reasons = sorted({disk.disk_unmeasured for disk in disks if disk.disk_unmeasured})
+    texts = [f"not measured: {reason}" for reason in reasons]
+    for name, unit in _DISK_TEXTS.items():
+        values = [value for disk in disks if (value := getattr(disk, name)) is not None]
+        if values:
+            texts.append(f"{median(values):,.0f} {unit}")
+    return ", ".join(texts)
 
 
 def _order(cell: CellRow) -> tuple[Any, ...]:

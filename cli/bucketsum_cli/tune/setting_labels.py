@@ -59,3 +59,5 @@ class SettingLabels:
             yield streams_text(setting.streams)
         for parameter, value in setting.variant:
             yield parameter.label.format(value)
+        if setting.disk is not None:
+            yield f"disk {setting.disk}"

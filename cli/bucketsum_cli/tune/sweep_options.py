@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -151,6 +152,10 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="With --here: limit on each process: memory (the memory size of the "
                               "cell), lambda (also Lambda's CPU share), none. Default: memory if "
                               "control groups are writable, otherwise none."),
+            click.option("--disk", "disks", multiple=True, metavar="FOLDER",
+                         type=click.Path(path_type=Path),
+                         help="With --here: folder on a disk for temporary files; may be repeated, "
+                              "to compare disks."),
         )
     ):  # fmt: skip
         command = option(command)

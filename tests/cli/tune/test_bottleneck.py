@@ -6,11 +6,15 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tests.cli.tune.sweeps import MIB, a_cell, good_samples, results
+from tests.cli.tune.sweeps import MIB, a_cell, a_run, good_samples, results
+from tests.support.sweeps import unzip_variant
 
-from bucketsum_cli.tune.comparison import differences
+from bucketsum_cli.tune.comparison import differences, pairs_of
+from bucketsum_cli.tune.report.export import results_as_csv
 from bucketsum_cli.tune.report.page import page_of
+from bucketsum_cli.tune.report.table import groups_of
 from bucketsum_lab.protocol.disk import DiskSpeed
+from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.use import Use, UseCurve
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
     Record = Callable[[Sequence[CellRow], Sequence[Sample]], Recorded]
 
+DISKS = ("/mnt/gp3", "/mnt/io2")
 CELLS = [a_cell(memory_mb, MIB, 20_000_000) for memory_mb in (128, 1769)]
 THROTTLED = UseCurve(2, 0.07, (Use(1.0, 0.05, 0.02, 0.07, throttled=0.9),) * 4)
 BUSY = UseCurve(2, 1.0, (*[Use(1.0, 0.8, 0.1, 0.95, throttled=0.0)] * 3, Use(1.0, 0.1, 0.1, 0.1)))
@@ -84,6 +89,40 @@ def test_the_speed_of_the_disk_is_shown(run: Run, record: Record) -> None:
     slow = [replace(sample, disk=None) for sample in samples]
     assert [fact for fact, _ in results(CELLS, slow).disk_facts()] == []
     assert any(text in line for line in differences(results(CELLS, slow), results(CELLS, samples)))
+
+
+def test_each_disk_has_its_speed_and_cells_of_its_own(run: Run, record: Record) -> None:
+    """Disks are an axis: of the table, of a comparison, of the plots and of CSV."""
+    setting = Setting(1769, MIB, 1, unzip_variant("tmp", "isal"))
+    on_disks = [
+        replace(CELLS[1], cell_id=disk, setting=replace(setting, disk=disk)) for disk in DISKS
+    ]
+    samples = [sample for cell in on_disks for sample in good_samples(cell)]
+    speeds = [DiskSpeed(disk, speed) for disk, speed in zip(DISKS, (100.0, 900.0), strict=True)]
+    samples += [
+        replace(samples[0], cell_id=disk.disk_folder, repetition=0, disk=disk) for disk in speeds
+    ]
+    of_disks = a_run(input={"workload": "unzip", "object_bytes": [20_000_000]})
+    shown = results(on_disks, samples, of_disks)
+    assert dict(shown.disk_facts()) == {
+        "speed of /mnt/gp3": "100 MB/s written", "speed of /mnt/io2": "900 MB/s written",
+    }  # fmt: skip
+    assert all(f"disk {disk}" in group.heading for disk, group in zip(
+        DISKS, groups_of(shown), strict=True))  # fmt: skip
+    page = page_of(shown)
+    assert "speed of /mnt/io2" in page
+    assert "disk" in page.partition('id="p0-heat"')[2].partition("</h3>")[0]
+    assert results_as_csv(shown).count("/mnt/gp3") >= 5
+    plain = [replace(CELLS[1], setting=setting)]
+    alone = results(plain, good_samples(plain[0]), of_disks)
+    pairs = pairs_of(alone, shown)
+    assert [(pair.disk, pair.before is not None) for pair in pairs] == [
+        (disk, True) for disk in DISKS
+    ]
+    name = record(on_disks, samples).run_id
+    assert "disk /mnt/io2" in run("tune", "show", name).out
+    text = run("tune", "compare", name, name).out
+    assert all(text.count(disk) == 1 for disk in DISKS)
 
 
 def test_a_disk_that_is_not_measured_has_a_reason() -> None:

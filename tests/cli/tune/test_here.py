@@ -147,6 +147,11 @@ def test_dry_run_makes_nothing(run: Run, tmp_path: Path) -> None:
         ((*HERE[:-2], "--key", "mine"), "--key names 'mine', which is not in the bucket data"),
         ((*HERE, "--confine", "lambda"), "--confine lambda needs control groups"),
         ((*HERE, "--usd-per-hour", 0), "--usd-per-hour"),
+        (("tune", "run", "--disk", "/", *SETTINGS), "--disk need --here"),
+        ((*HERE, "--disk", "/nowhere"), "--disk /nowhere: there is no such folder"),
+        ((*HERE, "--disk", "/proc"), "--disk /proc cannot be written"),
+        ((*HERE, "--disk", "."), "no setting of the workload hash uses a disk"),
+        ((*HERE, "--workload", "unzip", "--disk", "."), "workload unzip uses a disk"),
         ((*HERE, "--usd-per-hour", 99, "--max-usd", 0), "above the limit of 0 (--max-usd)"),
     ],
 )

@@ -111,6 +111,34 @@ def test_a_sweep_measures_and_leaves_nothing_behind(
     assert not [*tmp_path.glob("bucketsum-here-*")]
 
 
+def test_each_disk_is_measured_by_a_process_of_its_own(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Cells of each disk have their own process and speed; what needs no disk runs once."""
+    disks = [tmp_path / name for name in ("disk-a", "disk-b")]
+    for disk in disks:
+        disk.mkdir()
+    command = (
+        *COMMAND, *("--workload", "unzip", "--mode", "tmp,stream", "--inflate", "zlib"),
+        *("--runs", "1", "--disk", str(disks[0]), "--disk", str(disks[1]), "--json"),
+    )  # fmt: skip
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True,
+                          check=False, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document, content = json.loads(done.stdout), recorded(tmp_path)
+    cells = {cell["cell_id"]: cell for cell in document["cells"]}
+    wanted = [("tmp", str(disk)) for disk in disks]
+    assert [(c["mode"], c.get("disk")) for c in cells.values()] == [("stream", None), *wanted]
+    assert {disk["disk_folder"] for disk in document["disks"]} == {*map(str, disks)}
+    processes = {
+        (cells[sample["cell_id"]].get("disk"), sample["log_stream"])
+        for sample in content["samples"].values()
+    }
+    assert len({process for _, process in processes}) == len(processes) == 3
+    assert [n for disk in disks for n in disk.iterdir()] == []
+    assert all(cell["n"] == 1 for cell in cells.values())
+
+
 def test_ctrl_c_ends_all_processes_and_records_the_end(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -53,6 +53,18 @@ def test_a_disk_without_direct_access_is_not_measured(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_speed_of_a_disk_has_the_folder_of_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prober measures in its own folder on the disk, and names the disk."""
+    monkeypatch.setattr(prober, "measure_disk", lambda: DiskSpeed("/disk/process-1", 1.0))
+    probe = prober.Prober(boto3.client("s3", region_name="us-east-1"))
+    monkeypatch.setattr(probe, "_measured", lambda *_: {"status": "ok"})
+    event: Any = {
+        "workload": "unzip", "chunk_bytes": 65536, "streams": 1, "disk": "/disk",
+        "variant": {"mode": "tmp", "inflate": "zlib"},
+    }  # fmt: skip
+    assert probe.probe(event, 512)["disk_folder"] == "/disk"
+
+
 @pytest.mark.parametrize(("mode", "times"), [("tmp", 1), ("stream", 0)])
 def test_an_execution_environment_measures_the_disk_that_it_uses_once(
     monkeypatch: pytest.MonkeyPatch, mode: str, times: int

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.support.sweeps import unzip_variant
 
 from bucketsum.errors import BadSweep
 from bucketsum.prices import prices_in
 from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum_lab.plan.input import Limits, SweepInput
-from bucketsum_lab.plan.plan import check_limits, plan_of
+from bucketsum_lab.plan.plan import check_limits, plan_of, unlimited_plan
 from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.workloads import WorkloadName
 
 PRICES = prices_in("us-east-1", "arm64")
+UNZIP = WorkloadName.UNZIP
 SWEEP = SweepInput(
     (Setting(128, 65_536), Setting(128, 1_048_576), Setting(512, 65_536)),
     object_bytes=(1000, 2000),
@@ -58,6 +61,23 @@ def test_each_version_is_warmed_up_as_widely_as_it_is_used() -> None:
         assert plan.cells[cell].concurrency == 4
         assert plan.cells[cell].object.size_bytes == 1000
     assert plan.samples == 3 * 2 * 3 * (1 + 4) + 2 * 4
+
+
+def test_each_disk_has_cells_space_and_a_warm_up_of_its_own() -> None:
+    """Disks differ in cells, in free space, and in the process that measures on them."""
+    settings = tuple(
+        Setting(512, 65_536, variant=unzip_variant("tmp", "isal"), disk=disk)
+        for disk in ("/small", "/large")
+    )
+    sweep = replace(SWEEP, settings=settings, object_bytes=(1_000_000,), workload=UNZIP)
+    plan = unlimited_plan(sweep, (), 512, {"/small": 1, "/large": 512})
+    by_disk = {cell.setting.disk: cell for cell in plan.cells}
+    assert "the prober has 1:" in (by_disk["/small"].refused or "")
+    assert by_disk["/large"].refused is None
+    assert len({cell.cell_id for cell in plan.cells}) == 2
+    [version] = unlimited_plan(sweep, (), 512).to_json()["versions"]
+    assert [cell["disk"] for cell in version["cells"]] == ["/large", "/small"]
+    assert version["rounds"] == [[0, 0], [1, 0], *([cell, n] for n in (1, 2, 3) for cell in (0, 1))]
 
 
 def test_the_state_machine_gets_rounds_that_point_at_its_cells() -> None:

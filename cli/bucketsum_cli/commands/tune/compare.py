@@ -26,6 +26,7 @@ from bucketsum_cli.tune.setting_labels import has_notable_streams
 
 _SETTING: Final = (Column("memory", right=True), Column("chunk size", right=True))
 _STREAMS: Final = Column("streams", right=True)
+_DISK: Final = Column("disk", shrinks=True)
 _SPEED: Final = (
     Column("object", shrinks=True),
     Column("MB/s before", right=True),
@@ -89,8 +90,9 @@ def _print(before: Results, after: Results) -> None:
     streams = [_STREAMS] * has_notable_streams(settings)
     own = list(dict.fromkeys(name for setting in settings for name in setting.own))
     has_limits = any(cell.limit for pair in pairs for cell in (pair.before, pair.after) if cell)
+    has_disks = any(pair.disk for pair in pairs)
     columns = (
-        *_SETTING, *streams, *(Column(name) for name in own),
+        *_SETTING, *streams, *(Column(name) for name in own), *([_DISK] * has_disks),
         *_SPEED, *(_LIMITS if has_limits else ()), *_COST,
     )  # fmt: skip
     rows = (
@@ -99,6 +101,7 @@ def _print(before: Results, after: Results) -> None:
             chunk_text(pair.setting.chunk_bytes),
             *(str(pair.setting.streams) for _ in streams),
             *(str(pair.setting.own.get(name, MISSING)) for name in own),
+            *([pair.disk or MISSING] * has_disks),
             *_numbers(pair, has_limits=has_limits),
         ]
         for pair in pairs

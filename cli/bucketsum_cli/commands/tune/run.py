@@ -48,6 +48,7 @@ def run(
     bucket: str | None,
     usd_per_hour: float | None,
     confine: str | None,
+    disks: tuple[Path, ...],
     yes: bool,
     dry_run: bool,
     no_wait: bool,
@@ -69,9 +70,9 @@ def run(
 
     Example: bucketsum tune run events/sweep-quick.json --local
     """
-    here = HereOptions(bucket, usd_per_hour, Confinement(confine) if confine else None)
+    here = HereOptions(bucket, usd_per_hour, Confinement(confine) if confine else None, disks)
     if not is_here and here != HereOptions():
-        raise click.UsageError("--bucket, --usd-per-hour and --confine need --here")
+        raise click.UsageError("--bucket, --usd-per-hour, --confine and --disk need --here")
     if is_here and no_wait:
         raise click.UsageError(
             "--no-wait cannot be used with --here: this command does the measuring"

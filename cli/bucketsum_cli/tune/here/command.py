@@ -16,6 +16,7 @@ from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.terminal.output import confirm, note
+from bucketsum_cli.tune.here.disks import disk_folders, disks_text, on_disks
 from bucketsum_cli.tune.here.place import Place, place_of
 from bucketsum_cli.tune.here.sweep import HereSweep
 from bucketsum_cli.tune.machine import Confinement, Machine, confined, instance_type
@@ -27,7 +28,8 @@ from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from bucketsum_cli.arguments.options import Target
 
@@ -40,11 +42,13 @@ class HereOptions:
         bucket: The bucket; None is the stack's bucket for sweeps.
         usd_per_hour: Price of the machine; None if it is not known.
         confine: Limits of the processes; None is the memory's, if the machine allows it.
+        disks: Folders for temporary files to compare; none is the system's.
     """
 
     bucket: str | None = None
     usd_per_hour: float | None = None
     confine: Confinement | None = None
+    disks: tuple[Path, ...] = ()
 
 
 def run_here(
@@ -60,9 +64,11 @@ def run_here(
     """
     if importlib.util.find_spec("pycurl") is None:
         raise CannotDoError("--here reads over libcurl, as the functions do: pip install pycurl")
+    disks = disk_folders(options.disks)
     place = place_of(target, options.bucket)
     with confined(options.confine) as (confinement, roots):
-        sweep = _planned(fields, place, options, confinement, roots)
+        machine = _machine(place, options, confinement, disks)
+        sweep = _planned(fields, place, machine, disks, roots)
         print_machine_plan(sweep.plan, sweep.machine, sweep.estimated_seconds, sweep.estimated_usd)
         if dry_run:
             return sweep
@@ -92,20 +98,22 @@ def _follow(sweep: HereSweep) -> None:
 def _planned(
     fields: Mapping[str, Any],
     place: Place,
-    options: HereOptions,
-    confinement: Confinement,
+    machine: Machine,
+    disks: Sequence[str],
     roots: Mapping[str, str] | None,
 ) -> HereSweep:
     try:
-        sweep = _on_this_machine(SweepInput.from_json(fields), confinement)
+        sweep = on_disks(SweepInput.from_json(fields), disks)
+        sweep = _on_this_machine(sweep, machine.confinement)
         add_programs(sweep.workload)
         sizes = [place.bucket.named(key, sweep.workload)["size_bytes"] for key in sweep.keys]
-        usd = options.usd_per_hour
+        usd = machine.usd_per_hour
+        disks_mb: dict[str | None, int] = {disk: hardware.free_mb(disk) for disk in disks}
         planned = HereSweep(
             run_id=new_execution_name(),
             fields=fields,
-            plan=unlimited_plan(sweep, sizes, hardware.free_mb()),
-            machine=_machine(place, options, confinement),
+            plan=unlimited_plan(sweep, sizes, hardware.free_mb(), disks_mb),
+            machine=machine,
             price=MachinePrice(usd, now()[:10]) if usd else MachinePrice(),
             place=place,
             roots=roots,
@@ -131,13 +139,15 @@ def _on_this_machine(sweep: SweepInput, confinement: Confinement) -> SweepInput:
     return sweep
 
 
-def _machine(place: Place, options: HereOptions, confinement: Confinement) -> Machine:
+def _machine(
+    place: Place, options: HereOptions, confinement: Confinement, disks: Sequence[str]
+) -> Machine:
     return Machine(
         cpu=hardware.cpu_model(),
         cores=os.cpu_count() or 1,
         ram_mb=hardware.memory_mb(),
         kernel=f"{platform.system()} {platform.release()}",
-        disk=hardware.temporary_disk(),
+        disk=disks_text(disks),
         confinement=confinement,
         instance_type=instance_type(),
         endpoint=place.bucket.endpoint(),

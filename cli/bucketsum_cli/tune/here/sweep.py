@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import tempfile
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,10 +119,19 @@ class HereSweep:
         """Make the objects, then measure in the order of the state machine."""
         plan, bucket = self.plan.to_json(), self.place.bucket
         objects = [bucket.known(plan["workload"], planned) for planned in plan["objects"]]
-        with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
+        with ExitStack() as temporary:
+            folders = {
+                disk: Path(temporary.enter_context(_folder_on(disk)))
+                for disk in dict.fromkeys(setting.disk for setting in self.plan.sweep.settings)
+            }
             for version in plan["versions"]:
-                configuration = self._configuration(version["memory_mb"], Path(folder))
-                with Processes(configuration) as processes:
+                with ExitStack() as running:
+                    processes = {
+                        disk: running.enter_context(
+                            Processes(self._configuration(version["memory_mb"], folder, number))
+                        )
+                        for number, (disk, folder) in enumerate(folders.items(), start=1)
+                    }
                     for index, repetition in version["rounds"]:
                         cell = version["cells"][index]
                         event = {
@@ -130,19 +140,24 @@ class HereSweep:
                             "bucket": bucket.name,
                             "workload": plan["workload"],
                         }
-                        answers = processes.probe(event, cell["concurrency"])
+                        environments = processes[cell.get("disk")]
+                        answers = environments.probe(event, cell["concurrency"])
                         for invocation, answer in enumerate(answers, start=1):
                             yield _sample(answer, cell["cell_id"], repetition, invocation)
 
-    def _configuration(self, memory_mb: int, folder: Path) -> Configuration:
+    def _configuration(self, memory_mb: int, folder: Path, disk_number: int) -> Configuration:
         return Configuration(
             memory_mb=memory_mb,
-            folder=folder / str(memory_mb),
+            folder=folder / f"{memory_mb}-{disk_number}",  # also the name of a control group
             environment=self.place.environment,
             roots=self.roots,
             limits_cpu=self.machine.confinement is Confinement.LAMBDA,
             programs=view_of(self.plan.sweep.workload).programs,
         )
+
+
+def _folder_on(disk: str | None) -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix=_PREFIX, dir=disk, ignore_cleanup_errors=True)
 
 
 def _sample(answer: ProbeAnswer, cell_id: str, repetition: int, invocation: int) -> Sample:

@@ -25,6 +25,7 @@ _TITLES: Final[Mapping[str, str]] = {
     "chunk_bytes": "chunk size",
     "streams": "streams",
     **{name: name.replace("_", " ") for name in OWN_PARAMETERS},
+    "disk": "disk",
 }
 
 
@@ -78,7 +79,7 @@ class Variants:
 
     def label_of(self, setting: Setting) -> str:
         """The label of the setting's variant."""
-        return ", ".join(_text(name, setting) for name in self._shown)
+        return ", ".join(filter(None, (_text(name, setting) for name in self._shown)))
 
     def folded_label_of(self, setting: Setting) -> str:
         """Short label of the parameters that share a column."""
@@ -108,4 +109,6 @@ def _text(name: str, setting: Setting) -> str:
         return chunk_text(setting.chunk_bytes)
     if name == "streams":
         return streams_text(setting.streams)
+    if name == "disk":
+        return setting.disk or ""
     return OWN_PARAMETERS[name].label.format(setting.own[name]) if name in setting.own else ""

@@ -99,7 +99,8 @@ def rows_as_csv(results: Results) -> str:
 
 def _cell_names(results: Results) -> tuple[str, ...]:
     parameters = results.workload.parameters if results.workload else ()
-    return *_OF_READING, *(parameter.name for parameter in parameters), *_OF_OBJECT
+    disk = ("disk",) if any(cell.setting.disk for cell in results.cells) else ()
+    return *_OF_READING, *(parameter.name for parameter in parameters), *disk, *_OF_OBJECT
 
 
 def _csv(results: Results, names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:

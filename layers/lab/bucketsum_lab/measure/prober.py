@@ -6,6 +6,7 @@ import math
 import os
 import platform
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -62,7 +63,8 @@ class Prober:
         if self._is_disk_known or not workload_of(event["workload"]).uses_disk(setting_of(values)):
             return {}
         self._is_disk_known = True
-        return values_of(measure_disk())
+        speed = measure_disk()
+        return values_of(replace(speed, disk_folder=event.get("disk", speed.disk_folder)))
 
     def _measured(self, event: ProbeEvent, memory_mb: int) -> ProbeAnswer:
         started = time.perf_counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+from zlib import crc32
 
 from bucketsum.prices import FREE_STORAGE_MB
 from bucketsum.settings import BASE_MEMORY_BYTES
@@ -34,9 +35,11 @@ class Cell:
 
     @property
     def cell_id(self) -> str:
-        """Sorts by memory, chunk size, streams, variant, concurrency, object size."""
+        """Sorts by memory, chunk size, streams, variant, disk, concurrency, object size."""
         setting = self.setting
         variant = "".join(f"-{value}" for value in setting.own.values())
+        if setting.disk is not None:
+            variant += f"-d{crc32(setting.disk.encode()):08x}"  # a path may be longer than a key
         size = f"o{self.object.size_bytes:012d}"
         if not self.object.generated:
             size += f"n{self.number}"  # two objects of one size

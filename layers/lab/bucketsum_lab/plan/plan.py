@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import ceil
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
@@ -16,7 +17,7 @@ from bucketsum_lab.protocol.objects import PlannedObject
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bucketsum.prices import Prices
     from bucketsum_lab.plan.input import Limits, SweepInput
@@ -125,12 +126,22 @@ def plan_of(
     return plan
 
 
-def unlimited_plan(sweep: SweepInput, key_sizes: Sequence[int], storage_mb: int) -> Plan:
-    """Plan *sweep* as `plan_of`, without the limits of Step Functions."""
+def unlimited_plan(
+    sweep: SweepInput,
+    key_sizes: Sequence[int],
+    storage_mb: int,
+    disks_mb: Mapping[str | None, int] = MappingProxyType({}),
+) -> Plan:
+    """Plan *sweep* as `plan_of`, without the limits of Step Functions.
+
+    *disks_mb* has the free space of each disk that a setting names.
+    """
     objects = _objects(sweep, key_sizes)
     workload = WORKLOADS[sweep.workload]
     cells = tuple(
-        Cell(workload, setting, concurrency, number, planned, storage_mb)
+        Cell(
+            workload, setting, concurrency, number, planned, disks_mb.get(setting.disk, storage_mb)
+        )
         for setting, concurrency, (number, planned) in product(
             sorted(sweep.settings, key=lambda setting: setting.order),
             sorted(sweep.concurrency),
@@ -196,10 +207,16 @@ def _rounds(sweep: SweepInput, cells: Sequence[Cell], memory_mb: int) -> Rounds:
     ]
     rounds = [(index, number) for number in range(1, sweep.repetitions + 1) for index in own]
     if own and sweep.warm_up:
-        # The widest cell starts as many execution environments as any cell needs.
-        widest = max(own, key=lambda i: (cells[i].concurrency, -cells[i].object.size_bytes))
-        rounds.insert(0, (widest, 0))
+        rounds[:0] = [(index, 0) for index in _widest(cells, own)]
     return tuple(rounds)
+
+
+def _widest(cells: Sequence[Cell], own: Sequence[int]) -> list[int]:
+    """The cell of each disk that starts as many execution environments as any cell needs."""
+    widest: dict[str | None, int] = {}
+    for index in sorted(own, key=lambda i: (-cells[i].concurrency, cells[i].object.size_bytes)):
+        widest.setdefault(cells[index].setting.disk, index)
+    return [*widest.values()]
 
 
 def _cell_json(cell: Cell) -> CellEvent:
@@ -211,7 +228,11 @@ def _cell_json(cell: Cell) -> CellEvent:
         "concurrency": cell.concurrency,
         "object": cell.number,
     }
-    return {**event, "variant": setting.own} if setting.variant else event
+    if setting.variant:
+        event["variant"] = setting.own
+    if setting.disk is not None:
+        event["disk"] = setting.disk
+    return event
 
 
 def _check_size(plan: Plan) -> None:

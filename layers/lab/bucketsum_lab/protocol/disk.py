@@ -10,7 +10,7 @@ class DiskSpeed:
     """Speeds of a disk, or the reason why they are not known."""
 
     disk_folder: str
-    """The folder for temporary files."""
+    """The folder for temporary files; that of the setting if it names one."""
     disk_write_mb_per_s: float | None = None
     """10⁶ bytes per second, one MiB after the other, with fsync at the end."""
     disk_read_mb_per_s: float | None = None

@@ -15,6 +15,9 @@ MEMORY_MB_MAX: Final = 10_240
 
 Value = int | str
 
+SettingOrder = tuple[int, int, int, tuple[int, ...], str]
+"""See `Setting.order`."""
+
 Statistic = int | float | str
 """A workload's own attribute of a sample, or statistic of a cell; a list is a text of JSON."""
 
@@ -81,12 +84,15 @@ class Setting:
     """Connections that read one object, or `AUTO_STREAMS`."""
     variant: Variant = ()
     """Values of the workload's own parameters."""
+    disk: str | None = None
+    """Folder for temporary files; None for the system's. Only a machine has others."""
 
     @property
-    def order(self) -> tuple[int, ...]:
-        """Sort key: memory, chunk size, streams, then the ranks of the variant's values."""
-        ranks = (parameter.rank(value) for parameter, value in self.variant)
-        return (self.memory_mb, self.chunk_bytes, _STREAMS_IN_ORDER.index(self.streams), *ranks)
+    def order(self) -> SettingOrder:
+        """Sort key: memory, chunk size, streams, the ranks of the variant's values, the disk."""
+        ranks = tuple(parameter.rank(value) for parameter, value in self.variant)
+        streams = _STREAMS_IN_ORDER.index(self.streams)
+        return self.memory_mb, self.chunk_bytes, streams, ranks, self.disk or ""
 
     @property
     def own(self) -> dict[str, Value]:
@@ -97,7 +103,8 @@ class Setting:
     def values(self) -> dict[str, Value]:
         """All values by name."""
         shared = {"memory_mb": self.memory_mb, "chunk_bytes": self.chunk_bytes}
-        return {**shared, "streams": self.streams, **self.own}
+        disk: dict[str, Value] = {} if self.disk is None else {"disk": self.disk}
+        return {**shared, "streams": self.streams, **self.own, **disk}
 
     @property
     def chunk_has_effect(self) -> bool:

@@ -33,6 +33,8 @@ class CellEvent(TypedDict):
     streams: Value
     variant: NotRequired[dict[str, Value]]
     """Values of the workload's own parameters by name."""
+    disk: NotRequired[str]
+    """Folder for temporary files, if it is not the system's."""
     concurrency: int
     object: int
     """Index among the plan's objects."""

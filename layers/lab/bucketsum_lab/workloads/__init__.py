@@ -86,4 +86,5 @@ def setting_of(values: Mapping[str, Any]) -> Setting:
         for name, parameter in OWN_PARAMETERS.items()
         if values.get(name) is not None
     )
-    return Setting(values["memory_mb"], values["chunk_bytes"], values["streams"], variant)
+    memory_mb, chunk_bytes = values["memory_mb"], values["chunk_bytes"]
+    return Setting(memory_mb, chunk_bytes, values["streams"], variant, values.get("disk"))
