@@ -151,3 +151,15 @@ def test_texts_say_scaled_and_amortised() -> None:
     assert texts["fetch_phase"](sampled) == "3.000 / 1.000"
     failed = replace(sampled, stats=None, own=None)
     assert {text(failed) for text in texts.values()} == {"–"}
+
+
+def test_texts_and_legends_have_the_name_of_the_server() -> None:
+    """Figures of another program are not taken for MongoDB's own."""
+    server = "mongo-java-server (protocol of MongoDB 5.0.0)"
+    documents = cell("mongodb", 100, database_server=server)
+    texts = {column.name: column.text for column in VIEWS["records"].columns}  # type: ignore[index] # a StrEnum's value
+    assert texts["records_read"](documents) == f"100, {server}"
+    run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
+    plot = seconds_against_reads(Panel("x", (documents,)), assembled(run, (documents,), []))
+    [label] = [text.get_text() for text in plot.figure.legends[0].get_texts()]
+    assert label == f"mongodb, {server}"

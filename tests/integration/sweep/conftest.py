@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from moto import mock_aws
+from tests.integration.sweep.mongodb_server import mongodb_server
 from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
+from tests.support.server_programs import ServerUnavailableError
 from tests.support.sweeps import put_sample
 
 from bucketsum_lab.results.measurements_table import MeasurementsTable
@@ -103,3 +106,15 @@ def function(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Modul
 def invoke(function: Callable[[str], ModuleType]) -> Callable[[str, dict[str, Any]], Any]:
     """Invokes a function in a new execution environment."""
     return lambda name, event: function(name).lambda_handler(event, Context())
+
+
+@pytest.fixture(scope="session")
+def mongodb_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where mongod or mongo-java-server answers; skips where this machine can run neither."""
+    log = tmp_path_factory.mktemp("mongodb") / "log"
+    with ExitStack() as servers:
+        try:
+            address = servers.enter_context(mongodb_server(log))
+        except ServerUnavailableError as error:
+            pytest.skip(str(error))
+        yield address

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import sqlite3
 import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, Final
 
+import pymongo
 import pytest
 from tests.integration.hasher.reading import s3_client
 from tests.support.s3_faults import THROTTLED, Fault
@@ -20,7 +21,7 @@ from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.records import tmp_readers
-from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord
+from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord, verify
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
     INDEX_NAME,
@@ -33,10 +34,11 @@ from bucketsum_lab.workloads.records.probe import READERS
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
+    from pymongo.collection import Collection
 
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
@@ -117,7 +119,7 @@ def test_each_layout_reads_and_verifies(s3: S3Client, layout: Layout) -> None:
     assert answer["excluded_ms"] >= 0
     own = set(RecordsWorkload.sample_names)
     lacks = set() if layout is Layout.COALESCED else {"merged_gap_bytes"}
-    assert own - set(answer) == lacks
+    assert own - set(answer) == lacks | {"database_server"}
     assert set(answer) <= {*SAMPLE_VALUES, *own}
 
 
@@ -276,21 +278,81 @@ def test_a_server_that_does_not_answer_ends_the_sample(
     s3: S3Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Within seconds, with the driver's reason."""
-    pytest.importorskip("pymongo")
     monkeypatch.setattr(mongo_reader, "_TIMEOUT_MS", 100)
     monkeypatch.setenv(RECORDS_MONGODB, "mongodb://127.0.0.1:1")
     with pytest.raises(SourceUnavailable, match="MongoDB: "):
         probed(s3, Layout.MONGODB)
 
 
-@pytest.mark.skipif("RECORDS_MONGODB" not in os.environ, reason="no server is named")
+@pytest.fixture
+def mongodb_client(
+    mongodb_address: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[pymongo.MongoClient[Any]]:
+    """A client of the server that the reader uses, which has no database of it afterwards."""
+    monkeypatch.setenv(RECORDS_MONGODB, mongodb_address)
+    with pymongo.MongoClient[Any](mongodb_address) as client:
+        yield client
+        names = client.list_database_names()
+        assert not [name for name in names if name.startswith("bucketsum-")]
+
+
+@pytest.mark.usefixtures("mongodb_client")
 def test_mongodb_reads_and_verifies(s3: S3Client) -> None:
     """Over its wire protocol, as of mongod or mongo-java-server; no database is left there."""
-    pymongo = pytest.importorskip("pymongo")
     answer = probed(s3, Layout.MONGODB)
-    assert (answer["status"], answer["records_read"]) == ("ok", 100)
+    assert (answer["status"], answer["records"]) == ("ok", DATA_SET.records)
+    assert (answer["records_read"], answer["record_time"]) == (100, "each")
     assert answer["build_seconds"] > 0
-    assert answer["storage_factor"] > 1
-    with pymongo.MongoClient(os.environ[RECORDS_MONGODB]) as client:
-        names = client.list_database_names()
-    assert not [name for name in names if name.startswith("bucketsum-")]
+    assert 1 < answer["storage_factor"] < 2
+    assert set(RecordsWorkload.sample_names) - set(answer) == {"merged_gap_bytes"}
+
+
+def before_fetch(
+    monkeypatch: pytest.MonkeyPatch,
+    client: pymongo.MongoClient[Any],
+    change: Callable[[Collection[dict[str, Any]]], object],
+) -> None:
+    """Let *change* see the collection once it is built."""
+
+    def load(_reader: mongo_reader.MongoReader) -> None:
+        [name] = [name for name in client.list_database_names() if name.startswith("bucketsum-")]
+        change(client[name]["records"])
+
+    monkeypatch.setattr(mongo_reader.MongoReader, "load", load)
+
+
+def test_all_records_are_documents(
+    s3: S3Client, mongodb_client: pymongo.MongoClient[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each under its id, as the server itself has them."""
+    stored: list[dict[str, Any]] = []
+    before_fetch(monkeypatch, mongodb_client, lambda records: stored.extend(records.find()))
+    probed(s3, Layout.MONGODB)
+    assert len(stored) == DATA_SET.records
+    for document in stored:
+        verify(document["record"], document["_id"])
+
+
+def test_a_missing_document_fails_the_sample(
+    s3: S3Client, mongodb_client: pymongo.MongoClient[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However fast its absence was found; no database is left."""
+    before_fetch(monkeypatch, mongodb_client, lambda records: records.delete_many({}))
+    with pytest.raises(WrongRecord, match="the collection has no record"):
+        probed(s3, Layout.MONGODB)
+
+
+@pytest.mark.usefixtures("mongodb_client")
+def test_a_wrong_document_fails_the_sample(s3: S3Client, hostile: HostileS3) -> None:
+    """However fast it was; no database is left."""
+    hostile.put(f"bucket/{KEY}", b"".join(DATA_SET.chunks()).replace(b"a", b"b"))
+    with pytest.raises(WrongRecord, match="the CRC of the record"):
+        probed(s3, Layout.MONGODB)
+
+
+@pytest.mark.usefixtures("mongodb_client")
+def test_figures_have_the_name_of_the_server(s3: S3Client) -> None:
+    """Nobody takes those of mongo-java-server for MongoDB's own."""
+    answer = probed(s3, Layout.MONGODB)
+    own = "MongoDB " if shutil.which("mongod") else "mongo-java-server (protocol of MongoDB 5.0.0)"
+    assert answer["database_server"].startswith(own)

@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BadSettings, SourceUnavailable
+from bucketsum_cli.tune.workloads.records.database_server import server_name
 from bucketsum_lab.workloads.records.block_file import whole_records
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, Layout
@@ -50,6 +51,7 @@ class MongoReader(RecordReader):
     def build(self) -> None:
         """Insert all records, with the id as primary key."""
         with self._dropped_on_failure():
+            self.database_server = server_name(self._client.admin.command)
             for records in whole_records(self._downloaded()):
                 if records:
                     documents = [{"_id": id_in(record), "record": record} for record in records]

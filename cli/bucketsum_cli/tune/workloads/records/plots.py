@@ -118,7 +118,9 @@ def _label(cell: CellRow, *, has_memory: bool) -> str:
         for parameter, value in cell.setting.variant
         if parameter.name != "reads"
     )
-    return ", ".join([*memory, *texts])
+    own = RecordsStatistics.of(cell)
+    server = [own.database_server] if own and own.database_server else []
+    return ", ".join([*memory, *texts, *server])
 
 
 def _mark(axes: Axes, crossovers: Sequence[Crossover], label: str, *, filled: bool) -> None:

@@ -42,7 +42,8 @@ def _read_text(cell: CellRow) -> str:
     if own is None:
         return MISSING
     scaled = "" if own.records_read == cell.setting.own["reads"] else ", scaled"
-    return f"{own.records_read:,.0f}{scaled}"
+    server = f", {own.database_server}" if own.database_server else ""
+    return f"{own.records_read:,.0f}{scaled}{server}"
 
 
 def _million_text(cell: CellRow) -> str:
@@ -60,7 +61,8 @@ RECORDS: Final = WorkloadView(
         TableColumn("records_read", "records read", _read_text,
                     meaning="Records that were read and verified. “scaled”: the layout exists "
                             "for a sample of the records; times, requests and prices are those "
-                            "of the sample times reads over records read."),
+                            "of the sample times reads over records read. With the name of the "
+                            "server that answered, if MongoDB’s protocol was spoken."),
         TableColumn("total_seconds", "total s", _of(lambda own: f"{own.total_seconds:.3f}"),
                     meaning="Build, index and fetch, at the median of the warm runs."),
         TableColumn("predicted_seconds", "predicted s",

@@ -125,6 +125,8 @@ def _answer(
     }
     if layout == Layout.COALESCED:
         answer["merged_gap_bytes"] = options.gap_bytes
+    if reader.database_server:
+        answer["database_server"] = reader.database_server
     model = Model(link, options.connections, memory_mb, store.size_bytes, store.records)
     predicted = model.seconds(layout, reads, options.block_bytes, options.gap_bytes)
     answer["predicted_seconds"] = round(predicted, 6)

@@ -63,6 +63,8 @@ class RecordReader(ABC):
         """Bytes so far, from the network."""
         self.stored_bytes = store.size_bytes
         """Bytes of the layout with its index, once it is built."""
+        self.database_server: str | None = None
+        """Program and version of the database's server, if the user chose it, once it is built."""
 
     def build(self) -> None:  # noqa: B027 - a default
         """Make the layout from the data set, if it is not in S3."""

@@ -41,3 +41,5 @@ class RecordsStatistics(WorkloadStatistics):
     latency_ms: float
     link_mb_per_s: float
     merged_gap_bytes: float | None = None
+    database_server: str | None = None
+    """Program and version, if the user chose the server."""

@@ -90,6 +90,7 @@ class RecordsWorkload(Workload):
         "predicted_seconds", "records_per_s", "record_time", "record_p50_ms", "record_p90_ms",
         "record_p99_ms", "requests", "retries", "bytes_read", "read_factor", "request_usd",
         "build_usd", "storage_factor", "latency_ms", "link_mb_per_s", "merged_gap_bytes",
+        "database_server",
     )  # fmt: skip
     """``record_time`` is ``each`` or ``amortised``: how the percentiles were measured. Bytes are
     those from the network; `read_factor` is theirs to the bytes of the records wanted, and
