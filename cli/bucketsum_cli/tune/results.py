@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import MISSING, size_texts
+from bucketsum_cli.tune.disk_speed import disk_speed_text
 from bucketsum_cli.tune.machine import Machine, machine_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.disk import DiskSpeed
     from bucketsum_lab.protocol.workload import Workload
 
-_DISK_TEXTS: Final = {
-    "disk_write_mb_per_s": "MB/s written",
-    "disk_read_mb_per_s": "MB/s read",
-    "disk_reads_per_s": "reads of 4 KiB per second",
-    "disk_reads_per_s_16": "with 16 at a time",
-}
 _NO_CAUSE: Final = "no cause was reported"
 
 
@@ -76,10 +70,10 @@ class Results:
         for folder in named:
             of_folder = [disk for disk in self.disks if disk.disk_folder == folder]
             if of_folder:
-                yield f"speed of {folder}", _speed_text(of_folder)
+                yield f"speed of {folder}", disk_speed_text(of_folder)
         others = [disk for disk in self.disks if disk.disk_folder not in named]
         if others:
-            yield "disk speed", _speed_text(others)
+            yield "disk speed", disk_speed_text(others)
 
     @property
     def has_memory_axis(self) -> bool:
@@ -190,17 +184,6 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
     )
 
 
-def _speed_text(disks: Sequence[DiskSpeed]) -> str:
-    """The medians of all processes that measured a disk, and reasons of those that did not."""
-    reasons = sorted({disk.disk_unmeasured for disk in disks if disk.disk_unmeasured})
-    texts = [f"not measured: {reason}" for reason in reasons]
-    for name, unit in _DISK_TEXTS.items():
-        values = [value for disk in disks if (value := getattr(disk, name)) is not None]
-        if values:
-            texts.append(f"{median(values):,.0f} {unit}")
-    return ", ".join(texts)
-
-
 def _order(cell: CellRow) -> tuple[Any, ...]:
     return cell.setting.order, cell.object_bytes, cell.key, cell.concurrency
 
@@ -219,6 +202,16 @@ def bottleneck_text(cell: CellRow | None) -> str:
 def measured(cells: Iterable[CellRow]) -> list[tuple[CellRow, CellStatistics]]:
     """Each cell that has statistics, with its statistics."""
     return [(cell, cell.stats) for cell in cells if cell.stats]
+
+
+def median_sample(samples: Iterable[Sample], stats: CellStatistics) -> Sample | None:
+    """The warm one of *samples* whose time is nearest to the median; None if none is warm."""
+    distances = [
+        (abs(reading.seconds - stats.p50_seconds), number, sample)
+        for number, sample in enumerate(samples)
+        if (reading := sample.warm_reading)
+    ]
+    return min(distances)[2] if distances else None
 
 
 def failures_of(samples: Sequence[Sample]) -> Iterator[Sample]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.terminal.formatting import chunk_text
+from bucketsum_cli.terminal.formatting import chunk_text, memory_text
 from bucketsum_cli.tune.setting_labels import streams_text
 from bucketsum_lab.workloads import OWN_PARAMETERS
 
@@ -91,6 +91,18 @@ class Variants:
         for cell in cells:
             groups[cell.setting.memory_mb, self.combination_of(cell.setting)].append(cell)
         return [max(group, key=_speed) for group in groups.values()]
+
+
+def cell_labels(cells: Sequence[CellRow]) -> Mapping[str, str]:
+    """Labels by the cells' ids: the parameters that vary, and memory if it does."""
+    variants = Variants(cells, len(cells))
+    has_memory = len({cell.setting.memory_mb for cell in cells}) > 1
+    return {
+        cell.cell_id: ", ".join(
+            [memory_text(cell.setting.memory_mb)] * has_memory + [variants.label_of(cell.setting)]
+        )
+        for cell in cells
+    }
 
 
 def _short(setting: Setting, names: Iterable[str], separator: str) -> str:

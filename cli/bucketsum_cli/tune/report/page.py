@@ -8,6 +8,7 @@ from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.terminal.output import moment_text
 from bucketsum_cli.tune.answer import gain_text, headline, remarks_on
 from bucketsum_cli.tune.plots.plot import Plot, style
+from bucketsum_cli.tune.plots.use_over_time import use_over_time
 from bucketsum_cli.tune.report.markup import document, element
 from bucketsum_cli.tune.report.page_tables import failures_table, results_table
 from bucketsum_cli.tune.results import Results, measured
@@ -128,6 +129,8 @@ def _panels(results: Results) -> Iterator[ET.Element]:
             for name, plot in plots.items()
             if name not in left_out and len(panel.cells) > 1  # a plot of one point says nothing
         ]
+        if use := use_over_time(panel, results):
+            figures.append(_figure(f"p{number}-use", use))
         if not figures:
             continue
         yield element(

@@ -58,6 +58,18 @@ class Use:
         """CPU seconds of the process."""
         return None if self.user is None or self.system is None else self.user + self.system
 
+    @property
+    def network_bytes(self) -> int | None:
+        """Bytes of the busier direction."""
+        known = [count for count in (self.received_bytes, self.sent_bytes) if count is not None]
+        return max(known, default=None)
+
+    @property
+    def disk_bytes(self) -> int | None:
+        """Bytes of both directions."""
+        known = [count for count in (self.read_bytes, self.written_bytes) if count is not None]
+        return sum(known) if known else None
+
 
 _NAMES: Final = tuple(field.name for field in fields(Use))
 

@@ -52,9 +52,9 @@ class LambdaNetwork:
     def is_at_limit(self, use: Use, before_bytes: int) -> bool:
         """Whether *use* is, after *before_bytes* have passed."""
         of_connections = CONNECTION_BYTES_PER_S * self.connections
-        in_burst = before_bytes + _network_bytes(use) <= BURST_BYTES
+        in_burst = before_bytes + (use.network_bytes or 0) <= BURST_BYTES
         limit = of_connections if in_burst else min(of_connections, SUSTAINED_BYTES_PER_S)
-        return AT_LIMIT <= _network_bytes(use) / use.seconds / limit <= _IN_FORCE
+        return AT_LIMIT <= (use.network_bytes or 0) / use.seconds / limit <= _IN_FORCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class MeasuredNetwork:
         """Whether *use* is; *before_bytes* do not matter, as there is no burst."""
         del before_bytes
         limit = self.bytes_per_s
-        return limit is not None and _network_bytes(use) / use.seconds >= AT_LIMIT * limit
+        return limit is not None and (use.network_bytes or 0) / use.seconds >= AT_LIMIT * limit
 
 
 def bottlenecks_of(
@@ -102,7 +102,7 @@ def bottleneck_of(
             for limit in at_limit or [Limit.WAITING]:
                 seconds[limit] += use.seconds
             total += use.seconds
-            before_bytes += _network_bytes(use)
+            before_bytes += use.network_bytes or 0
     if not total:
         return None
     longest = max(seconds.values())
@@ -120,16 +120,10 @@ def _limits(use: Use, curve: UseCurve) -> Iterator[Limit]:
         yield Limit.CPU_SHARE
     elif max(use.busiest or 0.0, cpu / curve.cores) >= AT_LIMIT * seconds:
         yield Limit.CPU
-    on_disk = (use.read_bytes or 0) + (use.written_bytes or 0)
     off_cpu = max(seconds - (use.busiest or 0.0), 0.0)
     least = max(_WAIT_SHARE * off_cpu, _WAIT_SHARE_MIN * seconds)
-    if on_disk and use.wait is not None and use.wait >= least:
+    if use.disk_bytes and use.wait is not None and use.wait >= least:
         yield Limit.DISK
-
-
-def _network_bytes(use: Use) -> int:
-    """Bytes of the busier direction."""
-    return max(use.received_bytes or 0, use.sent_bytes or 0)
 
 
 def _curves(samples: Iterable[Sample]) -> Iterator[UseCurve]:
@@ -150,7 +144,7 @@ def _plateau(curves: Iterable[tuple[CellRow, Sequence[UseCurve]]]) -> MeasuredNe
         streams = cell.setting.streams
         if isinstance(streams, int):
             rates = (
-                _network_bytes(use) / use.seconds
+                (use.network_bytes or 0) / use.seconds
                 for curve in of_cell
                 for use in curve.uses
                 if use.seconds >= _RATE_SECONDS_MIN and not any(_limits(use, curve))

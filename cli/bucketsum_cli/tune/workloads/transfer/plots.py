@@ -13,13 +13,13 @@ from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
 from bucketsum_cli.tune.plots.plot import Plot, new_axes, new_figure
 from bucketsum_cli.tune.plots.theme import DOT, FRONTIER, HIGHLIGHT, LINES
-from bucketsum_cli.tune.plots.variants import Variants
-from bucketsum_cli.tune.results import Panel, Results, measured
+from bucketsum_cli.tune.plots.variants import Variants, cell_labels
+from bucketsum_cli.tune.results import Panel, Results, measured, median_sample
 from bucketsum_lab.workloads.transfer.file_times import FileTime, read
 from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ _CLOSE: Final = 100
 def total_times(panel: Panel, _results: Results) -> Plot:
     """A bar for each cell: the median of its totals; lines from the fastest to the slowest."""
     points = measured(panel.cells)
-    labels = _labels(panel)
+    labels = cell_labels(panel.cells)
     figure, axes = _rows(labels[cell.cell_id] for cell, _ in points)
     hints = {}
     for row, (cell, stats) in enumerate(points):
@@ -70,7 +70,7 @@ def total_times(panel: Panel, _results: Results) -> Plot:
 def file_spread(panel: Panel, _results: Results) -> Plot:
     """A line for each cell: its fastest and slowest file, the median and the 90th percentile."""
     cells = [(cell, own) for cell in panel.cells if (own := TransferStatistics.of(cell))]
-    labels = _labels(panel)
+    labels = cell_labels(panel.cells)
     figure, axes = _rows(labels[cell.cell_id] for cell, _ in cells)
     hints = {}
     for row, (cell, own) in enumerate(cells):
@@ -142,24 +142,8 @@ def _field_title(cell: CellRow, variants: Variants) -> str:
 
 def _median_run(samples: Sequence[Sample], stats: CellStatistics) -> Sequence[FileTime]:
     """The files of the warm sample whose total is nearest to the median."""
-    good = [
-        (abs(reading.seconds - stats.p50_seconds), str(sample.own["file_times"]))
-        for sample in samples
-        if (reading := sample.warm_reading) and "file_times" in sample.own
-    ]
-    return read(min(good)[1]) if good else ()
-
-
-def _labels(panel: Panel) -> Mapping[str, str]:
-    """The label of each cell: the parameters that vary, and memory if it does."""
-    variants = Variants(panel.cells, len(panel.cells))
-    has_memory = len({cell.setting.memory_mb for cell in panel.cells}) > 1
-    return {
-        cell.cell_id: ", ".join(
-            [memory_text(cell.setting.memory_mb)] * has_memory + [variants.label_of(cell.setting)]
-        )
-        for cell in panel.cells
-    }
+    sample = median_sample((sample for sample in samples if "file_times" in sample.own), stats)
+    return read(str(sample.own["file_times"])) if sample else ()
 
 
 def _rows(given: Iterable[str]) -> tuple[Figure, Axes]:
