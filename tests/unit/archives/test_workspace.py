@@ -76,20 +76,20 @@ def test_a_folder_that_another_process_takes_for_abandoned_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between its creation and its lock, a workspace of another process may remove it."""
-    made = tempfile.mkdtemp
-    taken: list[str] = []
+    make_folder = tempfile.mkdtemp
+    removed: list[str] = []
 
-    def first_taken(**options: Any) -> str:  # noqa: ANN401 - mkdtemp's
-        folder: str = made(**options)
-        if not taken:
-            taken.append(folder)
+    def first_removed(**options: Any) -> str:  # noqa: ANN401 - mkdtemp's
+        folder: str = make_folder(**options)
+        if not removed:
+            removed.append(folder)
             shutil.rmtree(folder)
         return folder
 
-    monkeypatch.setattr(tempfile, "mkdtemp", first_taken)
+    monkeypatch.setattr(tempfile, "mkdtemp", first_removed)
     with workspace(tmp_path) as folder:
         assert folder.is_dir()
-        assert str(folder) not in taken
+        assert str(folder) not in removed
 
 
 def test_archive_without_room_is_refused_before_it_is_kept(
