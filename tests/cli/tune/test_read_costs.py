@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from bucketsum_cli.tune.results import Panel, assembled
 from bucketsum_cli.tune.workloads import VIEWS
+from bucketsum_cli.tune.workloads.records.object_plot import seconds_against_objects
 from bucketsum_cli.tune.workloads.records.plots import seconds_against_reads, usd_against_reads
 from bucketsum_cli.tune.workloads.records.read_costs import (
     equal_prices,
@@ -41,11 +43,15 @@ OWN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def cell(layout: str, reads: int, seconds: float = 4.0, **own: object) -> Cell:
+def cell(
+    layout: str, reads: int, seconds: float = 4.0, objects: int | None = None, **own: object
+) -> Cell:
     """A measured cell of 100 MB."""
     parameters = {"layout": layout, "reads": reads}
     if layout == "range":
         parameters |= {"connections": 10, "block_bytes": 4_096}
+    if objects is not None:
+        parameters |= {"connections": 10, "objects": objects}
     setting = setting_of({**SETTING, **parameters})
     values = {**OWN, "total_seconds": seconds, **own}
     return CellRow(
@@ -136,6 +142,24 @@ def test_a_plot_without_a_measurement_is_empty() -> None:
     run = Run("run", RunStatus.FAILED, "", input={"workload": "records"})
     plot = seconds_against_reads(Panel("x", cells), assembled(run, cells, []))
     assert plot.description == "No layout crosses another."
+
+
+def test_the_plot_of_objects_has_wall_and_cpu_time() -> None:
+    """A point for each number of objects; the CPU time is that of all phases."""
+    cells = (
+        cell("partitioned", 100, 2.0, objects=10, index_cpu_seconds=0.25),
+        cell("partitioned", 100, 8.0, objects=1_000, fetch_cpu_seconds=3.0),
+        replace(cell("partitioned", 100, objects=100), stats=None, own=None),
+        cell("whole", 100, 1.0),
+    )
+    run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
+    plot = seconds_against_objects(Panel("100 MB", cells), assembled(run, cells, []))
+    assert plot is not None
+    wall, cpu = plot.figure.axes[0].get_lines()[:2]
+    assert np.array_equal(wall.get_xydata(), [(10, 2.0), (1_000, 8.0)])
+    assert np.array_equal(cpu.get_xydata(), [(10, 1.25), (1_000, 3.0)])
+    assert "partitioned, 100 reads, 10 connections: 1,000 objects, 8" in plot.description
+    assert seconds_against_objects(Panel("x", cells[3:]), assembled(run, cells, [])) is None
 
 
 def test_texts_say_scaled_and_amortised() -> None:

@@ -20,7 +20,7 @@ from bucketsum_cli.tune.workloads.records import mongo_reader
 from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
-from bucketsum_lab.workloads.records import tmp_readers
+from bucketsum_lab.workloads.records import partition, tmp_readers
 from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord, verify
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
@@ -99,6 +99,8 @@ OWN: Final[dict[Layout, dict[str, int | str]]] = {
     Layout.COALESCED: {"connections": 4, "gap_bytes": "measured"},
     Layout.WHOLE: {},
     Layout.OBJECT_PER_RECORD: {"connections": 8},
+    Layout.PARTITIONED: {"connections": 8, "objects": 10},
+    Layout.PARTITIONED_RANGE: {"connections": 8, "objects": 10},
     Layout.TMP_BLOCK: {"block_bytes": 512},
     Layout.SQLITE_TMP: {},
 }
@@ -169,6 +171,41 @@ def test_a_sampled_layout_is_scaled(s3: S3Client) -> None:
     assert answer["fetch_seconds"] > answer["seconds"]
 
 
+@pytest.mark.parametrize("objects", [1, 10, 100, 1_000])
+def test_a_partition_has_each_object_read_once(
+    s3: S3Client, hostile: HostileS3, objects: int
+) -> None:
+    """Those with a record wanted, whole; and nothing but the index besides."""
+    answer = probed(s3, Layout.PARTITIONED, connections=8, objects=objects)
+    _index, *gets = hostile.requests[LATENCY_GETS:]
+    keys = [request.path.partition("?")[0] for request in gets]
+    assert answer["requests"] == 1 + len(keys) == 1 + len(set(keys))
+    assert len(keys) == objects if objects <= 10 else len(keys) <= 100
+    assert not [request for request in gets if "range" in request.headers]
+
+
+@pytest.mark.parametrize("objects", [1, 10, 1_000])
+def test_a_range_of_a_partition_is_the_record_alone(s3: S3Client, objects: int) -> None:
+    """A request for each record, whatever the number of objects."""
+    answer = probed(s3, Layout.PARTITIONED_RANGE, connections=8, objects=objects)
+    assert (answer["requests"], answer["record_time"]) == (1 + 100, "each")
+    assert 66 <= (answer["bytes_read"] - ENTRY_BYTES * DATA_SET.records) / 100 <= 128
+
+
+def test_a_partition_of_which_a_part_exists_is_scaled(
+    s3: S3Client, hostile: HostileS3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests and bytes are those of all objects, but the index is read once."""
+    monkeypatch.setattr(partition, "SAMPLED_OBJECTS", 10)
+    answer = probed(s3, Layout.PARTITIONED, reads=2_000, connections=8, objects=100)
+    assert answer["records_read"] == pytest.approx(200, abs=2)
+    assert len(hostile.requests) == LATENCY_GETS + 1 + 10
+    assert answer["requests"] == pytest.approx(1 + 100, abs=1)
+    index_bytes = ENTRY_BYTES * DATA_SET.records
+    assert answer["bytes_read"] == pytest.approx(SIZE_BYTES + index_bytes, rel=0.02)
+    assert answer["fetch_seconds"] > answer["seconds"] - answer["index_seconds"]
+
+
 def test_batches_are_amortised_and_say_so(s3: S3Client) -> None:
     """A record of a batch has no time of its own."""
     assert probed(s3, Layout.RANGE, **OWN[Layout.RANGE])["record_time"] == "each"
@@ -193,6 +230,9 @@ def test_a_wrong_record_fails_the_sample(s3: S3Client, hostile: HostileS3, layou
     for record in DATA_SET.sample(SAMPLED_RECORDS):
         key = file_key(KEY, f"record/{record[:10].decode()}")
         hostile.put(f"bucket/{key}", record.replace(b"a", b"b"))
+    for file in partition.Partition(DATA_SET, 10).files():
+        damaged = b"".join(file.chunks()).replace(b"a", b"b")
+        hostile.put(f"bucket/{file_key(KEY, file.name)}", damaged)
     with pytest.raises(WrongRecord, match="the CRC of the record"):
         probed(s3, layout, **OWN[layout])
 

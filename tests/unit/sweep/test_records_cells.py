@@ -30,16 +30,20 @@ planned = partial(plan_with, LEAST)
 def test_parameters_without_effect_make_no_cells() -> None:
     """Block sizes, gaps and connections multiply only the layouts that they matter to."""
     plan = planned(
-        layout=["range", "coalesced", "whole", "object-per-record", "tmp-block", "sqlite-tmp"],
+        layout=[
+            "range", "coalesced", "whole", "object-per-record", "partitioned",
+            "partitioned-range", "tmp-block", "sqlite-tmp",
+        ],
         connections=[1, 16],
         block_bytes=[512, 4_096, 65_536],
         gap_bytes=["measured", 0],
-    )
+        objects=[1, 10],
+    )  # fmt: skip
     cells = [cell.setting.own["layout"] for cell in plan.cells]
     counts = {layout: cells.count(layout) for layout in cells}
     assert counts == {
-        "range": 6, "coalesced": 4, "whole": 1, "object-per-record": 2, "tmp-block": 3,
-        "sqlite-tmp": 1,
+        "range": 6, "coalesced": 4, "whole": 1, "object-per-record": 2, "partitioned": 4,
+        "partitioned-range": 4, "tmp-block": 3, "sqlite-tmp": 1,
     }  # fmt: skip
     assert len({cell.cell_id for cell in plan.cells}) == len(plan.cells)
     assert not [cell.refused for cell in plan.cells if cell.refused]
@@ -65,6 +69,7 @@ def test_the_default_is_fernandez_and_turner() -> None:
         ({"block_bytes": [1_048_577]}, r"block_bytes\[0\] is 1048577"),
         ({"gap_bytes": [5]}, r"gap_bytes\[0\] is 5"),
         ({"object_bytes": [99_999]}, r"object_bytes\[0\] is 99999"),
+        ({"objects": [11]}, r"objects\[0\] is 11"),
         ({"mode": ["tmp"]}, "mode does not apply to the workload records"),
     ],
 )
@@ -78,6 +83,21 @@ def test_bad_input_is_refused_by_field_name(change: dict[str, Any], refusal: str
     ("storage_mb", "change", "refusal"),
     [
         (512, {"reads": [20_000]}, "reads is 20000; a data set of 1000000 bytes has 10310 records"),
+        (
+            512,
+            {"layout": ["partitioned"], "objects": [100_000]},
+            "objects is 100000; a data set of 1000000 bytes has 10310 records",
+        ),
+        (
+            512,
+            {
+                "layout": ["partitioned"],
+                "object_bytes": [400_000_000],
+                "objects": [1],
+                "memory_mb": [512],
+            },
+            "layout is partitioned; it needs some",
+        ),
         (
             512,
             {"layout": ["tmp-block"], "block_bytes": [4_097]},
@@ -115,9 +135,10 @@ def test_disk_is_paid_for_by_the_layouts_that_use_it() -> None:
         assert cell.storage_mb == (10_240 if on_disk else 512)
 
 
-def test_the_included_sweep_costs_less_than_ten_cents() -> None:
+@pytest.mark.parametrize("name", ["sweep-records.json", "sweep-objects.json"])
+def test_an_included_sweep_costs_less_than_ten_cents(name: str) -> None:
     """It can be run without a thought, on the disk of the default stack."""
-    raw = json.loads((TEMPLATE.parent / "events" / "sweep-records.json").read_text("utf-8"))
+    raw = json.loads((TEMPLATE.parent / "events" / name).read_text("utf-8"))
     plan = plan_of(SweepInput.from_json(raw))
     assert plan.estimated_usd(prices_in("us-east-1", "x86_64")) < 0.05  # requests cost as much
     assert not [cell.refused for cell in plan.cells if cell.refused]
@@ -128,6 +149,7 @@ def test_a_data_set_has_an_index_and_a_sample_of_objects() -> None:
     index, *records = RECORDS.files(200_000)
     assert index.name == "index"
     assert len(b"".join(index.chunks())) == index.size_bytes
+    records = [file for file in records if file.name.startswith("record/")]
     assert len(records) == SAMPLED_RECORDS
     for file in records[:5]:
         [content] = file.chunks()

@@ -107,8 +107,8 @@ class Plot:
         return root
 
 
-Plots: TypeAlias = "Mapping[str, Callable[[Panel, Results], Plot]]"
-"""The plots of a panel by name, in their order in the report."""
+Plots: TypeAlias = "Mapping[str, Callable[[Panel, Results], Plot | None]]"
+"""The plots of a panel by name, in their order in the report; None if it has no such cells."""
 
 
 def _drop(root: ET.Element, names: tuple[str, ...]) -> None:

@@ -125,9 +125,10 @@ def _panels(results: Results) -> Iterator[ET.Element]:
         if len({cell.setting.memory_mb for cell in panel.cells}) == 1:
             left_out.add("memory")
         figures = [
-            _figure(f"p{number}-{name}", plot(panel, results))
+            _figure(f"p{number}-{name}", drawn)
             for name, plot in plots.items()
             if name not in left_out and len(panel.cells) > 1  # a plot of one point says nothing
+            if (drawn := plot(panel, results))
         ]
         if use := use_over_time(panel, results):
             figures.append(_figure(f"p{number}-use", use))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from matplotlib.ticker import FuncFormatter, NullFormatter
-
-from bucketsum_cli.terminal.formatting import count_text, memory_text, seconds_text, usd_text
+from bucketsum_cli.terminal.formatting import count_text, seconds_text, usd_text
 from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, line_styles, new_axes
 from bucketsum_cli.tune.plots.theme import HIGHLIGHT, PAPER
+from bucketsum_cli.tune.workloads.records.lines import (
+    add_legend,
+    finish_logarithmic,
+    measured_lines,
+)
+from bucketsum_cli.tune.workloads.records.object_plot import seconds_against_objects
 from bucketsum_cli.tune.workloads.records.read_costs import (
     Crossover,
-    Line,
     equal_prices,
     equal_times,
     measured_crossovers,
@@ -22,7 +24,7 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
 from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -37,7 +39,6 @@ _CAPTION: Final = (
     "arithmetic: the reads whose latencies, or prices, together reach those of the whole object, "
     "from the latency and bandwidth measured in this run."
 )
-_LEGEND_LETTERS: Final = 44
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def usd_against_reads(panel: Panel, _results: Results) -> Plot:
 
 
 def _plot(panel: Panel, kind: _Kind) -> Plot:
-    lines = _lines(panel.cells, kind.value)
+    lines = measured_lines(panel.cells, kind.value, "reads")
     measured, arithmetic = measured_crossovers(lines), kind.by_arithmetic(panel.cells)
     figure, axes = new_axes(5.0)
     hints = {}
@@ -89,38 +90,9 @@ def _plot(panel: Panel, kind: _Kind) -> Plot:
         axes.plot([], [], dashes, marker=marker, color=colour, markersize=5, label=label)
     _mark(axes, measured, "measured crossover", filled=True)
     _mark(axes, arithmetic, "crossover by arithmetic", filled=False)
-    _finish(axes, kind.unit)
-    if lines:
-        widest = max(map(len, lines))
-        columns = 2 if 2 * widest <= _LEGEND_LETTERS else 1
-        figure.legend(loc="outside lower center", ncols=columns, fontsize=8)
+    finish_logarithmic(axes, "reads", kind.unit)
+    add_legend(figure, lines)
     return Plot(kind.title, _CAPTION, _description(measured, arithmetic, kind), figure, hints)
-
-
-def _lines(
-    cells: Sequence[CellRow], value_of: Callable[[CellRow], float | None]
-) -> Mapping[str, Line]:
-    """The measured points of each setting without its number of reads."""
-    has_memory = len({cell.setting.memory_mb for cell in cells}) > 1
-    lines = defaultdict[str, list[tuple[int, float]]](list)
-    for cell in cells:
-        value = value_of(cell)
-        if value is not None:
-            reads = int(cell.setting.own["reads"])
-            lines[_label(cell, has_memory=has_memory)].append((reads, value))
-    return {label: tuple(sorted(points)) for label, points in lines.items()}
-
-
-def _label(cell: CellRow, *, has_memory: bool) -> str:
-    memory = [memory_text(cell.setting.memory_mb)] * has_memory
-    texts = (
-        parameter.label.format(value)
-        for parameter, value in cell.setting.variant
-        if parameter.name != "reads"
-    )
-    own = RecordsStatistics.of(cell)
-    server = [own.database_server] if own and own.database_server else []
-    return ", ".join([*memory, *texts, *server])
 
 
 def _mark(axes: Axes, crossovers: Sequence[Crossover], label: str, *, filled: bool) -> None:
@@ -142,24 +114,6 @@ def _mark(axes: Axes, crossovers: Sequence[Crossover], label: str, *, filled: bo
         )  # fmt: skip
 
 
-def _finish(axes: Axes, unit: str) -> None:
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.margins(0.08, 0.12)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda reads, _index: f"{reads:,.0f}"))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _index: _plain(value)))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("reads")
-    axes.set_ylabel(unit)
-    axes.grid()
-
-
-def _plain(value: float) -> str:
-    """A power of ten without an exponent."""
-    return f"{value:,.0f}" if value >= 1 else f"{value:.9f}".rstrip("0")
-
-
 def _description(
     measured: Sequence[Crossover], arithmetic: Sequence[Crossover], kind: _Kind
 ) -> str:
@@ -172,4 +126,8 @@ def _description(
     return " ".join(sentences) or "No layout crosses another."
 
 
-PLOTS: Final[Plots] = {"reads": seconds_against_reads, "reads-cost": usd_against_reads}
+PLOTS: Final[Plots] = {
+    "reads": seconds_against_reads,
+    "reads-cost": usd_against_reads,
+    "objects": seconds_against_objects,
+}

@@ -58,26 +58,29 @@ class DataSet:
             number += 1
         return number + 2
 
-    def lengths(self) -> Iterator[int]:
-        """The size of each record in bytes."""
-        number, left = 0, self.size_bytes
-        while left > _LAST_TWO_BYTES_MAX:
-            length = _length(number)
-            yield length
-            left -= length
-            number += 1
-        yield left // 2  # the last two fill the size
-        yield left - left // 2
+    def offset(self, number: int) -> int:
+        """The place of the record *number*; of the number of all records, the size."""
+        regular = min(number, self.records - 2)
+        cycles, rest = divmod(regular, _CYCLE)
+        offset = cycles * _CYCLE_BYTES + sum(map(_length, range(rest)))
+        left = self.size_bytes - offset
+        return offset + (0, left // 2, left)[number - regular]  # the last two fill the size
 
-    def chunks(self) -> Iterator[bytes]:
-        """All records, in pieces of whole records."""
-        chunk = []
-        for number, length in enumerate(self.lengths()):
-            chunk.append(record_of(number, length))
-            if len(chunk) == _RECORDS_PER_CHUNK:
-                yield b"".join(chunk)
-                chunk.clear()
-        yield b"".join(chunk)
+    def lengths(self, numbers: range) -> Iterator[int]:
+        """The size of each record of *numbers* in bytes."""
+        regular = self.records - 2
+        for number in numbers:
+            if number < regular:
+                yield _length(number)
+            else:
+                yield self.offset(number + 1) - self.offset(number)
+
+    def chunks(self, numbers: range | None = None) -> Iterator[bytes]:
+        """The records of *numbers*, or all, in pieces of whole records."""
+        numbers = range(self.records) if numbers is None else numbers
+        for start in range(0, len(numbers), _RECORDS_PER_CHUNK):
+            of_chunk = numbers[start : start + _RECORDS_PER_CHUNK]
+            yield b"".join(map(record_of, of_chunk, self.lengths(of_chunk)))
 
     def sample(self, count: int) -> Iterator[bytes]:
         """The first *count* records, or all but the last two if there are fewer."""

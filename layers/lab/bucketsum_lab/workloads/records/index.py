@@ -61,7 +61,7 @@ class Index:
 
 def index_bytes(data_set: DataSet) -> bytes:
     """The index of *data_set*."""
-    lengths = bytes(data_set.lengths())
+    lengths = bytes(data_set.lengths(range(data_set.records)))
     offsets = array(_UINT32, accumulate(chain([0], lengths[:-1])))
     numbers_by_id = sorted(id_of(number) << 32 | number for number in range(len(lengths)))
     numbers = array(_UINT32, (both & _LOW_32 for both in numbers_by_id))

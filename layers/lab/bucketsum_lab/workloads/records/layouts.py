@@ -22,6 +22,10 @@ class Layout(StrEnum):
     """One object, read into memory."""
     OBJECT_PER_RECORD = "object-per-record"
     """An object for each record; a sample of them exists, and the rest is scaled."""
+    PARTITIONED = "partitioned"
+    """Objects with as many records each; those with a record wanted are read whole."""
+    PARTITIONED_RANGE = "partitioned-range"
+    """The same objects: for each record, its range."""
     TMP_BLOCK = "tmp-block"
     """A block file with its dictionary on /tmp, made from the object."""
     SQLITE_TMP = "sqlite-tmp"
@@ -37,14 +41,19 @@ ON_DISK: Final = (Layout.TMP_BLOCK, Layout.SQLITE_TMP)
 SAMPLED: Final = (Layout.OBJECT_PER_RECORD, Layout.DYNAMODB)
 WITH_BLOCKS: Final = (Layout.RANGE, Layout.TMP_BLOCK)
 """Layouts for which the block size matters."""
-WITH_INDEX: Final = (Layout.RANGE, Layout.COALESCED, Layout.WHOLE)
+IN_PARTITIONS: Final = (Layout.PARTITIONED, Layout.PARTITIONED_RANGE)
+WITH_INDEX: Final = (Layout.RANGE, Layout.COALESCED, Layout.WHOLE, *IN_PARTITIONS)
 SINGLE_READS: Final = (Layout.RANGE, Layout.OBJECT_PER_RECORD)
 """Layouts that wait for each record, or for each block."""
 WITHOUT_CONNECTIONS: Final = (Layout.WHOLE, *ON_DISK, Layout.MONGODB)
 """Layouts that the workload's number of connections does not matter to."""
 
 SAMPLED_RECORDS: Final = 1_000
-"""Records that exist as objects, and as items."""
+"""Records that exist as objects, and as items; also the most that `PARTITIONED_RANGE` reads."""
+OBJECT_COUNTS: Final = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+"""Numbers of objects that the records are partitioned into."""
+SAMPLED_OBJECTS: Final = 1_000
+"""Most objects of a partition that exist."""
 
 MEASURED_GAP: Final = "measured"
 """The gap of latency × bandwidth."""
@@ -83,11 +92,12 @@ def read_usd(layout: Layout, requests: int, reads: int) -> float:
     return requests * S3_GET.each
 
 
-def build_usd(layout: Layout, records: int, size_bytes: int) -> float:
-    """The price of the requests that store all records once."""
+def build_usd(layout: Layout, records: int, size_bytes: int, objects: int) -> float:
+    """The price of the requests that store all records once, in *objects* if it has several."""
     if layout == Layout.DYNAMODB:
         return records * WRITE_UNIT.each
     if layout == Layout.OBJECT_PER_RECORD:
         return records * S3_PUT.each
+    parts = -(-size_bytes // objects // _PART_BYTES)
     multipart = 2  # begin and complete
-    return (-(-size_bytes // _PART_BYTES) + multipart) * S3_PUT.each
+    return objects * (parts + multipart if parts > 1 else 1) * S3_PUT.each

@@ -46,6 +46,9 @@ class Reading:
     fetch: Phase
     records: int
     record_bytes: int
+    fetch_requests: int
+    fetch_bytes: int
+    """From the network, as `fetch_requests` without those of the other phases."""
     record_seconds: tuple[float, ...]
     """Of each record read on its own, ascending; empty if records were read in batches."""
 
@@ -64,6 +67,7 @@ def reading_of(reader: RecordReader, record_ids: Sequence[int]) -> Reading:
         reader.load()
     record_seconds = []
     records = record_bytes = 0
+    requests, bytes_read = reader.requests, reader.bytes_read
     with fetch.timed():
         for record_id, data, seconds in reader.fetch_records(record_ids):
             verify(data, record_id)
@@ -73,7 +77,10 @@ def reading_of(reader: RecordReader, record_ids: Sequence[int]) -> Reading:
                 record_seconds.append(seconds)
     if records != len(record_ids):
         raise WrongRecord(f"{records} of {len(record_ids)} records came")
-    return Reading(build, load, fetch, records, record_bytes, tuple(sorted(record_seconds)))
+    return Reading(
+        build, load, fetch, records, record_bytes, reader.requests - requests,
+        reader.bytes_read - bytes_read, tuple(sorted(record_seconds)),
+    )  # fmt: skip
 
 
 def record_ms(reading: Reading) -> dict[int, float]:

@@ -9,6 +9,7 @@ from bucketsum_lab.workloads.records.data_set import RECORD_BYTES_MAX, DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
     IN_FLIGHT_BYTES,
+    IN_PARTITIONS,
     MIB,
     ON_DISK,
     WITH_INDEX,
@@ -36,6 +37,10 @@ def refusal(
     records = DataSet(size_bytes).records
     if reads > records:
         return f"reads is {reads}; a data set of {size_bytes} bytes has {records} records"
+    if layout in IN_PARTITIONS and int(own["objects"]) > records:
+        return (
+            f"objects is {own['objects']}; a data set of {size_bytes} bytes has {records} records"
+        )
     if layout == Layout.TMP_BLOCK and int(own["block_bytes"]) % RECORD_BYTES_MAX:
         return (
             f"block_bytes is {own['block_bytes']}; the block size of a block file is a multiple "
@@ -61,6 +66,9 @@ def _memory_bytes(layout: Layout, own: Mapping[str, Value], size_bytes: int, rec
     match layout:
         case Layout.WHOLE:
             held += size_bytes
+        case Layout.PARTITIONED:
+            in_flight = min(int(own["connections"]), int(own["objects"]))
+            held += 2 * in_flight * size_bytes // int(own["objects"])
         case Layout.TMP_BLOCK:
             held += records * _DICTIONARY_BYTES
         case Layout.RANGE:

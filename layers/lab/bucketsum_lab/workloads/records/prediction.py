@@ -7,16 +7,17 @@ from math import exp
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
-from bucketsum_lab.workloads.records.data_set import RECORD_BYTES
+from bucketsum_lab.workloads.records.data_set import RECORD_BYTES, DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
+    IN_PARTITIONS,
     KIB,
     MEASURED_GAP,
-    SAMPLED,
-    SAMPLED_RECORDS,
+    SAMPLED_OBJECTS,
     WITH_INDEX,
     Layout,
 )
+from bucketsum_lab.workloads.records.partition import Sampled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +71,7 @@ class Model:
     memory_mb: int
     size_bytes: int
     records: int
+    objects: int
 
     def seconds(self, layout: Layout, reads: int, block_bytes: int, gap_bytes: int) -> float:
         """Time to build the layout, to load the index and to read *reads* records."""
@@ -93,6 +95,10 @@ class Model:
                 return self._merged(reads, gap_bytes)
             case Layout.WHOLE:
                 return 1, self.size_bytes
+            case Layout.PARTITIONED:
+                object_bytes = self.size_bytes / self.objects
+                touched = self._touched(reads, object_bytes)
+                return touched, touched * object_bytes
         return reads, reads * RECORD_BYTES
 
     def _gets(self, requests: float, size_bytes: float) -> float:
@@ -108,7 +114,7 @@ class Model:
     def _cpu(self, seconds: float) -> float:
         return seconds / min(1.0, self.memory_mb / MEMORY_MB_PER_CPU)
 
-    def _touched(self, reads: int, block_bytes: int) -> float:
+    def _touched(self, reads: int, block_bytes: float) -> float:
         """Expected number of different blocks."""
         blocks = max(1.0, self.size_bytes / block_bytes)
         return blocks * (1 - (1 - 1 / blocks) ** reads) if blocks > 1 else 1.0
@@ -124,13 +130,15 @@ class Model:
 def probe_seconds(own: Mapping[str, Value], size_bytes: int, memory_mb: int) -> float:
     """The time of one probe of the setting *own*, with AWS's usual latency and bandwidth."""
     layout, reads = Layout(str(own["layout"])), int(own["reads"])
-    if layout in SAMPLED:
-        reads = min(reads, SAMPLED_RECORDS)
+    data_set, objects = DataSet(size_bytes), int(own.get("objects", 1))
+    sampled = Sampled.of(layout, data_set, objects, reads)
     link = Link(_TYPICAL_LATENCY_SECONDS, _TYPICAL_BYTES_PER_SECOND)
     connections = int(own.get("connections", 1))
-    records = size_bytes // RECORD_BYTES
+    if layout in IN_PARTITIONS:  # a smaller data set, of the objects that exist
+        objects = min(objects, SAMPLED_OBJECTS)
+        size_bytes = size_bytes * sampled.records // data_set.records
     gap = own.get("gap_bytes", MEASURED_GAP)
     gap_bytes = link.break_even_gap(connections) if gap == MEASURED_GAP else int(gap)
-    model = Model(link, connections, memory_mb, size_bytes, records)
-    seconds = model.seconds(layout, reads, int(own.get("block_bytes", KIB)), gap_bytes)
+    model = Model(link, connections, memory_mb, size_bytes, data_set.records, objects)
+    seconds = model.seconds(layout, sampled.reads, int(own.get("block_bytes", KIB)), gap_bytes)
     return seconds + _CALIBRATION_SECONDS

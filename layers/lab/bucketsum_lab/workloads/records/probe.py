@@ -20,23 +20,24 @@ from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.protocol.probe import created_object, failed, measured_answer
 from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets, Get
-from bucketsum_lab.workloads.records.data_set import queries
+from bucketsum_lab.workloads.records.data_set import DataSet, queries
 from bucketsum_lab.workloads.records.index import Span
 from bucketsum_lab.workloads.records.items import DynamoReader
 from bucketsum_lab.workloads.records.layouts import (
     MEASURED_GAP,
-    SAMPLED,
-    SAMPLED_RECORDS,
     Layout,
     build_usd,
     read_usd,
 )
 from bucketsum_lab.workloads.records.measurement import reading_of, record_ms
+from bucketsum_lab.workloads.records.partition import Sampled
 from bucketsum_lab.workloads.records.prediction import Link, Model
 from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
 from bucketsum_lab.workloads.records.s3_readers import (
     CoalescedReader,
     ObjectPerRecordReader,
+    PartitionedRangeReader,
+    PartitionedReader,
     RangeReader,
     WholeReader,
 )
@@ -57,6 +58,8 @@ READERS: Final[dict[Layout, type[RecordReader]]] = {
     Layout.COALESCED: CoalescedReader,
     Layout.WHOLE: WholeReader,
     Layout.OBJECT_PER_RECORD: ObjectPerRecordReader,
+    Layout.PARTITIONED: PartitionedReader,
+    Layout.PARTITIONED_RANGE: PartitionedRangeReader,
     Layout.TMP_BLOCK: BlockFileReader,
     Layout.SQLITE_TMP: SqliteReader,
     Layout.DYNAMODB: DynamoReader,
@@ -109,16 +112,17 @@ def _answer(
     own: Mapping[str, Value], store: Store, link: Link, options: ReadOptions, memory_mb: int
 ) -> ProbeAnswer:
     layout, reads = Layout(str(own["layout"])), int(own["reads"])
-    stored = min(SAMPLED_RECORDS, store.records - 2) if layout in SAMPLED else store.records
+    sampled = Sampled.of(layout, DataSet(store.size_bytes), options.objects, reads)
     if layout not in READERS:
         raise BadSettings("Lambda cannot read it; measure it with --here")
     reader = READERS[layout](store, options)
     retried = store.gets.retried
     meter = Meter()
-    reading = reading_of(reader, queries(min(reads, stored), stored))
+    reading = reading_of(reader, queries(sampled.reads, sampled.records))
     answer = {
         **measured_answer(meter.stop(reader.bytes_read), meter),
         **_own_values(layout, reads, store, reader, reading),
+        "build_usd": build_usd(layout, store.records, store.size_bytes, options.objects),
         "retries": store.gets.retried - retried,
         "latency_ms": round(link.latency_seconds * 1000, 6),
         "link_mb_per_s": round(link.bytes_per_second / BYTES_PER_MB, 3),
@@ -127,7 +131,9 @@ def _answer(
         answer["merged_gap_bytes"] = options.gap_bytes
     if reader.database_server:
         answer["database_server"] = reader.database_server
-    model = Model(link, options.connections, memory_mb, store.size_bytes, store.records)
+    model = Model(
+        link, options.connections, memory_mb, store.size_bytes, store.records, options.objects
+    )
     predicted = model.seconds(layout, reads, options.block_bytes, options.gap_bytes)
     answer["predicted_seconds"] = round(predicted, 6)
     return answer
@@ -139,7 +145,8 @@ def _own_values(
     """The workload's own attributes of a measurement, scaled to *reads*."""
     scale = reads / reading.records
     fetch_seconds = reading.fetch.seconds * scale
-    requests = round(reader.requests * scale)
+    requests = reader.requests + round(reading.fetch_requests * (scale - 1))
+    bytes_read = reader.bytes_read + round(reading.fetch_bytes * (scale - 1))
     times = record_ms(reading)
     return {
         "records": store.records,
@@ -157,10 +164,9 @@ def _own_values(
         "record_p90_ms": round(times[90], 6),
         "record_p99_ms": round(times[99], 6),
         "requests": requests,
-        "bytes_read": round(reader.bytes_read * scale),
-        "read_factor": round(reader.bytes_read / reading.record_bytes, 3),
+        "bytes_read": bytes_read,
+        "read_factor": round(bytes_read / (reading.record_bytes * scale), 3),
         "request_usd": read_usd(layout, requests, reads),
-        "build_usd": build_usd(layout, store.records, store.size_bytes),
         "storage_factor": round(reader.stored_bytes / store.size_bytes, 4),
     }
 
@@ -172,6 +178,7 @@ def _options(own: Mapping[str, Value], link: Link, folder: Path) -> ReadOptions:
         connections,
         block_bytes=int(own.get("block_bytes", 0)),
         gap_bytes=link.break_even_gap(connections) if gap == MEASURED_GAP else int(gap),
+        objects=int(own.get("objects", 1)),
         folder=folder,
     )
 

@@ -47,6 +47,7 @@ class ReadOptions:
     connections: int
     block_bytes: int
     gap_bytes: int
+    objects: int
     folder: Path
     """Empty; removed after the probe."""
 

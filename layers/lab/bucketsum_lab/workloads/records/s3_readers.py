@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from bucketsum.errors import SourceUnavailable
 from bucketsum_lab.workloads.records.concurrent_gets import Get
+from bucketsum_lab.workloads.records.data_set import DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES, Index, Span
 from bucketsum_lab.workloads.records.layouts import IN_FLIGHT_BYTES, INDEX_NAME, MIB, record_name
+from bucketsum_lab.workloads.records.partition import Partition, object_name
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader
 
 if TYPE_CHECKING:
@@ -82,13 +84,15 @@ class _RangesReader(_IndexedReader):
         wanted_in = defaultdict[Span, list[_Wanted]](list)
         for record, span in zip(wanted, ranges, strict=True):
             wanted_in[span].append(record)
-        store, spans = self._store, list(wanted_in)
-        gets = (Get(store.url, span, store.size_bytes) for span in spans)
-        for received in self._received(gets):
+        spans = list(wanted_in)
+        for received in self._received(map(self._get, spans)):
             span = spans[received.number]
             for record_id, (offset, end) in wanted_in[span]:
                 data = received.data[offset - span.offset : end - span.offset]
                 yield record_id, data, received.seconds
+
+    def _get(self, span: Span) -> Get:
+        return Get(self._store.url, span, self._store.size_bytes)
 
     def _wanted(self, record_ids: Iterable[int]) -> list[_Wanted]:
         return [(record_id, self._index.span(record_id)) for record_id in record_ids]
@@ -117,6 +121,47 @@ class CoalescedReader(_RangesReader):
         starts = [span.offset for span in spans]
         ranges = (spans[bisect_right(starts, span.offset) - 1] for _, span in wanted)
         for record_id, data, _ in self._read(wanted, ranges):
+            yield ReadRecord(record_id, data, None)
+
+
+class PartitionedRangeReader(_RangesReader):
+    """The bytes of each record, in the object that has it."""
+
+    def load(self) -> None:
+        """Read the index, and compute the places of the objects."""
+        super().load()
+        partition = Partition(DataSet(self._store.size_bytes), self._options.objects)
+        self._starts = partition.starts()
+
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch_records` for the contract."""
+        wanted = self._wanted(record_ids)
+        for record in self._read(wanted, (span for _, span in wanted)):
+            yield ReadRecord(*record)
+
+    def _get(self, span: Span) -> Get:
+        place, in_set = self._object(span)
+        name, start = object_name(self._options.objects, place), in_set.offset
+        store = self._store
+        url = store.url if self._options.objects == 1 else store.sign_file(name)
+        if span == in_set:
+            return Get(url)
+        return Get(url, Span(span.offset - start, span.end - start), in_set.end - start)
+
+    def _object(self, span: Span) -> tuple[int, Span]:
+        """The object with *span*, and its bytes in the data set."""
+        place = bisect_right(self._starts, span.offset) - 1
+        return place, Span(*self._starts[place : place + 2])
+
+
+class PartitionedReader(PartitionedRangeReader):
+    """Objects with a record wanted, each read whole and once."""
+
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch_records` for the contract."""
+        wanted = self._wanted(record_ids)
+        objects = (self._object(span)[1] for _, span in wanted)
+        for record_id, data, _ in self._read(wanted, objects):
             yield ReadRecord(record_id, data, None)
 
 

@@ -16,9 +16,11 @@ from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.records.layouts import (
     GAPS,
+    IN_PARTITIONS,
     INDEX_NAME,
     KIB,
     MIB,
+    OBJECT_COUNTS,
     ON_DISK,
     RECORDS_TABLE,
     SAMPLED_RECORDS,
@@ -66,6 +68,13 @@ GAP_BYTES: Final = Parameter(
     meaning="merge two ranges if the gap between them is at most this ({}); `measured`: computed "
     "from the latency and the bandwidth that the prober measures",
 )
+OBJECTS: Final = Parameter(
+    "objects",
+    OBJECT_COUNTS,
+    "{:,} objects",
+    default=1_000,
+    meaning="number of objects that a partitioned layout has ({})",
+)
 
 _RECORDS: Final = "records"
 """Metadata of a data set: the number of its records."""
@@ -79,11 +88,11 @@ class RecordsWorkload(Workload):
 
     task = "reading records"
     noun = "data set"
-    parameters = (LAYOUT, READS, CONNECTIONS, BLOCK_BYTES, GAP_BYTES)
+    parameters = (LAYOUT, READS, CONNECTIONS, BLOCK_BYTES, GAP_BYTES, OBJECTS)
     chunk_bytes = MIB
     object_bytes = range(SIZE_BYTES_MIN, SIZE_BYTES_MAX + 1)
     default_object_bytes = DEFAULT_SIZE_BYTES
-    object_name = "objects/{size_bytes}-records.txt"
+    object_name = "objects/{size_bytes}-partitioned-records.txt"
     sample_names = (
         "records", "records_read", "build_seconds", "build_cpu_seconds", "index_seconds",
         "index_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds", "total_seconds",
@@ -100,12 +109,13 @@ class RecordsWorkload(Workload):
     undeployable = "the hasher reads no records"
 
     def effective(self, variant: Variant) -> Variant:
-        """Drop the block size, the gap and the connections of layouts that have none."""
+        """Drop the parameters that the layout does not have."""
         layout = dict(variant)[LAYOUT]
         without = {
             CONNECTIONS: layout in WITHOUT_CONNECTIONS,
             BLOCK_BYTES: layout not in WITH_BLOCKS,
             GAP_BYTES: layout != Layout.COALESCED,
+            OBJECTS: layout not in IN_PARTITIONS,
         }
         return tuple(pair for pair in variant if not without.get(pair[0]))
 
@@ -133,15 +143,18 @@ class RecordsWorkload(Workload):
         return Generated(data_set.chunks, {_RECORDS: str(data_set.records)})
 
     def files(self, size_bytes: int) -> Iterator[DataFile]:
-        """The index, and a sample of the records as objects of their own."""
+        """The index, and samples: of the records, and of the objects of each partition."""
         from bucketsum_lab.workloads.records.data_set import DataSet, id_in
         from bucketsum_lab.workloads.records.index import ENTRY_BYTES, index_bytes
+        from bucketsum_lab.workloads.records.partition import partitions
 
         data_set = DataSet(size_bytes)
         index_size = data_set.records * ENTRY_BYTES
         yield DataFile(INDEX_NAME, index_size, lambda: [index_bytes(data_set)])
         for record in data_set.sample(SAMPLED_RECORDS):
             yield DataFile(record_name(id_in(record)), len(record), partial(list, [record]))
+        for partition in partitions(data_set):
+            yield from partition.files()
 
     def prepare(self, size_bytes: int) -> None:
         """Write the sampled records to the table of `RECORDS_TABLE`, if there is one."""
