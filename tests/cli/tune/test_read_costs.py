@@ -158,7 +158,11 @@ def test_the_plot_of_objects_has_wall_and_cpu_time() -> None:
     wall, cpu = plot.figure.axes[0].get_lines()[:2]
     assert np.array_equal(wall.get_xydata(), [(10, 2.0), (1_000, 8.0)])
     assert np.array_equal(cpu.get_xydata(), [(10, 1.25), (1_000, 3.0)])
-    assert "partitioned, 100 reads, 10 connections: 1,000 objects, 8" in plot.description
+    label = "partitioned, 100 reads, 10 connections"
+    assert f"{label}: 10 objects, 2.000 seconds, 1.250 seconds of CPU time." in plot.description
+    failed = seconds_against_objects(Panel("x", cells[2:]), assembled(run, cells, []))
+    assert failed is not None
+    assert failed.description == "No cell was measured."
     assert seconds_against_objects(Panel("x", cells[3:]), assembled(run, cells, [])) is None
 
 

@@ -45,7 +45,7 @@ def seconds_against_objects(panel: Panel, _results: Results) -> Plot | None:
             gid = f"point-{number}-{objects}"
             text = (
                 f"{label}: {count_text(objects, 'object')}, {seconds_text(seconds)} seconds, "
-                f"{seconds_text(cpu_seconds)} of them CPU time"
+                f"{seconds_text(cpu_seconds)} seconds of CPU time"
             )
             axes.plot([objects], [seconds], marker, color=colour, markersize=5, gid=gid)
             axes.plot(
