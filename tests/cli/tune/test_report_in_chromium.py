@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +14,7 @@ from tests.cli.tune.sweeps import a_grid, a_run, failed_samples, grid_results, r
 from bucketsum_cli.terminal.formatting import speed_text
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.table import columns_of
+from bucketsum_lab.protocol.run_records import Bottleneck
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,6 +65,13 @@ def awkward_results() -> Results:
     return results(cells, samples, run)
 
 
+def grid_with_limits() -> Results:
+    """The grid, with the longest text of a bottleneck in each row."""
+    run = grid_results()
+    limit = Bottleneck("cpu share, network", 1.0)
+    return replace(run, cells=tuple(replace(cell, limit=limit) for cell in run.cells))
+
+
 @pytest.fixture(scope="module")
 def chromium() -> str:
     """Where Chromium is."""
@@ -82,7 +91,7 @@ def size(request: pytest.FixtureRequest) -> tuple[int, int]:
 @pytest.fixture(scope="module")
 def page(chromium: str, size: tuple[int, int], tmp_path_factory: pytest.TempPathFactory) -> Any:  # noqa: ANN401 - an iterator of `Page`
     """The report of a grid with a failing and a missing cell."""
-    yield from _opened(chromium, size, tmp_path_factory.mktemp("report"), grid_results)
+    yield from _opened(chromium, size, tmp_path_factory.mktemp("report"), grid_with_limits)
 
 
 @cache
@@ -119,7 +128,7 @@ def test_every_plot_is_drawn_and_its_text_can_be_read(page: Page) -> None:
 
 def test_the_table_in_the_browser_is_the_table_of_the_run(page: Page) -> None:
     """Every row has what `tune show` prints for the cell."""
-    run = grid_results()
+    run = grid_with_limits()
     columns = columns_of(run, in_report=True)
     assert page.evaluate(_TABLE) == [
         [column.text(cell) for column in columns] for cell in run.cells

@@ -31,7 +31,7 @@ def results_table(results: Results) -> ET.Element:
 
 
 def _class_of(column: TableColumn) -> str:
-    return "runs" if column.name == RUNS else ""
+    return "" if column.is_number else "text" if column.name != RUNS else "runs"
 
 
 def _body(results: Results, group: TableGroup, columns: Sequence[TableColumn]) -> ET.Element:
