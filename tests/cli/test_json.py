@@ -175,3 +175,4 @@ def test_times_have_one_format(documents: list[Any]) -> None:
     assert iso_text(datetime(2026, 11, 21, 10, tzinfo=UTC)) == "2026-11-21T10:00:00.000Z"
     assert iso_text("2026-11-21T10:00:00.123456+01:00") == "2026-11-21T09:00:00.123Z"
     assert iso_text("yesterday") == "yesterday"
+    assert iso_text("9999-12-31T23:59:59-12:00") == "9999-12-31T23:59:59-12:00"

@@ -104,11 +104,11 @@ enqueuer: layer layer.backfill layer.invocation settings
 hasher: layer.archives layer.backfill layer.hashing layer.invocation layer.long_objects \
 layer.queue layer.s3 layer.table settings
 lab.measure: lab.protocol lab.workloads layer layer.s3
-lab.plan: lab.protocol lab.workloads layer layer.s3 settings
+lab.plan: lab.protocol lab.workloads layer settings
 lab.protocol: layer layer.events layer.s3 layer.table settings
 lab.results: lab.plan lab.protocol lab.workloads layer layer.table
 lab.workloads: lab.protocol lab.workloads.fetch lab.workloads.hash lab.workloads.records \
-lab.workloads.transfer lab.workloads.unzip layer
+lab.workloads.transfer lab.workloads.unzip layer layer.events
 lab.workloads.fetch: lab.protocol lab.workloads.unzip layer layer.archives layer.events layer.s3 \
 layer.table settings
 lab.workloads.hash: lab.protocol layer settings

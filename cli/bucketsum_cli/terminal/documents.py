@@ -47,9 +47,8 @@ def fields_of(document: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
 
 def iso_text(moment: Moment) -> str:
     """Return *moment* as all documents have it; a text that is not ISO 8601, as it is."""
-    if isinstance(moment, str):
-        try:
-            moment = datetime.fromisoformat(moment)
-        except ValueError:
-            return str(moment)
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    try:
+        at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError):  # in UTC it may be of the year 10000
+        return str(moment)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from bucketsum.table.codec import from_values, stored
 from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, usd_text
@@ -61,7 +62,7 @@ class Machine:
     ram_mb: int
     kernel: str
     disk: str
-    confinement: Confinement
+    confinement: Confinement = field(metadata=stored(read=Confinement))
     instance_type: str | None = None
     endpoint: str | None = None
     usd_per_hour: float | None = None
@@ -97,12 +98,12 @@ class Machine:
 
 
 def machine_of(run: Run) -> Machine | None:
-    """The machine of *run*; None for Lambda."""
-    document = run.machine
-    if document is None:
-        return None
-    values: dict[str, Any] = {field.name: document.get(field.name) for field in fields(Machine)}
-    return Machine(**values | {"confinement": Confinement(document["confinement"])})
+    """The machine of *run*; None for Lambda.
+
+    Raises:
+        ValueError: A value is missing, or of another type.
+    """
+    return None if run.machine is None else from_values(Machine, run.machine)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from bucketsum_cli.tune.machine import Machine, machine_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
-from bucketsum_lab.results.recommendation import Improvement, Recommendation, recommendation_of
+from bucketsum_lab.results.recommendation import improvement_of, recommendation_of
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.run_files import RunStore
     from bucketsum_lab.protocol.disk import DiskSpeed
     from bucketsum_lab.protocol.workload import Workload
+    from bucketsum_lab.results.recommendation import Improvement, Recommendation
 
 _NO_CAUSE: Final = "no cause was reported"
 
@@ -103,8 +104,7 @@ class Results:
     @property
     def improvement(self) -> Improvement | None:
         """The gain by the recommendation; None if the deployed setting has no measurement."""
-        document = (self.run.summary or {}).get("deployed")
-        return Improvement.from_json(document) if document else None
+        return improvement_of(self.run)
 
     @property
     def labels(self) -> SettingLabels:

@@ -15,12 +15,14 @@ from bucketsum.table.codec import from_values
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import write_text
+from bucketsum_cli.tune.machine import machine_of
 from bucketsum_lab.protocol.run_records import CellRow, Run
 from bucketsum_lab.results.measurements_table import MeasurementsTable, sample_item
+from bucketsum_lab.results.recommendation import require_documents
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from bucketsum_lab.protocol.samples import Sample
 
@@ -64,14 +66,14 @@ class RunFiles:
         runs = []
         for file in self._folder.glob("*.json"):
             with _understood(file):
-                runs.append(from_values(Run, _read(file)["run"]))
+                runs.append(_run_of(_read(file)))
         yield from sorted(runs, key=lambda run: run.started_at, reverse=True)
 
     def run(self, run_id: str) -> Run | None:
         """The run, or None."""
         with _understood(self._file(run_id)):
             content = self._content(run_id)
-            return from_values(Run, content["run"]) if content else None
+            return _run_of(content) if content else None
 
     def cells(self, run_id: str) -> list[CellRow]:
         """The cells of a run, ordered by id."""
@@ -120,6 +122,13 @@ class RunFiles:
         self._written_at[run_id] = time.monotonic()
 
 
+def _run_of(content: Mapping[str, Any]) -> Run:
+    run = from_values(Run, content["run"])
+    require_documents(run)
+    machine_of(run)
+    return run
+
+
 def _ordered(content: dict[str, Any] | None, name: str) -> Iterator[dict[str, Any]]:
     return (values for _, values in sorted(content[name].items())) if content else iter(())
 
@@ -129,7 +138,7 @@ def _understood(file: Path) -> Iterator[None]:
     """Name *file* in the error if its content is not that of a run."""
     try:
         yield
-    except (ValueError, RecursionError) as error:
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
         raise _not_a_run(file, str(error)) from error
     except KeyError as error:
         raise _not_a_run(file, f"{error} is missing") from error

@@ -52,12 +52,35 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str, reason: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ({"summary": '{"recommendation": 3}'}, "iterable"),
+        ({"summary": '{"recommendation": {"reason": "r", "setting": {}}}'}, "is missing"),
+        ({"summary": '{"deployed": {"faster": 1}}'}, "is missing"),
+        ({"deployed": '{"memory_mb": 512, "chunk_bytes": "x", "streams": 1}'}, "chunk_bytes is"),
+        ({"machine": '{"cpu": 5}'}, "is 5|is missing"),
+    ],
+)
+def test_a_damaged_document_of_a_run_is_named(
+    tmp_path: Path, document: dict[str, str], reason: str
+) -> None:
+    """The settings and the machine are read with the run, before a command relies on them."""
+    (tmp_path / "damaged.json").write_text(json.dumps({**WHOLE, "run": {**RUN, **document}}))
+    with pytest.raises(CannotDoError, match=rf"damaged\.json .*({reason})"):
+        RunFiles(tmp_path).run("damaged")
+
+
+@pytest.mark.parametrize(
     ("cell", "reason"),
     [
         ({}, "memory_mb' is missing"),
         ({**CELL, "key": None}, "key is missing"),
         ({**CELL, "n": 2}, "min_seconds is missing"),
         ({**CELL, "concurrency": True}, "concurrency is True"),
+        ({**CELL, "memory_mb": "much"}, "memory_mb is .much."),
+        ({**CELL, "chunk_bytes": 0.5}, "chunk_bytes is 0.5"),
+        ({**CELL, "streams": 0}, "streams is 0"),
+        ({**CELL, "workers": "many"}, "workers is .many."),
     ],
 )
 def test_a_damaged_cell_is_named(tmp_path: Path, cell: dict[str, Any], reason: str) -> None:

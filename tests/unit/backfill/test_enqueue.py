@@ -439,6 +439,23 @@ def test_a_part_without_what_enqueuers_compare_is_damaged(world: World, name: st
         world.table.parts(BACKFILL.backfill_id)
 
 
+@pytest.mark.parametrize("moment", ["yesterday", "2026-11-21", "0000-00-00T00:00:00Z"])
+def test_a_time_that_no_duration_can_begin_at_is_damage(world: World, moment: str) -> None:
+    """Of a backfill and of its counts: a time without a time zone is none."""
+    world.table.record(replace(BACKFILL, started_at=moment))
+    with pytest.raises(DamagedItem, match=r"the backfill .* is damaged"):
+        world.table.backfill(BACKFILL.backfill_id)
+    world.table.count("2", Tally(hashed=1))
+    shared_client("dynamodb").update_item(
+        TableName="backfills",
+        Key={"backfill": {"S": "2"}, "item": {"S": "tally"}},
+        UpdateExpression="SET counted_at = :moment",
+        ExpressionAttributeValues={":moment": {"S": moment}},
+    )
+    with pytest.raises(DamagedItem, match=r"counts of the backfill .* damaged"):
+        world.table.tally("2")
+
+
 def _recorded(world: World) -> Backfill:
     world.table.record(BACKFILL)
     return BACKFILL

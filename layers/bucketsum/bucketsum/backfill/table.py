@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.clock import now
+from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import decoded, encoded
 from bucketsum.table.condition import compared, compared_or_absent
 from bucketsum.table.damage import each_read, intact
@@ -121,7 +122,7 @@ class BackfillsTable:
         )
         item = response.get("Item", {})
         with intact("counts of the backfill", backfill_id):
-            return decoded(Tally, item), item["counted_at"]["S"] if item else None
+            return decoded(Tally, item), _moment(item["counted_at"]["S"]) if item else None
 
     def _items(self, backfill_id: str, prefix: str, *, forward: bool = True) -> Iterator[Any]:
         pages = self._dynamodb.get_paginator("query").paginate(
@@ -148,9 +149,16 @@ def _backfill_of(item: Mapping[str, Any]) -> Backfill:
     backfill_id = item["item"]["S"]
     with intact("backfill", backfill_id):
         backfill = decoded(Backfill, item, backfill_id=backfill_id)
-        datetime.fromisoformat(backfill.started_at)
-        datetime.fromisoformat(backfill.ended_at or backfill.started_at)
+        _moment(backfill.started_at)
+        _moment(backfill.ended_at or backfill.started_at)
     return backfill
+
+
+def _moment(text: str) -> str:
+    """Return *text*; raise ValueError if it is no time with its distance from UTC."""
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError(f"{shown(text)} has no time zone")
+    return text
 
 
 def _part_of(item: Mapping[str, Any]) -> Part:

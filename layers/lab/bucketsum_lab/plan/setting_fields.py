@@ -7,10 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
 from bucketsum_lab.protocol.fields import Fields, several, whole
-from bucketsum_lab.protocol.parameters import MEMORY_MB_MAX, MEMORY_MB_MIN, Setting
+from bucketsum_lab.protocol.parameters import MEMORY_MB_MAX, MEMORY_MB_MIN, Setting, stream_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Sized
@@ -71,7 +70,7 @@ def settings_in(
         BadSweep: A field is missing or out of range.
     """
     default: Value = AUTO_STREAMS  # the hasher's own, so that applying a result changes no more
-    streams = fields.optional("streams", several(_streams), (default,))
+    streams = fields.optional("streams", several(stream_count), (default,))
     pairs, kept = _pairs(fields, chunk_bytes), tuple(variants)
     limit_combinations(pairs, streams, kept)
     return tuple(
@@ -82,15 +81,6 @@ def settings_in(
 def _choices(fields: Fields, parameter: Parameter) -> list[tuple[Parameter, Value]]:
     values = fields.optional(parameter.name, several(parameter.read), (parameter.default_value,))
     return [(parameter, value) for value in values]
-
-
-def _streams(place: str, raw: object) -> Value:
-    if raw == AUTO_STREAMS:
-        return AUTO_STREAMS
-    try:
-        return whole(1, STREAMS_MAX)(place, raw)
-    except BadSweep as error:
-        raise BadSweep(f"{error}, nor {AUTO_STREAMS}") from None
 
 
 def _pairs(fields: Fields, chunk_bytes: int | None) -> Sequence[tuple[int, int]]:

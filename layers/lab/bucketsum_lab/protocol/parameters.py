@@ -133,3 +133,17 @@ def read_policy(streams: Value, chunk_bytes: int, memory_mb: int) -> ReadPolicy:
             f"streams is {shown(streams)}, neither {AUTO_STREAMS} nor in 1..{STREAMS_MAX}"
         )
     return ReadPolicy(streams if isinstance(streams, int) else None, chunk_bytes, memory_mb)
+
+
+def stream_count(place: str, raw: object) -> Value:
+    """Check one value of ``streams``.
+
+    Raises:
+        BadSweep: It is not allowed.
+    """
+    if raw == AUTO_STREAMS:
+        return AUTO_STREAMS
+    try:
+        return whole(1, STREAMS_MAX)(place, raw)
+    except BadSweep as error:
+        raise BadSweep(f"{error}, nor {AUTO_STREAMS}") from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.table.codec import attribute_of, decoded, plain_values
 from bucketsum.table.damage import each_read, intact
 from bucketsum_lab.protocol.run_records import Run
-from bucketsum_lab.results.recommendation import recommendation_of
+from bucketsum_lab.results.recommendation import require_documents
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class MeasurementsTable:
 def _run_of(item: Mapping[str, Any]) -> Run:
     with intact("run", item["run_id"]["S"]):
         run = decoded(Run, item)
-        recommendation_of(run)
+        require_documents(run)
         return run
 
 

@@ -49,10 +49,10 @@ class Candidate:
         """The inverse of `to_json`."""
         return cls(
             setting_of(document["setting"]),
-            document["parameters"],
-            document["mb_per_s"],
-            document["usd_per_gb"],
-            document["weak"],
+            dict(document["parameters"]),
+            float(document["mb_per_s"]),
+            float(document["usd_per_gb"]),
+            bool(document["weak"]),
         )
 
 
@@ -83,9 +83,9 @@ class Improvement:
         """The inverse of `to_json`."""
         return cls(
             Candidate.from_json(document),
-            document["faster"],
-            document["cheaper"],
-            document["significant"],
+            float(document["faster"]),
+            float(document["cheaper"]),
+            bool(document["significant"]),
         )
 
 
@@ -109,9 +109,9 @@ class Recommendation:
     def from_json(cls, document: Mapping[str, Any]) -> Recommendation:
         """The inverse of `to_json`."""
         if "setting" not in document:
-            return cls(None, document["reason"])
+            return cls(None, str(document["reason"]))
         also = tuple(map(setting_of, document.get("also", ())))
-        return cls(Candidate.from_json(document), document["reason"], also)
+        return cls(Candidate.from_json(document), str(document["reason"]), also)
 
 
 def recommendation_of(run: Run) -> Recommendation:
@@ -120,3 +120,21 @@ def recommendation_of(run: Run) -> Recommendation:
     if document is None:
         return Recommendation(None, "the run has not reached that step")
     return Recommendation.from_json(document)
+
+
+def improvement_of(run: Run) -> Improvement | None:
+    """The gain in the summary of *run*; None if the deployed setting has no measurement."""
+    document = (run.summary or {}).get("deployed")
+    return Improvement.from_json(document) if document else None
+
+
+def require_documents(run: Run) -> None:
+    """Read the documents of *run* from which settings are taken.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: One of them is none that bucketsum writes.
+    """
+    recommendation_of(run)
+    improvement_of(run)
+    if run.deployed is not None:
+        setting_of(run.deployed)

@@ -11,7 +11,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BadSweep
-from bucketsum_lab.protocol.parameters import Setting
+from bucketsum.events.message_fields import WHOLE_MAX
+from bucketsum_lab.protocol.fields import text, whole
+from bucketsum_lab.protocol.parameters import Setting, stream_count
 from bucketsum_lab.workloads.fetch.workload import FetchWorkload
 from bucketsum_lab.workloads.hash.workload import HashWorkload
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
@@ -54,6 +56,8 @@ SAMPLE_NAMES: Final = tuple(
     dict.fromkeys(name for workload in WORKLOADS.values() for name in workload.sample_names)
 )
 
+_POSITIVE: Final = whole(1, WHOLE_MAX)
+
 
 def workload_of(name: str) -> Workload:
     """The workload of that name.
@@ -80,11 +84,22 @@ def statistics_of(setting: Setting, values: Mapping[str, Any]) -> WorkloadStatis
 
 
 def setting_of(values: Mapping[str, Any]) -> Setting:
-    """The setting among *values*: the inverse of `Setting.values`."""
-    variant = tuple(
-        (parameter, parameter.read(name, values[name]))
-        for name, parameter in OWN_PARAMETERS.items()
-        if values.get(name) is not None
-    )
-    memory_mb, chunk_bytes = values["memory_mb"], values["chunk_bytes"]
-    return Setting(memory_mb, chunk_bytes, values["streams"], variant, values.get("disk"))
+    """The setting among *values*: the inverse of `Setting.values`.
+
+    Raises:
+        KeyError: A value that every setting has is missing.
+        ValueError: A value is none that a setting has.
+    """
+    try:
+        memory_mb = _POSITIVE("memory_mb", values["memory_mb"])
+        chunk_bytes = _POSITIVE("chunk_bytes", values["chunk_bytes"])
+        streams = stream_count("streams", values["streams"])
+        variant = tuple(
+            (parameter, parameter.read(name, values[name]))
+            for name, parameter in OWN_PARAMETERS.items()
+            if values.get(name) is not None
+        )
+        disk = None if values.get("disk") is None else text("disk", values["disk"])
+        return Setting(memory_mb, chunk_bytes, streams, variant, disk)
+    except BadSweep as error:
+        raise ValueError(str(error)) from error
