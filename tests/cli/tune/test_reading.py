@@ -156,7 +156,7 @@ def test_list_is_by_time_the_newest_first(run: Run, record: Record) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    ["SET #name = :weird", "REMOVE #name", "SET summary = :weird"],
+    ["SET #name = :weird", "REMOVE #name", "SET summary = :weird", "SET deployed = :empty"],
 )
 def test_a_damaged_run_is_shown_among_the_others(run: Run, record: Record, damage: str) -> None:
     """`tune list`, `show` and `status` name it with its reason, and exit with 1."""
@@ -166,6 +166,8 @@ def test_a_damaged_run_is_shown_among_the_others(run: Run, record: Record, damag
     request: dict[str, Any] = {"ExpressionAttributeNames": {"#name": "status"}}
     if ":weird" in damage:
         request["ExpressionAttributeValues"] = {":weird": {"S": "weird"}}
+    if ":empty" in damage:
+        request["ExpressionAttributeValues"] = {":empty": {"S": "{}"}}
     if "#name" not in damage:
         del request["ExpressionAttributeNames"]
     boto3.client("dynamodb").update_item(
