@@ -185,7 +185,8 @@ def test_the_cpu_share_is_that_of_lambda(sandbox: Sandbox, tmp_path: Path) -> No
 def test_a_child_that_outlives_its_parent_is_ended_too(sandbox: Sandbox, tmp_path: Path) -> None:
     """A program that a reader has started does not use the next reader's link."""
     leaving = (
-        "import subprocess; p = subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL);"
+        "import subprocess, sys; sys.stdin.read();"  # as each reader: until then it is in no group
+        "p = subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL);"
         "print(p.pid)"
     )
     ended = run(sandbox, [sys.executable, "-c", leaving], tmp_path / "log")
