@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
@@ -22,7 +23,6 @@ import boto3
 from events import objects
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
 _ACCOUNT: Final = "123456789012"

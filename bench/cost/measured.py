@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench.readers.registry import AS_DEPLOYED, BASELINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDER: Final = Path(__file__).parents[1] / "measured"
 """Measurements on the machine of docs/measurements.md."""

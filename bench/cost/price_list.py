@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import click
 
 from bench.tables.table import Column, Table, show
 from bucketsum.clock import now
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 URL: Final = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AWSLambda/current/index.json"
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import statistics
 import sys
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -25,9 +26,6 @@ from bench.tables.machine import machine
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, show
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
 MEASURED: Final = PROJECT / "bench" / "measured" / "function.json"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench.cost.measured import measured_in
 from bench.pictures.boxes import boxes
@@ -14,9 +15,6 @@ from bench.pictures.session import session
 from bench.pictures.sweep import sweep
 from bench.pictures.terminal import terminal
 from bench.tables.document import written_between
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _ROOT: Final = Path(__file__).parents[2]
 _TEXTS: Final = re.compile(r"<title>(.*)</title>\n<desc>(.*)</desc>")

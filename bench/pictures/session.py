@@ -6,11 +6,12 @@ import hashlib
 import json
 import os
 import random
+from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from unittest.mock import patch
 
 import boto3
@@ -25,9 +26,6 @@ from bucketsum_cli.aws.served_buckets import AttachedBucket, access_stack_name, 
 from bucketsum_cli.commands.root import cli
 from bucketsum_cli.dead_letters import queue
 from bucketsum_cli.terminal.screen import folded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 COLUMNS: Final = 60
 _BUCKET: Final = "my-photos"

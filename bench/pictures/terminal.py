@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 from xml.sax.saxutils import escape
 
 from bench.pictures.drawing import MONOSPACE, WIDTH, drawing
 from bench.pictures.session import COLUMNS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _MARGIN: Final = 14
 _LINE: Final = 25

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.readers import harness
@@ -12,7 +13,6 @@ from bench.sandbox.sandbox import NoAnswerError
 from bench.sandbox.server import LOG_SECONDS, PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from bench.readers.environments import Environments

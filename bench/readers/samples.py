@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median_low
@@ -12,8 +13,6 @@ from bench.tables.spread import Spread
 from bucketsum.measure import mb_per_s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from bench.sandbox.profiles import Profile
 
 

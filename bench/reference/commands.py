@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import click
 
 from bucketsum_cli.commands.root import cli
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _COLUMNS: Final = 80
 _BEGINNING: Final = """\

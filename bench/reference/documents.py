@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -19,8 +19,6 @@ from bucketsum_cli.arguments.options import JsonOption
 from bucketsum_cli.terminal.documents import INLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     import click
 
 _BEGINNING: Final = """\

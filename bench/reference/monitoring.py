@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.queue.dead_letters import Fate
 from bucketsum.table.outcome import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDERS: Final = ("src", "layers/bucketsum/bucketsum")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
@@ -18,9 +19,6 @@ from bucketsum_lab.plan.input import (
 )
 from bucketsum_lab.protocol.parameters import MEMORY_MB_MAX, MEMORY_MB_MIN
 from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _DEFAULTS: Final = SweepInput.from_json(
     {"object_bytes": [1], "pairs": [{"memory_mb": 128, "chunk_bytes": CHUNK_BYTES_MIN}]}

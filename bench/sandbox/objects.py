@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 BUCKET: Final = "bench"

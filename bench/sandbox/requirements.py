@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Folders of system tools; a user's PATH often lacks the sbin folders."""

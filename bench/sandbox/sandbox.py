@@ -12,6 +12,7 @@ import json
 import os
 import select
 import subprocess
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +25,6 @@ from bucketsum_cli.machine.cgroups import forbid_swap, remove_roots
 from bucketsum_cli.machine.worker import Cgroup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench.sandbox.profiles import Profile
 
 _NUMBERS: Final = itertools.count(1)

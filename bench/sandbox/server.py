@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +26,6 @@ from bench.sandbox.sandbox import Sandbox
 from bucketsum_cli.machine import proxy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bench.sandbox.profiles import Profile
 
 PROJECT: Final = Path(__file__).resolve().parents[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from math import floor
@@ -17,8 +18,6 @@ from bench.scaling.limits import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bench.scaling.limits import Setting
 
 SCALE_UP: Final = "scale-up"

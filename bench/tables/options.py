@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -9,8 +10,6 @@ import click
 from bucketsum_cli.arguments.options import json_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from click.decorators import FC
 
 as_json: Final = json_option()

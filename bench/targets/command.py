@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
@@ -19,8 +20,6 @@ from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from bench.targets.measurements import Result
     from bucketsum_cli.machine.emulator_state import LocalProject
 

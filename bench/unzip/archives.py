@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     Members = Callable[[], Iterable[tuple[str, bytes]]]
     Contents = Mapping[str, Members]
 

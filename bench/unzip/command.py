@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,8 +24,6 @@ from bench.unzip.turns import measured
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bench.tables.table import Table
 
 DOCUMENT: Final = Path("bench", "measured", "unzip.md")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.spread import Spread
@@ -11,8 +12,6 @@ from bench.unzip.turns import OURS, slowdown
 from bucketsum.measure import mb_per_s
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench.unzip.archives import Archive
     from bench.unzip.turns import Turns
 

@@ -8,18 +8,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench.tables.spread import Spread
 from bench.unzip import variants
 from bench.unzip.archives import FOLDER
 from bench.unzip.variants import VARIANTS
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 OURS: Final = "bucketsum stream"
 

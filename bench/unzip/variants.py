@@ -12,17 +12,15 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 from bench.tables.process import Meter
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 CHUNK_BYTES: Final = 1024 * 1024
 _LIMITS: Final = Limits(members=500_000, total_bytes=10**13, ratio=10**6)

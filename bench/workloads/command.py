@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,8 +27,6 @@ from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.workloads.fetch.shell import missing_programs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bench.workloads.experiments import Experiment
 
 MEASURED: Final = Path("bench", "measured", "workloads.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +17,6 @@ from bucketsum_lab.results.record_values import cell_values, sample_values
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from bench.workloads.experiments import Experiment
     from bucketsum_cli.tune.workload_view import TableColumn
     from bucketsum_lab.plan.plan import Plan

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final, NoReturn
 
 _INTERRUPTED: Final = 130  # as in `errors`, whose import takes its time
 

@@ -25,13 +25,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 RUNTIMES: Final = ("3.12", "3.13", "3.14")
 ARCHITECTURES: Final = ("x86_64", "aarch64")

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 from urllib.parse import unquote_plus
 
 import boto3
@@ -30,9 +31,6 @@ from aws_lambda_powertools.utilities import (  # noqa: F401 - as above
     streaming,
     typing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CHUNK_SIZE: Final = 20_000_000
 """As in Bryson (2021)."""

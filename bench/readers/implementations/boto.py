@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import boto3
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from bench.readers.harness import Target
 
     Read = Callable[[], tuple[int, str]]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from awscrt import auth, http, io, s3
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bench.readers.harness import Target
 
 

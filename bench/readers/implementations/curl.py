@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import pycurl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bench.readers.harness import Target
 
 _BUFFER_BYTES: Final = 512 * 1024

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import boto3
@@ -17,8 +18,6 @@ from bucketsum.s3.source import CLIENT_CONFIG
 _CHUNK_BYTES: Final = 1024 * 1024
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bench.readers.harness import Target
     from bucketsum.s3.source import Source
 

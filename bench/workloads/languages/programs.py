@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,8 +23,6 @@ from bucketsum_lab.workloads.fetch.data_set import item_of
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from bucketsum_lab.workloads.fetch.model import Item
 
 ARCHIVE_BYTES: Final = 290_000_000

@@ -6,8 +6,9 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench.sandbox.requirements import tool
 from bench.sandbox.server import FOLDER
@@ -18,9 +19,6 @@ from bench.workloads.languages import block_reader
 from bucketsum_cli.terminal import output
 from bucketsum_lab.workloads.records.block_file import BlockLayout, write_block_file
 from bucketsum_lab.workloads.records.data_set import DataSet, queries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 NAME: Final = "records-languages"
 SIZE_BYTES: Final = 240_560_000

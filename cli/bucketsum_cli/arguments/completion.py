@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +11,6 @@ from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.stack import DEFAULT_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     import click
 
 _MOST: Final = 100

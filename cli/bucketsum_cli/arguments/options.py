@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -18,8 +19,6 @@ from bucketsum_cli.terminal.hints import remember_options
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from click.decorators import FC
 
 

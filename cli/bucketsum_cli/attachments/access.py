@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,8 +29,6 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from bucketsum_cli.aws.stack import Stack
 
     Buckets = Mapping[str, AttachedBucket]

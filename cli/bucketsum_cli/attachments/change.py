@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -16,8 +17,6 @@ from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bucketsum_cli.attachments.notifications import Difference
     from bucketsum_cli.aws.stack import Stack
 

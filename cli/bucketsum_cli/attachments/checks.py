@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from bucketsum.events.notifications import DETAIL_TYPES
 from bucketsum_cli.attachments.change import partition_of, queue_arn_of
@@ -25,9 +26,6 @@ from bucketsum_cli.aws.served_buckets import (
 )
 from bucketsum_cli.aws.stack import Stack, description_of, physical_ids, resources_of
 from bucketsum_cli.stacks.bucket_contents import exists
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import unquote_plus
@@ -18,8 +19,6 @@ from botocore.exceptions import ClientError
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from mypy_boto3_s3 import S3Client
 
 _EVENTBRIDGE: Final = "EventBridgeConfiguration"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
 from urllib.parse import quote_plus
 
 from bucketsum_cli.attachments.notifications import (
@@ -14,9 +15,6 @@ from bucketsum_cli.attachments.notifications import (
     notifications_in,
 )
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
 
 CREATED: Final = "s3:ObjectCreated:*"
 EVENTS: Final = (

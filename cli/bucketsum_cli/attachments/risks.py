@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -12,8 +13,6 @@ from bucketsum_cli.attachments.queue_notification import missing_events
 from bucketsum_cli.aws.served_buckets import Via
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.aws.served_buckets import AttachedBucket

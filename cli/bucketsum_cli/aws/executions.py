@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -13,8 +14,6 @@ from botocore.exceptions import ClientError
 from bucketsum.step_functions_errors import plain_cause
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mypy_boto3_stepfunctions import SFNClient
 
 _RUNNING: Final = "RUNNING"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum_cli.aws.stack import description_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from bucketsum_cli.aws.connection import Connection
     from bucketsum_cli.aws.stack import Stack
 

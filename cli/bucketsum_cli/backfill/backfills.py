@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -19,8 +20,6 @@ from bucketsum_cli.backfill.bill import Group, Setup, Work, bill_of
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum_cli.aws.stack import Stack
 
 LAST: Final = "last"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil
@@ -15,8 +16,6 @@ from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.settings import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum.prices import Prices
 
 CPU_SECONDS_PER_OBJECT: Final = 0.0022

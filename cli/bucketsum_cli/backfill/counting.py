@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from bucketsum_cli.backfill.bill import Work
 from bucketsum_cli.terminal.output import notes, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.aws.connection import Connection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,8 +14,6 @@ from bucketsum_cli.terminal.output import moment_text, say, size_text
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from bucketsum_cli.backfill.backfills import Progress
     from bucketsum_cli.backfill.counting import Count
     from bucketsum_cli.terminal.documents import Moment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -48,8 +49,6 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note, progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from bucketsum_cli.aws.stack import Stack
 
 

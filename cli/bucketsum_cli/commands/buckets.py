@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import click
 
@@ -12,9 +13,6 @@ from bucketsum_cli.attachments.checks import Attachment, attachments
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import print_json
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _COLUMNS: Final = (
     Column("bucket", shrinks=True),

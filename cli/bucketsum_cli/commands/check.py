@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
@@ -34,8 +35,6 @@ from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bucketsum_cli.aws.stack import Stack
 
 _STYLES: Final = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,8 +23,6 @@ from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stac
 from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.aws.connection import Connection

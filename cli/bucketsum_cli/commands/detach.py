@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -40,8 +41,6 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.aws.stack import Stack

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,8 +28,6 @@ from bucketsum_cli.terminal.output import moment_text, note, print_json, progres
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
 

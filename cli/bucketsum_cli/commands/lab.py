@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from bucketsum.errors import DamagedItem
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.machine.emulator_state import LocalProject

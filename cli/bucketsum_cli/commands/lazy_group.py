@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pkgutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class LazyGroup(click.Group):

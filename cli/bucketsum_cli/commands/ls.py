@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import click
 
@@ -37,9 +38,6 @@ from bucketsum_cli.terminal.tables import (
     Column,
     print_table,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""

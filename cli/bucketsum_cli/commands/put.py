@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
@@ -41,7 +42,6 @@ from bucketsum_cli.terminal.output import (
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from bucketsum.table.rows import Row, RowKey

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
@@ -21,8 +22,6 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bucketsum_cli.aws.stack import Stack
 
 _HOLD_SECONDS: Final = 600

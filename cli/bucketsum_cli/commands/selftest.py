@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -38,8 +39,6 @@ from bucketsum_cli.terminal.formatting import count_text, usd_text
 from bucketsum_cli.terminal.output import confirm, note, notes, print_json, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from bucketsum_cli.aws.stack import Stack
 
 _LAB: Final = lab()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -21,8 +22,6 @@ from bucketsum_cli.terminal.screen import is_terminal, write
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from bucketsum_cli.aws.stack import Stack
 
 _WATCH_SECONDS: Final = 30.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,8 +19,6 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bucketsum_cli.aws.stack import Stack
 
 

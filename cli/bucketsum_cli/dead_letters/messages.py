@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -15,8 +16,6 @@ from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 from bucketsum_cli.terminal.documents import Moment, iso_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
     from bucketsum.events.object_events import ObjectEvent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +11,6 @@ from bucketsum.events.version import Version
 from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, events_of, why
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum_cli.aws.stack import Stack

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from bucketsum.long_objects.message import is_slice
 from bucketsum_cli.dead_letters.queue import batches_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum_cli.aws.stack import Stack

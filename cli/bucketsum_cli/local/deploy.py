@@ -7,6 +7,7 @@ import hashlib
 import json
 import time
 import uuid
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,8 +22,6 @@ from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mypy_boto3_lambda import LambdaClient
 
     from bucketsum_cli.machine.emulator_state import LocalProject

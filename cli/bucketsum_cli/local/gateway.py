@@ -19,6 +19,7 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +30,6 @@ from zipfile import ZipFile
 from bucketsum_cli.local.extraction import Extraction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from hypercorn.config import Config

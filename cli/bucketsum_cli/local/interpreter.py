@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,8 +16,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum_cli.machine.emulator_state import LocalProject
 
 LAMBDA_MINORS: Final = (14, 13, 12)

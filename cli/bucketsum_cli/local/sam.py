@@ -9,6 +9,7 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,8 +19,6 @@ from bucketsum_cli.machine.process import end_group, signals_held
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_cli.local.interpreter import Interpreter
     from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 

@@ -8,13 +8,11 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WORKER_PROGRAM: Final = "lambda-worker"
 """File in the emulator's folder: the program that it starts functions with."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -15,8 +16,6 @@ from bucketsum_cli.objects.versions import ObjectVersion, newest_version
 from bucketsum_cli.terminal.output import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from bucketsum_cli.aws.stack import Stack
 
 _FILES_AT_A_TIME: Final = 8

@@ -5,18 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _CHUNK_BYTES: Final = 1024 * 1024
 _VERSION_CONTROL: Final = ".git"

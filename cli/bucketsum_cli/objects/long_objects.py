@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -11,8 +12,6 @@ from bucketsum_cli.terminal.formatting import duration_text
 from bucketsum_cli.terminal.output import size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.terminal.documents import Moment
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +22,6 @@ from bucketsum_cli.terminal.output import moment_text, note, print_json_array, s
 from bucketsum_cli.terminal.tables import SHA1, SIZE, Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from bucketsum.table.digests_table import DigestsTable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -12,8 +13,6 @@ from bucketsum.table.rows import Row, Status
 from bucketsum_cli.terminal.tables import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from bucketsum_cli.terminal.documents import Moment
 
 WAITING: Final = "waiting"

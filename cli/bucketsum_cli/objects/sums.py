@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _LINE: Final = re.compile(r"(\\?)([0-9A-Fa-f]{40}) [ *](.+)")
 _ESCAPES: Final = {"\\": r"\\", "\n": r"\n", "\r": r"\r"}

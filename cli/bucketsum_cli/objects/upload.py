@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +15,6 @@ from bucketsum_cli.aws.connection import CONNECTIONS
 from bucketsum_cli.objects.files import LocalFile, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.table.digests_table import DigestsTable

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bucketsum.table.rows import Row, RowKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from mypy_boto3_s3 import S3Client

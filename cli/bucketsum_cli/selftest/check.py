@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -11,8 +12,6 @@ from bucketsum_cli.aws.errors import AWS_ERRORS, explained, is_denied
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.selftest.scratch import Scratch
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 from bucketsum import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_cli.aws.stack import Stack
 
 _ARN: Final = re.compile(r"\barn:[\w-]+:[^\s\"'`,;()<>]+")

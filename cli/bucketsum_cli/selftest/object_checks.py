@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -25,8 +26,6 @@ from bucketsum_cli.selftest.check import (
 from bucketsum_cli.terminal.output import size_text, speed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bucketsum_cli.selftest.scratch import Scratch
 
 _LARGE: Final = b"bucketsum" * 600_000  # in two parts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,8 +26,6 @@ from bucketsum_cli.stacks.metrics import metric_values, own_metric
 from bucketsum_cli.stacks.status import MAXIMA, event_source_of, quota_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.selftest.scratch import Scratch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.aws.stack import Stack, queue_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
 
 OWN_NAMESPACE: Final = "bucketsum"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Final
@@ -20,8 +21,6 @@ from bucketsum_cli.stacks.metrics import (
 from bucketsum_cli.terminal.documents import INLINE, Moment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_cli.aws.errors import Reads
 
 MAPPING_IS_MISSING: Final = "missing"

@@ -8,6 +8,7 @@ deletion that was interrupted at any point can be continued.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,8 +20,6 @@ from bucketsum_cli.stacks.bucket_contents import exists
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
     from mypy_boto3_dynamodb import DynamoDBClient
 

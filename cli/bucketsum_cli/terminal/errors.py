@@ -8,14 +8,12 @@ a question was answered with no). 2: the command could not run or failed; the me
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 import click
 
 from bucketsum.errors import DamagedItem, Retryable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ANSWER_IS_NO: Final = 1
 CANNOT_DO: Final = 2

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 MISSING: Final = "–"
 """Stands for a value that was not measured."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 _COMMAND: Final = re.compile(r"`bucketsum (?!local\b)(\w+)([^`]*)`")
 _OF_A_BUCKET: Final = ("put", "ls", "show", "find", "check", "stop")

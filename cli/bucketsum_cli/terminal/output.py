@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,8 +23,6 @@ from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.screen import write, write_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rich.console import Console
     from rich.progress import Progress
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, takewhile, zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.cells import cell_len, chop_cells
 
 from bucketsum_cli.terminal.output import printable
 from bucketsum_cli.terminal.screen import folded, styled, width_of, write, write_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _PIPE_PADDING: Final = 80  # one long key does not widen all lines of a pipe
 _ROWS_AT_A_TIME: Final = 500  # the widths of more are not known before the first is shown

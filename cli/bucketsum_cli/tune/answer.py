@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import count_text, speed_text, usd_text
@@ -9,8 +10,6 @@ from bucketsum_cli.tune.setting_labels import streams_text
 from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum_cli.tune.results import Results
 
 _NOTABLE: Final = 0.005

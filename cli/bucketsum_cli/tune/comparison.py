@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -11,8 +12,6 @@ from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
 from bucketsum_lab.results.record_values import cell_values
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
     from bucketsum_lab.protocol.parameters import Setting, SettingOrder
     from bucketsum_lab.protocol.run_records import CellRow
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,8 +15,6 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, usd_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from bucketsum_lab.protocol.run_records import Run
 
 _METADATA_SECONDS: Final = 0.5

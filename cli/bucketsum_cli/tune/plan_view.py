@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,6 @@ from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from bucketsum.prices import Prices
     from bucketsum_cli.tune.machine import Machine
     from bucketsum_cli.tune.sweeper import Sweeper

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum_cli.aws.executions import Execution
@@ -17,8 +18,6 @@ from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rich.progress import TaskID
 
     from bucketsum_cli.tune.sweeper import Sweeper

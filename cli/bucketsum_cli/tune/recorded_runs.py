@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -17,8 +18,6 @@ from bucketsum_cli.tune.run_files import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum_cli.arguments.options import Target
     from bucketsum_lab.protocol.run_records import Run
     from bucketsum_lab.results.measurements_table import MeasurementsTable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,8 +19,6 @@ from bucketsum_lab.results.recommendation import improvement_of, recommendation_
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from bucketsum_cli.tune.run_files import RunStore
     from bucketsum_lab.protocol.disk import DiskSpeed
     from bucketsum_lab.protocol.workload import Workload

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -22,8 +23,6 @@ from bucketsum_lab.results.recommendation import require_documents
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from bucketsum_lab.protocol.samples import Sample
 
     RunStore: TypeAlias = "MeasurementsTable | RunFiles"

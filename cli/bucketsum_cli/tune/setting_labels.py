@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.terminal.formatting import chunk_text, memory_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from bucketsum_lab.protocol.parameters import Setting
 
 _SINGLE_STREAM: Final = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,6 @@ from bucketsum.measure import GB_PER_TB
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 FILE_MAX_BYTES: Final = 1_000_000

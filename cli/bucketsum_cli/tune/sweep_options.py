@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,6 @@ from bucketsum_lab.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, Strat
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
     from enum import StrEnum
 
 _UNITS_BYTES: Final = {

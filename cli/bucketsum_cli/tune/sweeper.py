@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +15,6 @@ from bucketsum_lab.plan.generated_objects import planned_bytes
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
     from bucketsum_cli.aws.stack import Stack

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from bucketsum_cli.terminal.formatting import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
     from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics

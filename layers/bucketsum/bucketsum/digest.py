@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from _hashlib import HASH
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from _typeshed import ReadableBuffer
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from typing import Final
 
 BYTES_PER_MB: Final = 1_000_000
 """MB is 10⁶ bytes everywhere in bucketsum; MiB is 2²⁰."""

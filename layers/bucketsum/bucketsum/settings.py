@@ -6,16 +6,14 @@ They are read once at import, so that a bad deployment fails in Lambda's init ph
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CHUNK_BYTES_MIN: Final = 16 * 1024
 CHUNK_BYTES_MAX: Final = 512 * 1024 * 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if_damaged
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum.backfill.backfill_records import Backfill
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import click
 
@@ -12,9 +13,6 @@ from bucketsum_cli.aws.stack import Stack, find_local_stack
 from bucketsum_cli.local import launcher
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal.output import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FOLLOW_PAUSE_SECONDS: Final = 1.0
 _EMULATOR_LINES: Final = 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -13,7 +14,6 @@ from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import results_as_csv, results_as_json, rows_as_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from bucketsum_cli.tune.results import Results

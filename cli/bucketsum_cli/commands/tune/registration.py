@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +21,6 @@ from bucketsum_cli.tune.sweeper import Sweeper, has_sweeps
 from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.machine.emulator_state import LocalProject
     from bucketsum_cli.selftest.scratch import Scratch

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -22,9 +23,6 @@ from bucketsum_cli.tune.sweep_input import naming, sweep_fields, sweep_input
 from bucketsum_cli.tune.sweep_options import sweep_options
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_lab.protocol.run_records import RunStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
 

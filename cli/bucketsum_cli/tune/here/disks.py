@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from bucketsum_lab.plan.setting_fields import limit_combinations
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from bucketsum_lab.plan.input import SweepInput

@@ -10,17 +10,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from bucketsum_cli.machine.cgroups import kills_of, remove_roots
 from bucketsum_cli.machine.process import end_group, signals_held
 from bucketsum_lab.protocol.probe import ProbeAnswer, failed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PROBE_SECONDS_MAX: Final = 900
 """The prober's time-out on Lambda."""

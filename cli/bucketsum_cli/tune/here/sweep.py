@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import tempfile
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,8 +23,6 @@ from bucketsum_lab.results.record_values import sample_of
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
-
     from bucketsum.prices import MachinePrice
     from bucketsum_cli.tune.here.place import Place
     from bucketsum_lab.plan.plan import Plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import starmap
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +15,6 @@ from bucketsum_cli.tune.plots.variants import LINES_MAX, Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
 
     from bucketsum_lab.protocol.run_records import CellRow, CellStatistics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -16,7 +17,6 @@ from bucketsum_cli.terminal.output import printable
 from bucketsum_cli.tune.plots.theme import GRID, INK, LINES, PAPER, themed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from matplotlib.axes import Axes

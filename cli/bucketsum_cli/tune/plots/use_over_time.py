@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import accumulate, cycle
 from math import isnan, nan
 from textwrap import fill
@@ -16,8 +17,6 @@ from bucketsum_cli.tune.plots.variants import cell_labels
 from bucketsum_cli.tune.results import Panel, Results, bottleneck_text, measured, median_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from matplotlib.axes import Axes
 
     from bucketsum_lab.protocol.run_records import CellStatistics

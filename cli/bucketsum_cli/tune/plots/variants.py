@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import chunk_text, memory_text
@@ -10,8 +11,6 @@ from bucketsum_cli.tune.setting_labels import streams_text
 from bucketsum_lab.workloads import OWN_PARAMETERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.run_records import CellRow
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,8 +21,6 @@ from bucketsum_lab.results.record_values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from bucketsum_cli.tune.results import Results
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample

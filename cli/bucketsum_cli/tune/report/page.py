@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
@@ -15,7 +16,6 @@ from bucketsum_cli.tune.results import Results, measured
 from bucketsum_cli.tune.workloads import plots_of, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from xml.etree import ElementTree as ET
 
 LOCAL_WARNING: Final = (

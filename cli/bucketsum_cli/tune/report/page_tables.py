@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tune.report.markup import element
@@ -9,7 +10,6 @@ from bucketsum_cli.tune.report.table import RUNS, TableGroup, columns_of, groups
 from bucketsum_cli.tune.results import Results, failures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from xml.etree import ElementTree as ET
 
     from bucketsum_cli.tune.workload_view import TableColumn

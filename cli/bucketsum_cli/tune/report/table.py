@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -21,8 +22,6 @@ from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bucketsum_lab.protocol.run_records import CellRow
 
 COLD: Final = "*"

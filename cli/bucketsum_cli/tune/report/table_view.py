@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -19,8 +20,6 @@ from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.results.recommendation import recommendation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from bucketsum_cli.tune.workload_view import TableColumn
 
 LOCAL_NOTE: Final = "local: measured in the local emulator; none of these numbers is AWS's"

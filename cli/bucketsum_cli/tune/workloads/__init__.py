@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +14,6 @@ from bucketsum_cli.tune.workloads.unzip.view import UNZIP
 from bucketsum_lab.workloads import WorkloadName
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_cli.tune.plots.plot import Plots
 
 VIEWS: Final[Mapping[WorkloadName, WorkloadView]] = {

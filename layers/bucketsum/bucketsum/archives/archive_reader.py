@@ -6,6 +6,7 @@ works with several threads; ``discard`` writes the object and discards its membe
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,7 +22,6 @@ from bucketsum.archives.workspace import workspace
 from bucketsum.table.archive_values import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
     from pathlib import Path
 
     from bucketsum.archives.member import HashedMember

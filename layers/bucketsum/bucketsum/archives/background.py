@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     Bytes = bytes | memoryview
     Call = Callable[[Bytes], object]
 

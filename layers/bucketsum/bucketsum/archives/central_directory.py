@@ -7,6 +7,7 @@ then on the central directory is believed; `local_header` checks the local heade
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,8 +19,6 @@ from bucketsum.archives.zip_model import ArchiveStopped, Member
 from bucketsum.table.archive_values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum.s3.range_reads import Read
 
 _ENTRY_SIGNATURE: Final = b"PK\x01\x02"

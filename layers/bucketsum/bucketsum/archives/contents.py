@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,8 +20,6 @@ from bucketsum.table.archive_values import ArchiveStatus, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
-
     from bucketsum.archives.member import Decoding, HashedMember
     from bucketsum.archives.zip_model import MemberDigest
     from bucketsum.s3.range_reads import Read

@@ -10,6 +10,7 @@ from __future__ import annotations
 import bz2
 import importlib
 import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -21,8 +22,6 @@ from bucketsum.archives.zstandard_decoder import ZstandardDecoder
 from bucketsum.table.archive_values import Engine, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from _typeshed import ReadableBuffer
 
     from bucketsum.archives.bounded_decoder import Decoder

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.archives.extra_fields import FULL32
 from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FULL16: Final = 0xFFFF
 

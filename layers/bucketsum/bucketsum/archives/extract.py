@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +21,6 @@ from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberDigest, M
 from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from bucketsum.archives.central_directory import Directory, Placed

@@ -9,13 +9,11 @@ archive that does not fit on the disk.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus, Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
 """Output up to which no ratio is too high: a few MB of zeros in a small file are no attack."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import lzma
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.bounded_decoder import BoundedDecoder
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from _typeshed import ReadableBuffer
 
     from bucketsum.table.archive_values import Limits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,8 +11,6 @@ from bucketsum.archives.decoders import ENGINES, crc32, decoder_for
 from bucketsum.archives.zip_model import Member, MemberDigest, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from bucketsum.archives.background import BackgroundCalls
     from bucketsum.archives.bounded_decoder import Decoder
     from bucketsum.archives.limits import LimitCounter

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -17,8 +18,6 @@ from bucketsum.table.items import item_of, key_of, row_of
 from bucketsum.table.rows import Row, RowKey, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum.events.object_events import ObjectCreated

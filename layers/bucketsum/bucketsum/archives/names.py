@@ -10,14 +10,13 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import extra_field
 from bucketsum.archives.zip_model import MADE_ON_UNIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from bucketsum.archives.zip_model import Member
 
 NAME_BYTES_MAX: Final = 900

@@ -6,6 +6,7 @@ must agree. Bytes between members are skipped.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable, Iterator
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
@@ -15,8 +16,6 @@ from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadabl
 from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-
     from bucketsum.archives.central_directory import Directory
     from bucketsum.archives.member import Decoding
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,8 +18,6 @@ from bucketsum.backfill.messages import bodies_of
 from bucketsum.errors import QueueRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 

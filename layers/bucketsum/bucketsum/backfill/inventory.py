@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,8 +22,6 @@ from bucketsum.events.message_fields import bucket_name, object_key, shown, size
 from bucketsum.s3.get_object import BROKEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.backfill.backfill_records import Backfill, Part

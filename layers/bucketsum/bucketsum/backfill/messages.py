@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import (
@@ -21,9 +22,6 @@ from bucketsum.events.message_fields import (
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.table.rows import NO_SEQUENCER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 OBJECTS_MAX: Final = 10
 """Most objects of one message."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +15,6 @@ from bucketsum.table.condition import compared, compared_or_absent
 from bucketsum.table.damage import each_read, intact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum.errors import DamagedItem

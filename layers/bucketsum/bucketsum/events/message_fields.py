@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from bucketsum.errors import MalformedMessage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 KEY_MAX_BYTES: Final = 1024
 """S3's own limit on an object key, in bytes of UTF-8."""

@@ -8,6 +8,7 @@ sends on set-up.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
@@ -25,8 +26,6 @@ from bucketsum.events.message_fields import (
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum.events.object_events import ObjectEvent
 
 _SEQUENCER: Final = re.compile(r"[0-9A-Fa-f]{1,32}")

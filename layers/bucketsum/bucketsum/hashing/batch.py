@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -16,8 +17,6 @@ from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from bucketsum.events.object_events import ObjectCreated, ObjectEvent, ObjectRestored
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.queue.dead_letters import ReceivedMessage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +15,6 @@ from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum.events.object_events import ObjectDeleted

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from bucketsum.events.object_events import ObjectEvent
     from bucketsum.hashing.deletions import Deletions
     from bucketsum.hashing.object_hasher import ObjectHasher

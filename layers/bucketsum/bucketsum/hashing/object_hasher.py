@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -19,8 +20,6 @@ from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.events.object_events import ObjectCreated, ObjectRestored
     from bucketsum.invocation.deadline import Deadline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,8 +12,6 @@ from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
 from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from bucketsum.hashing.batch import MessageResult
     from bucketsum.hashing.result import HashResult
     from bucketsum.queue.fates import MessageFates

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -11,8 +12,6 @@ from urllib.parse import urlsplit
 from bucketsum.s3.sigv4 import Endpoint, Signer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from botocore.credentials import Credentials
     from mypy_boto3_dynamodb import DynamoDBClient
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -25,8 +26,6 @@ from bucketsum.s3.get_object import if_match
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from bucketsum.events.object_events import ObjectEvent
     from bucketsum.hashing.network import Network
     from bucketsum.hashing.result import HashResult

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum.errors import OutOfTime
 from bucketsum.measure import BYTES_PER_MB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 STOP_BEFORE_END_SECONDS: Final = 3.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum.errors import ObjectSuperseded, Released
@@ -12,8 +13,6 @@ from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_sqs import SQSClient
 

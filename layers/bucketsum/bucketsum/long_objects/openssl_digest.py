@@ -13,15 +13,13 @@ import ctypes
 import hashlib
 import importlib
 import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from bucketsum.digest import SHA1
 from bucketsum.errors import LibraryMissing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _STRUCT_BYTES: Final = 1024  # far more than any of the structs has
 _SHARED_LIBRARY: Final = "libcrypto.so.3"

@@ -6,6 +6,7 @@ bytes: 28 bytes for SHA-1, the same on every version of OpenSSL, CPU and byte or
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import SHA1, Crc32, Digest
@@ -13,7 +14,6 @@ from bucketsum.long_objects.openssl_digest import ALGORITHMS, OpenSslDigest
 
 if TYPE_CHECKING:
     import ctypes
-    from collections.abc import Iterable, Mapping
 
 BLOCK_BYTES: Final = 128
 """States can be saved after multiples of this: the block of SHA-512, two blocks of the others."""

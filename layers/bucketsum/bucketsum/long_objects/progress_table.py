@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
@@ -23,8 +24,6 @@ from bucketsum.table.digests_table import expiry, item_found
 from bucketsum.table.rows import comparable_sequencer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum.errors import DamagedItem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from bucketsum.digest import SHA1
@@ -11,8 +12,6 @@ from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from bucketsum.long_objects.progress import Progress
     from bucketsum.s3.source import OpenObject
 

@@ -6,6 +6,7 @@ The last slice records the row; a slice that cannot read the object records the 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -32,8 +33,6 @@ from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.long_objects.message import LongObjectsQueue, SliceMessage
     from bucketsum.long_objects.progress import Progress

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import NotRetryable, Released
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum.settings import Settings

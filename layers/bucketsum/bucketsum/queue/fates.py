@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from bucketsum.errors import Released
 from bucketsum.queue.dead_letters import Fate, ReceivedMessage, fate_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from aws_lambda_powertools import Logger, Metrics
 
     from bucketsum.queue.dead_letters import DeadLetters

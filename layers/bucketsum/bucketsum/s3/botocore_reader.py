@@ -6,6 +6,7 @@ The fallback for unusual responses, and the only reader without libcurl.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from bucketsum.errors import SourceInterrupted
@@ -13,8 +14,6 @@ from bucketsum.s3.get_object import BROKEN, get_object, request_for
 from bucketsum.s3.source import OpenObject, ResumeBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
 

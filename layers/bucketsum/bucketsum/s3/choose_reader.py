@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from bucketsum.invocation.clients import credentials
@@ -10,8 +11,6 @@ from bucketsum.s3.curl_reader import CurlReader
 from bucketsum.s3.curl_setup import SignedUrls, transport_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.read_plan import ReadPlan

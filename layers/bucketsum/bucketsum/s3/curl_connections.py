@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pycurl
 
 from bucketsum import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 READ_BYTES: Final = 32 * 1024
 """Size of libcurl's receive buffer. Over TLS it passes on pieces of 16 KiB, the TLS records.

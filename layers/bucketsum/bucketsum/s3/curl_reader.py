@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError
@@ -13,8 +14,6 @@ from bucketsum.s3.ordered_ranges import FallBack, OrderedRanges
 from bucketsum.s3.source import OpenObject, ResumeBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.botocore_reader import BotocoreReader
     from bucketsum.s3.curl_setup import SignedUrls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -13,8 +14,6 @@ from bucketsum.s3.curl_connections import TransportConfig
 from bucketsum.s3.sigv4 import Endpoint, Signer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping
-
     from botocore.credentials import Credentials
     from mypy_boto3_s3 import S3Client
 

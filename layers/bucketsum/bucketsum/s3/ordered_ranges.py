@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from bucketsum.s3.curl_connections import Connections, Transfer
     from bucketsum.s3.read_plan import ReadPlan
     from bucketsum.s3.source import ResumeBudget

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import hmac
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
@@ -12,8 +13,6 @@ from urllib.parse import quote, urlsplit
 from bucketsum.clock import now
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from botocore.credentials import Credentials, ReadOnlyCredentials
 
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -11,8 +12,6 @@ from botocore.config import Config
 from bucketsum.errors import SourceInterrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from bucketsum.events.object_events import ObjectCreated
 
 CLIENT_CONFIG: Final = Config(

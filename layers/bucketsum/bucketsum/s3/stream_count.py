@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil, inf
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import Final
 
 CONNECTION_BYTES_PER_S: Final = 90e6
 """[A] S3 serves one connection at 85 to 90 MB/s. A first guess: its consequence is measured."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from bucketsum.errors import DamagedItem
 from bucketsum.events.message_fields import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 S = TypeVar("S")
 T = TypeVar("T")

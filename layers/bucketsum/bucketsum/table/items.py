@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import zlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from bucketsum.errors import DamagedRow
 from bucketsum.events.message_fields import MOMENT, WHOLE_MAX, shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
 from bucketsum.table.rows import Deletion, Row, RowKey, Status, padded_sequencer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 SHA1_SHARDS: Final = 16
 """Keys in the index for one SHA-1, so that a flood of equal objects is not throttled.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -13,8 +14,6 @@ from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.codec import NOT_STORED, nested, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum.events.object_events import ObjectEvent
 
 NO_SEQUENCER: Final = ""

@@ -8,16 +8,14 @@ import os
 import random
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.measure import mb_per_s
 from bucketsum_lab.protocol.disk import DiskSpeed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE_BYTES: Final = 64 * 1024 * 1024
 QUEUE_DEPTH: Final = 16

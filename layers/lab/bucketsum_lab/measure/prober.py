@@ -6,6 +6,7 @@ import math
 import os
 import platform
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,8 +24,6 @@ from bucketsum_lab.protocol.samples import Billing, ProberProcess, SampleStatus
 from bucketsum_lab.workloads import setting_of, workload_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.read_plan import ReadPolicy

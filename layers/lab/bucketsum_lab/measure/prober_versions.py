@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import re
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -20,8 +21,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.errors import ConcurrentUpdate, MemoryRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_lambda.type_defs import FunctionConfigurationTypeDef
 

@@ -6,12 +6,10 @@ import os
 import socket
 import stat
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 _BYTES_IN_TCP_INFO: Final = 120
 """Offset of ``tcpi_bytes_acked``, before ``tcpi_bytes_received``, in Linux's ``tcp_info``."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.errors import BadSweep
 from bucketsum.settings import AUTO_STREAMS
@@ -17,9 +18,6 @@ from bucketsum_lab.plan.setting_fields import (
 from bucketsum_lab.protocol.fields import Fields, among, boolean, number, several, text, whole
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FEW_SAMPLES_BELOW: Final = 5
 """Fewer samples of a cell than this say little about its spread."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence, Sized
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Final
@@ -12,8 +13,6 @@ from bucketsum_lab.protocol.fields import Fields, several, whole
 from bucketsum_lab.protocol.parameters import MEMORY_MB_MAX, MEMORY_MB_MIN, Setting, stream_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Sized
-
     from bucketsum_lab.protocol.parameters import Parameter, Value, Variant
 
 COMBINATIONS_MAX: Final = 10_000

@@ -5,6 +5,7 @@ The prober's role is to be the hasher with a clock: this imports nothing that th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
@@ -13,8 +14,6 @@ from bucketsum.table.codec import attributes_of
 from bucketsum_lab.protocol.samples import Reading, SampleStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.digest import Digest

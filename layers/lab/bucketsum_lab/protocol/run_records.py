@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,8 +14,6 @@ from bucketsum.prices import FREE_STORAGE_MB
 from bucketsum.table.codec import NOT_STORED, nested, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from bucketsum_lab.protocol.disk import DiskSpeed
 from bucketsum_lab.protocol.use import UseCurve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_lab.protocol.parameters import Statistic
 
 

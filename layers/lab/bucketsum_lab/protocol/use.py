@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
 
 INTERVALS_MAX: Final = 60
 """A longer curve is stored with longer intervals: an item of DynamoDB has at most 400 KB."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bucketsum.table.codec import from_values, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Self
 
 

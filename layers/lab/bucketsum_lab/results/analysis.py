@@ -13,6 +13,7 @@ import math
 import operator
 import random
 import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -31,8 +32,6 @@ from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.bottleneck import bottlenecks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from bucketsum.prices import Prices
     from bucketsum_lab.protocol.workload import Workload
 

@@ -8,6 +8,7 @@ limit only if more connections were not faster although the CPU was not at its l
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,8 +16,6 @@ from bucketsum_lab.protocol.run_records import Bottleneck
 from bucketsum_lab.protocol.use import Limit, Use, UseCurve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +13,6 @@ from bucketsum_lab.results.recommendation import require_documents
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum.errors import DamagedItem

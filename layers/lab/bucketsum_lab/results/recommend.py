@@ -6,6 +6,7 @@ Only settings that the template has parameters for are candidates; the workload 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from bucketsum_lab.results.recommendation import Candidate, Improvement, Recomme
 from bucketsum_lab.workloads import setting_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from bucketsum.prices import Prices
     from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.run_records import CellRow, Run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from bucketsum.measure import GB_PER_TB
 from bucketsum_lab.workloads import setting_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_lab.protocol.parameters import Setting, Value
     from bucketsum_lab.protocol.run_records import Run
 

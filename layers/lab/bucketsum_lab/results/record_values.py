@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from bucketsum.table.codec import attributes_of, from_values, names_of
 from bucketsum_lab.protocol.run_records import CellRow, Run
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads import SAMPLE_NAMES, setting_of, statistics_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _DOCUMENTS: Final = ("input", "machine", "deployed", "summary")
 _COUNTS: Final = ("n", "n_cold")

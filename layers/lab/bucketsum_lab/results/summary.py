@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,8 +18,6 @@ from bucketsum_lab.results.recommendation import Recommendation
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from bucketsum.prices import Prices
 
 NOT_LAMBDA: Final = "it was measured on a machine, not on Lambda"

@@ -7,6 +7,7 @@ objects need.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,8 +22,6 @@ from bucketsum_lab.workloads.transfer.workload import TransferWorkload
 from bucketsum_lab.workloads.unzip.workload import UnzipWorkload
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_lab.protocol.workload import Workload
     from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 

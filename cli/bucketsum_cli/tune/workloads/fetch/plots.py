@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.patches import Patch
@@ -16,8 +17,6 @@ from bucketsum_cli.tune.results import Panel, Results, measured
 from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
 
     from bucketsum_cli.tune.plots.plot import Plots

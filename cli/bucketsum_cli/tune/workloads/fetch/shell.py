@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,6 @@ from bucketsum_lab.workloads.fetch.model import FOLDER_PROCESSORS, ItemFailed, S
 from bucketsum_lab.workloads.fetch.processing import check
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from bucketsum_lab.workloads.fetch.model import Item

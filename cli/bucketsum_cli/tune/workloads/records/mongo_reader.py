@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,8 +18,6 @@ from bucketsum_lab.workloads.records.probe import READERS
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
 
 _SCHEME: Final = "mongodb://"

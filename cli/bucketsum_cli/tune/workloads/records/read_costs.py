@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
@@ -15,8 +16,6 @@ from bucketsum_lab.workloads.records.layouts import SINGLE_READS
 from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from bucketsum_lab.protocol.run_records import CellRow
 
 _MS: Final = 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -19,8 +20,6 @@ from bucketsum_lab.workloads.transfer.file_times import FileTime, read
 from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

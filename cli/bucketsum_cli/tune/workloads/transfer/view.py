@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +13,6 @@ from bucketsum_lab.workloads.transfer.file_times import P99_FROM, read
 from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
 

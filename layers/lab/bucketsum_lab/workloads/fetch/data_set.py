@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum_lab.protocol.fields import Fields, text, whole
 from bucketsum_lab.workloads.fetch.model import Item
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ITEMS: Final = 12
 SPREAD: Final = 11

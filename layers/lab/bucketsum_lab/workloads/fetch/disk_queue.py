@@ -6,13 +6,13 @@ Every wait ends when the queue is stopped, and whoever fails stops it: no side c
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Iterator
 from threading import Condition
 from typing import TYPE_CHECKING
 
 from bucketsum.errors import BucketsumError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from bucketsum_lab.workloads.fetch.model import Item

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from bucketsum.errors import BucketsumError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from bucketsum.s3.range_reads import Read

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 _IO: Final = Path("/proc/self/io")
 

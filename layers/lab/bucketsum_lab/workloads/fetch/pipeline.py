@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,6 @@ from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
 from bucketsum_lab.workloads.fetch.model import Timings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from bucketsum_lab.workloads.fetch.model import Item

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,6 @@ from bucketsum_lab.workloads.fetch.stages import DiskFetcher, DiskWorker
 from bucketsum_lab.workloads.fetch.streaming import Streaming
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from bucketsum_lab.workloads.fetch.model import Item, ItemSource, Work

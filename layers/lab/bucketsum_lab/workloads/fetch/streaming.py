@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,8 +16,6 @@ from bucketsum_lab.workloads.fetch.pipeline import in_threads
 from bucketsum_lab.workloads.fetch.processing import process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from bucketsum_lab.workloads.fetch.model import Item, ItemSource, Work
 
 

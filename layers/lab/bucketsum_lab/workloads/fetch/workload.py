@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -22,8 +23,6 @@ from bucketsum_lab.workloads.fetch.model import ItemFailed, Schedule, Work
 from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from bucketsum_lab.protocol.objects import PlannedObject
     from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -22,7 +23,6 @@ from bucketsum.errors import BucketsumError
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES_MAX, WrongRecord, id_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import IO
 

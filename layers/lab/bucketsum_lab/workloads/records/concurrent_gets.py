@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -12,8 +13,6 @@ from bucketsum.s3.response_head import ResponseHead
 from bucketsum.s3.source import ResumeBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from bucketsum.s3.curl_connections import Connections, Transfer
     from bucketsum_lab.workloads.records.index import Span
 

@@ -8,15 +8,13 @@ Turner (2023), and have no order: their ids are a permutation of 32-bit numbers.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zlib import crc32
 
 from bucketsum.errors import BucketsumError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RECORD_BYTES: Final = 97
 """Mean size of a record."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -17,8 +18,6 @@ from bucketsum_lab.workloads.records.layouts import RECORDS_TABLE
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_lab.workloads.records.data_set import WrongRecord, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from bucketsum_lab.workloads.records.record_reader import RecordReader
 
 PERCENTILES: Final = (50, 90, 99)

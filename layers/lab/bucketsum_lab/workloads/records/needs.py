@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
@@ -17,8 +18,6 @@ from bucketsum_lab.workloads.records.layouts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_lab.protocol.parameters import Value
 
 _DISK_SHARE: Final = 1.45

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING, Final
@@ -20,8 +21,6 @@ from bucketsum_lab.workloads.records.layouts import (
 from bucketsum_lab.workloads.records.partition import Sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_lab.protocol.parameters import Value
 
 _GETS_PER_SECOND_MAX: Final = 5_500

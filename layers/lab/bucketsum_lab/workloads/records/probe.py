@@ -6,6 +6,7 @@ import os
 import sqlite3
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -44,8 +45,6 @@ from bucketsum_lab.workloads.records.s3_readers import (
 from bucketsum_lab.workloads.records.tmp_readers import BlockFileReader, SqliteReader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum_lab.protocol.parameters import Statistic, Value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bucketsum.errors import SourceUnavailable
@@ -15,8 +16,6 @@ from bucketsum_lab.workloads.records.partition import Partition, object_name
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from bucketsum_lab.workloads.records.concurrent_gets import Received
 
 _Wanted = tuple[int, Span]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_lab.workloads.records.block_file import (
     BlockFile,
@@ -14,9 +15,6 @@ from bucketsum_lab.workloads.records.block_file import (
 )
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _DATABASE: Final = "records.sqlite"
 _INSERT: Final = "INSERT INTO records VALUES (?, ?)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -21,8 +22,6 @@ from bucketsum_lab.workloads.transfer.model import ClientName
 # ruff: noqa: PLC0415
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.read_plan import ReadPolicy

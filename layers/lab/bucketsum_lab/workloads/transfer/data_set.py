@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum_lab.protocol.fields import Fields, text, whole
 from bucketsum_lab.protocol.objects import DataFile
 from bucketsum_lab.workloads.transfer.model import files_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 FILE_BYTES_MIN: Final = 112_336
 FILE_BYTES_MAX: Final = 10_924_380

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.measure import percentile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _MICROSECONDS: Final = 1e6
 _MS: Final = 1000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -13,7 +14,6 @@ from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.workloads.transfer.model import PatternName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from concurrent.futures import Future
 
     from bucketsum_lab.workloads.transfer.model import Pattern

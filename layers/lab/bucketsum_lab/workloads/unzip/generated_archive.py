@@ -12,12 +12,10 @@ import hashlib
 import random
 import struct
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Final
 
 FILES: Final = 165
 FOLDERS: Final = 129

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bucketsum.archives.central_directory import read_directory
@@ -14,8 +15,6 @@ from bucketsum.table.archive_values import ArchiveStatus, Engine, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum.s3.range_reads import Read
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
@@ -22,8 +23,6 @@ from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from bucketsum.archives.archive_reader import ArchiveReader
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.range_reads import Read
