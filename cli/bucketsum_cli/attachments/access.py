@@ -54,7 +54,6 @@ def update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
     Raises:
         CannotDoError: They do not fit into one stack, or CloudFormation could not do it and
             restored the old state; the text says why.
-        ClientError: AWS refused.
     """
     name = access_stack_name(stack.name)
     is_there = _exists(stack, name)

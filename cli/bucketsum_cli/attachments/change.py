@@ -54,7 +54,6 @@ def check_bucket(stack: Stack, bucket: str) -> None:
     Raises:
         CannotDoError: There is no such bucket, it is in another account or Region, or the stack
             created it.
-        ClientError: AWS refused.
     """
     if not _BUCKET_NAME.fullmatch(bucket):
         raise CannotDoError(f"{bucket} is not the name of a bucket")

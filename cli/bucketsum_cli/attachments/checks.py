@@ -69,11 +69,7 @@ class Permissions:
 
     @classmethod
     def of(cls, stack: Stack) -> Permissions:
-        """Read the policies and the rules of a stack.
-
-        Raises:
-            ClientError: AWS refused.
-        """
+        """Read the policies and the rules of a stack."""
         url = stack.arrivals_queue_url
         attributes = stack.client("sqs").get_queue_attributes(
             QueueUrl=url, AttributeNames=["Policy"]
@@ -97,11 +93,7 @@ class Permissions:
 
 
 def attachments(stack: Stack) -> Iterator[Attachment]:
-    """Yield the stack's own bucket, then the attached ones.
-
-    Raises:
-        ClientError: AWS refused.
-    """
+    """Yield the stack's own bucket, then the attached ones."""
     permissions, attached = Permissions.of(stack), attached_to(stack)
     for name in dict.fromkeys((stack.bucket, *attached)):
         yield _attachment(stack, attached.get(name, AttachedBucket(name)), permissions)

@@ -28,9 +28,6 @@ class Coverage:
         """Read the notifications of the stack's bucket, unless it created the bucket.
 
         Topics count too, because one can forward its messages to the queue.
-
-        Raises:
-            ClientError: AWS refused.
         """
         if creates(stack, stack.bucket):
             return cls((KeyFilter(),))

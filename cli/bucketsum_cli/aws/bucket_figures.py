@@ -50,11 +50,7 @@ class BucketFigures:
 
 
 def figures_of_large(connection: Connection, bucket: str) -> BucketFigures | None:
-    """The figures of a *bucket* too large to be listed; None for others, or without figures.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """The figures of a *bucket* too large to be listed; None for others, or without figures."""
     cloudwatch: CloudWatchClient = connection.client("cloudwatch")
     pages = cloudwatch.get_paginator("list_metrics").paginate(
         Namespace=_NAMESPACE, Dimensions=[{"Name": "BucketName", "Value": bucket}]

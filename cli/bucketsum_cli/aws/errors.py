@@ -24,7 +24,11 @@ from bucketsum_cli.terminal.errors import CannotDoError
 T = TypeVar("T")
 
 AWS_ERRORS: Final = (ClientError, BotoCoreError)
-"""Everything that boto3 raises if a request fails."""
+"""Errors of requests: AWS refused, or cannot be reached.
+
+Every function of the command that sends a request may raise them; docstrings name other errors, and
+those of which more is to be said. `commands.root` explains all to the user.
+"""
 
 _SIGN_IN: Final = (
     "sign in (`aws sso login`, `aws configure`), name another profile with --profile, or use the "

@@ -45,11 +45,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class StateMachine:
-    """A state machine of a stack, whose executions have unique names.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """A state machine of a stack, whose executions have unique names."""
 
     client: SFNClient
     arn: str

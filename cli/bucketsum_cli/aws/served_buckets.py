@@ -59,11 +59,7 @@ def metadata_of(buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
 def attached_buckets(
     connection: Connection, stack_name: str, parameters: Mapping[str, str]
 ) -> dict[str, AttachedBucket]:
-    """Return the attached buckets of a stack by their names.
-
-    Raises:
-        ClientError: AWS refused.
-    """
+    """Return the attached buckets of a stack by their names."""
     attached, by_rule = (_names(parameters.get(name, "")) for name in _EARLIER_PARAMETERS)
     earlier = [
         AttachedBucket(name, Via.EVENTBRIDGE if name in by_rule else Via.S3) for name in attached
@@ -76,11 +72,7 @@ def attached_buckets(
 
 
 def attached_to(stack: Stack) -> dict[str, AttachedBucket]:
-    """Return the attached buckets of *stack* by their names.
-
-    Raises:
-        ClientError: AWS refused.
-    """
+    """Return the attached buckets of *stack* by their names."""
     return attached_buckets(stack.connection, stack.name, stack.parameters)
 
 

@@ -145,7 +145,6 @@ def stack_at(connection: Connection, name: str) -> Stack:
     Raises:
         CannotDoError: There is no such stack, or it is not bucketsum's.
         BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
-        ClientError: AWS refused.
     """
     description = description_of(connection, name)
     if description is None:
@@ -175,7 +174,6 @@ def description_of(connection: Connection, name: str) -> StackTypeDef | None:
 
     Raises:
         CannotDoError: What answered is not AWS.
-        ClientError: AWS refused.
     """
     from botocore.parsers import ResponseParserError  # noqa: PLC0415 - as slow as a client
 
@@ -213,9 +211,6 @@ def resources_of(connection: Connection, name: str) -> dict[str, Any]:
     """Return CloudFormation's summaries of the resources of the stack *name* by their logical ids.
 
     Those that have no physical id, because they were not created, are left out.
-
-    Raises:
-        ClientError: AWS refused.
     """
     pages = connection.client("cloudformation").get_paginator("list_stack_resources")
     return {
@@ -227,11 +222,7 @@ def resources_of(connection: Connection, name: str) -> dict[str, Any]:
 
 
 def physical_ids(connection: Connection, name: str) -> dict[str, str]:
-    """Return the names of the resources of the stack *name* by their logical ids.
-
-    Raises:
-        ClientError: AWS refused.
-    """
+    """Return the names of the resources of the stack *name* by their logical ids."""
     resources = resources_of(connection, name)
     return {logical: resource["PhysicalResourceId"] for logical, resource in resources.items()}
 

@@ -122,11 +122,7 @@ class Backfills:
         )
 
     def start(self, backfill: Backfill) -> None:
-        """Record *backfill* and start its execution; if AWS refuses, record it as stopped.
-
-        Raises:
-            ClientError: AWS refused.
-        """
+        """Record *backfill* and start its execution; if AWS refuses, record it as stopped."""
         self.table.record(backfill)
         try:
             self._state_machine.start(

@@ -38,11 +38,7 @@ class Count:
 
 
 def figures_count(connection: Connection, backfill: Backfill) -> Count | None:
-    """CloudWatch's figures if *backfill* is for the whole of a large bucket, else None.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """CloudWatch's figures if *backfill* is for the whole of a large bucket, else None."""
     if backfill.prefix or backfill.inventory or backfill.limit:
         return None
     figures = figures_of_large(connection, backfill.bucket)
@@ -62,7 +58,6 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
 
     Raises:
         BadInventory: Its inventory cannot be used.
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     if backfill.inventory is not None:
         return _from_inventory(s3, backfill, backfill.inventory)

@@ -201,9 +201,6 @@ def put_and_wait(
 
     With *timeout_seconds* None it does not wait. Returns the uploads in the order of *files*, and
     the files that could not be read.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     uploads, skipped = _send(stack, files)
     if timeout_seconds is not None:

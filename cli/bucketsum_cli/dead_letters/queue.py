@@ -28,9 +28,6 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadL
 
     They are hidden from other consumers meanwhile, for at most *hold_seconds*. At the end, the
     messages that were not deleted become visible again.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     sqs = stack.client("sqs")
     messages: dict[str, DeadLetter] = {}
@@ -56,11 +53,7 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadL
 
 
 def hidden_count(stack: Stack) -> int:
-    """Return roughly how many messages another consumer is holding now.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """Return roughly how many messages another consumer is holding now."""
     name: Final = "ApproximateNumberOfMessagesNotVisible"
     attributes = stack.client("sqs").get_queue_attributes(
         QueueUrl=stack.dead_letter_queue_url, AttributeNames=[name]
@@ -72,9 +65,6 @@ def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
     """Return key, version id and entity tag → reason, of up to 1,000 messages in the queue.
 
     Only objects that could not be hashed are returned, not deletions.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     with received(stack, _CHECKED_MESSAGES, _CHECK_SECONDS) as messages:
         return {

@@ -39,9 +39,6 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
 
     If this is interrupted, a message is in at least one of the two queues; being in both only
     means that its object is hashed twice, to the same row.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     sqs = stack.client("sqs")
     result = RedriveResult([], [], [])

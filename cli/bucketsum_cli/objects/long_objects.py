@@ -40,11 +40,7 @@ class LongObject:
 
 
 def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedItem]]:
-    """The versions of *key* that are being hashed in slices, or were stopped; and damaged ones.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """The versions of *key* that are being hashed in slices, or were stopped; and damaged ones."""
     items = stack.progress_table().in_progress()
     every = [item for item in items if _name_of(item) == f"{stack.bucket}/{key}"]
     damaged = [item for item in every if isinstance(item, DamagedItem)]

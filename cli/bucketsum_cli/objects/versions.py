@@ -45,10 +45,6 @@ def versions_in(
     """Yield the newest version of each object under *prefix*, by key, or all versions.
 
     Deleted objects are left out. S3 and the table are asked for a page at a time.
-
-    Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused a request.
     """
     table = stack.digests_table()
     pages = stack.client("s3").get_paginator("list_object_versions")
@@ -70,10 +66,6 @@ def newest_version(
 
     None means that there is no such object, or that it was deleted. S3 lists the exact key first,
     and its newest version or delete marker before all others.
-
-    Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused a request.
     """
     page = s3.list_object_versions(Bucket=bucket, Prefix=key, MaxKeys=1)
     for version in page.get("Versions", ()):

@@ -38,11 +38,7 @@ class Header:
 
 
 def header_of(stack: Stack) -> Header:
-    """Read the header of *stack*.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """Read the header of *stack*."""
     function = stack.function_configuration()
     return Header(
         bucketsum=__version__,

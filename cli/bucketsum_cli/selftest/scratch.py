@@ -226,7 +226,6 @@ class Scratch:
         """Delete objects, rows, measurements and the dead letter, all of this self-test alone.
 
         Raises:
-            BotoCoreError, ClientError: AWS cannot be reached, or refused.
             CannotDoError: S3 refuses to delete an object.
         """
         for _ in emptied(self._s3, self.stack.bucket, self.prefix):

@@ -66,11 +66,7 @@ def arrivals_metric(stack: Stack, name: str) -> Metric:
 def metric_values(
     stack: Stack, metrics: Mapping[str, Metric], start: datetime, end: datetime
 ) -> dict[str, Values]:
-    """Read all *metrics* with one request, or one per page; names → values.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """Read all *metrics* with one request, or one per page; names → values."""
     period = _LONG_STEP if end - start >= _LONG else _STEP
     pages = (
         stack.client("cloudwatch")

@@ -147,11 +147,7 @@ def stack_status(
 
 
 def quota_problem(stack: Stack) -> str | None:
-    """A sentence if the account allows fewer executions than the mappings may use, else None.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """A sentence if the account allows fewer executions than the mappings may use, else None."""
     if stack.connection.is_local:
         return None
     sources = {name: event_source_of(stack, queue) for name, queue in MAXIMA.items()}
@@ -172,11 +168,7 @@ def quota_problem(stack: Stack) -> str | None:
 
 
 def event_source_of(stack: Stack, queue: str = "ArrivalsQueueUrl") -> EventSource:
-    """The event source mapping of a queue, which is an output of the stack.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """The event source mapping of a queue, which is an output of the stack."""
     is_long = queue == MAXIMA["LongObjectConcurrency"]
     function = stack.outputs["SlicerFunctionName"] if is_long else stack.function
     listed = stack.client("lambda").list_event_source_mappings(FunctionName=function)

@@ -72,7 +72,6 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
 
     Raises:
         CannotDoError: The sweep cannot run; the message names the field to change.
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     try:
         sweep = SweepInput.from_json(fields).with_deployed(sweeper.parameters)

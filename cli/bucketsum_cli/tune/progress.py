@@ -104,11 +104,7 @@ class ProgressBars:
 
 
 def ended_execution(sweeper: Sweeper, run_id: str, plan: Plan) -> Execution:
-    """Follow the execution to its end; Ctrl-C stops it and ends the command.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
+    """Follow the execution to its end; Ctrl-C stops it and ends the command."""
     try:
         return _follow(sweeper, run_id, plan)
     except KeyboardInterrupt:

@@ -28,7 +28,6 @@ class RecordedRuns:
 
     Raises:
         CannotDoError: There is no such stack or run, or a file cannot be read.
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
 
     def __init__(self, target: Target) -> None:

@@ -161,7 +161,6 @@ def results_of(store: RunStore, run_id: str) -> Results:
 
     Raises:
         CannotDoError: There is no such run.
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     run = store.run(run_id)
     if run is None:

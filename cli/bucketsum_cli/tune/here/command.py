@@ -60,7 +60,6 @@ def run_here(
 
     Raises:
         CannotDoError: The sweep cannot run; the message names the field or option to change.
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     if importlib.util.find_spec("pycurl") is None:
         raise CannotDoError("--here reads over libcurl, as the functions do: pip install pycurl")

@@ -158,7 +158,6 @@ def place_of(target: Target, bucket_name: str | None) -> Place:
     Raises:
         CannotDoError: There is no such stack or bucket, or the stack hashes its objects.
         UsageError: No option names a bucket.
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     if target.is_named:
         stack = target.find()
