@@ -1,7 +1,7 @@
 """Time, memory and result of a measured process.
 
 Imports little of the standard library, because the memory of this process is measured. The
-layer's Meter is not used: it leaves out child processes and the memory of the start-up.
+lab's Meter is not used: it leaves out child processes and the memory of the start-up.
 """
 
 from __future__ import annotations

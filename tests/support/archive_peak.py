@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from bench.tables.process import peak_bytes
+
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
-from bucketsum.measure import Meter
 from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
 
 
@@ -22,12 +23,11 @@ def main(mode: Mode, threads: int, path: Path) -> None:
             return file.read(length)
 
         archive = ArchiveReader(settings, path.parent).open(read, path.stat().st_size)
-        meter = Meter()
         for _ in archive.members(iter(lambda: chunks.read(1 << 20), b""), RunningDigest()):
             continue
     assert archive.summary.reason is None
     assert not archive.summary.unreadable
-    sys.stdout.write(str(meter.stop(0).max_rss_bytes))
+    sys.stdout.write(str(peak_bytes()))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.measure import GB_PER_TB
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_lab.protocol.measuring import GB_PER_TB
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,20 +1,12 @@
-"""Measure time, CPU time and memory; compute speed, cost and percentiles."""
+"""Time and memory that reading takes, and its speed."""
 
 from __future__ import annotations
 
-import math
-import re
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 BYTES_PER_MB: Final = 1_000_000
 """MB is 10⁶ bytes everywhere in bucketsum; MiB is 2²⁰."""
-
-BYTES_PER_GB: Final = 1_000_000_000
-GB_PER_TB: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,58 +34,3 @@ class Measurement:
 def mb_per_s(size_bytes: int, seconds: float) -> float:
     """10⁶ bytes per second; 0 if no time passed."""
     return size_bytes / BYTES_PER_MB / seconds if seconds > 0 else 0.0
-
-
-def usd_per_gb(usd: float, size_bytes: int) -> float:
-    """Dollars per 10⁹ bytes, if reading *size_bytes* cost *usd*."""
-    return usd * BYTES_PER_GB / size_bytes
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """Linear interpolation between the closest ranks (0.5 is the median)."""
-    ordered = sorted(values)
-    position = share * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
-
-
-class Meter:
-    """Measures wall time, CPU time and peak memory from its creation to `stop`."""
-
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._clock = clock
-        self.peak_was_reset = _reset_peak()
-        """Whether the peak is of the measured time, not of the process's whole life."""
-        self._cpu_started = time.process_time()
-        self._started = clock()
-
-    def stop(self, size_bytes: int) -> Measurement:
-        """The measurement of reading *size_bytes*."""
-        seconds = self._clock() - self._started
-        cpu_seconds = time.process_time() - self._cpu_started
-        return Measurement(size_bytes, seconds, cpu_seconds, _peak_bytes())
-
-
-_PROC: Final = Path("/proc/self")
-_RESET_PEAK: Final = "5"
-_KIB: Final = 1024
-
-
-def _reset_peak() -> bool:
-    """Reset the kernel's record of this process's peak memory; False if that is impossible."""
-    try:
-        (_PROC / "clear_refs").write_text(_RESET_PEAK)
-    except OSError:  # not Linux, or not allowed
-        return False
-    return True
-
-
-def _peak_bytes() -> int | None:
-    """Peak resident memory since the last reset."""
-    try:
-        status = (_PROC / "status").read_text()
-    except OSError:
-        return None
-    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
-    return int(peak[1]) * _KIB if peak else None

@@ -22,7 +22,6 @@ FREE_STORAGE_MB: Final = 512
 """The size of /tmp that is free."""
 
 _MB_PER_GB: Final = 1024
-_MS_PER_HOUR: Final = 3_600_000
 """Lambda's GB is 1,024 of its MB."""
 
 
@@ -80,26 +79,6 @@ class Prices:
         memory = seconds * memory_mb / _MB_PER_GB * self.gb_second
         extra_mb = max(0, storage_mb - FREE_STORAGE_MB)
         return memory + seconds * extra_mb / _MB_PER_GB * self.storage_gb_second + self.request
-
-
-@dataclass(frozen=True, slots=True)
-class MachinePrice:
-    """Price of a machine without Lambda, in US dollars."""
-
-    usd_per_hour: float | None = None
-    """None if it is not known."""
-    date: str | None = None
-    """Day on which it was given."""
-    priced_as: None = None
-
-    def invocation_usd(
-        self,
-        billed_ms: float,
-        memory_mb: int,  # noqa: ARG002 - as `Prices`
-        storage_mb: int = FREE_STORAGE_MB,  # noqa: ARG002 - as `Prices`
-    ) -> float | None:
-        """Cost of *billed_ms* of the whole machine; None if its price is not known."""
-        return None if self.usd_per_hour is None else billed_ms / _MS_PER_HOUR * self.usd_per_hour
 
 
 def prices_in(region: str, architecture: str) -> Prices:

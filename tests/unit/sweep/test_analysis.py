@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.sweeps import HASH, UNZIP, stats_of
 
-from bucketsum.measure import percentile
 from bucketsum.prices import prices_in
+from bucketsum_lab.protocol.measuring import percentile
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics
 from bucketsum_lab.protocol.samples import Sample, SampleStatus

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
-from bucketsum.prices import MachinePrice
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
@@ -27,6 +26,7 @@ from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.workloads import add_programs
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
+from bucketsum_lab.results.machine_price import MachinePrice
 
 if TYPE_CHECKING:
     from pathlib import Path

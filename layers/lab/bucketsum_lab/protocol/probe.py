@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.digest import Digest
-    from bucketsum.measure import Measurement, Meter
+    from bucketsum.measure import Measurement
     from bucketsum.s3.source import Source
     from bucketsum_lab.protocol.disk import DiskSpeed
+    from bucketsum_lab.protocol.measuring import Meter
     from bucketsum_lab.protocol.parameters import Value
     from bucketsum_lab.protocol.samples import Billing, ProberProcess
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from bucketsum.measure import GB_PER_TB, mb_per_s, usd_per_gb
+from bucketsum.measure import mb_per_s
 from bucketsum_lab.plan.input import Strategy, StrategyName
+from bucketsum_lab.protocol.measuring import GB_PER_TB, usd_per_gb
 from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
 from bucketsum_lab.results.recommendation import Candidate, Improvement, Recommendation
 from bucketsum_lab.workloads import setting_of

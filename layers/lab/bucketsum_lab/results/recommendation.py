@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.measure import GB_PER_TB
+from bucketsum_lab.protocol.measuring import GB_PER_TB
 from bucketsum_lab.workloads import setting_of
 
 if TYPE_CHECKING:

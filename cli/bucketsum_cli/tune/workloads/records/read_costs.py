@@ -10,8 +10,9 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.measure import BYTES_PER_GB, BYTES_PER_MB
+from bucketsum.measure import BYTES_PER_MB
 from bucketsum.prices import S3_GET
+from bucketsum_lab.protocol.measuring import BYTES_PER_GB
 from bucketsum_lab.workloads.records.layouts import SINGLE_READS
 from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 

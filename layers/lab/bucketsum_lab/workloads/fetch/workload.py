@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
-from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU
 
 # What only a probe or a generated data set needs is imported there, as in unzip.
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
+from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import DataFile, Generated, file_key
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, failed

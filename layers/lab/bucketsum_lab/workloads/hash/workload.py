@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
-from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.estimate import read_seconds
+from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import Generated, content
 from bucketsum_lab.protocol.probe import answer_of, created_object
 from bucketsum_lab.protocol.workload import Workload

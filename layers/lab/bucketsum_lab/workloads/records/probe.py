@@ -14,9 +14,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSettings
-from bucketsum.measure import BYTES_PER_MB, Meter
+from bucketsum.measure import BYTES_PER_MB
 from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.curl_setup import SignedUrls, transport_config
+from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.protocol.probe import created_object, failed, measured_answer

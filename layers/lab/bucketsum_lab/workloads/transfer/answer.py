@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.workspace import workspace
 from bucketsum.digest import Digest, digest_of
 from bucketsum.errors import BadSettings, BadSweep
-from bucketsum.measure import Meter
+from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.probe import checked_answer, failed
 from bucketsum_lab.workloads.transfer import data_set, file_times
 from bucketsum_lab.workloads.transfer.data_set import SetFile

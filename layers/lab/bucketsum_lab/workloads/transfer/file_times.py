@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Final
 
-from bucketsum.measure import percentile
+from bucketsum_lab.protocol.measuring import percentile
 
 _MICROSECONDS: Final = 1e6
 _MS: Final = 1000

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings, BadSweep
-from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU, archive_threads, has_second_core
 from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
+from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import Generated
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, created_object, failed
