@@ -130,7 +130,7 @@ def local_documents(
 
 def backfill_documents() -> list[Any]:
     """The documents of `bucketsum backfill`."""
-    work = Work(objects=1, size_bytes=1)
+    work = Work(object_count=1, size_bytes=1)
     bill = bill_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
     run = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00")
     progress = Progress(run, (), Work(0, 0), Tally(), None, 0.0, 1.0)

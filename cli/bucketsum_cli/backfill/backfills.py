@@ -53,7 +53,7 @@ class Progress:
     def left(self) -> int | None:
         """Objects that are not done; None while it is not known how many there are."""
         if self.backfill.status is BackfillStatus.QUEUED:
-            return max(0, self.queued.objects - self.tally.objects)
+            return max(0, self.queued.object_count - self.tally.objects)
         if self.backfill.expected_objects is None:
             return None
         return max(0, self.backfill.expected_objects - self.tally.objects)

@@ -69,20 +69,18 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The objects of a backfill.
+    """The objects of a backfill."""
 
-    Attributes:
-        bytes_by_class: Their bytes by S3's storage class, as far as it is known.
-    """
-
-    objects: int
+    object_count: Annotated[int, "Number of the objects."]
     size_bytes: int
-    bytes_by_class: Mapping[str, int] = field(default_factory=dict)
+    bytes_by_class: Annotated[
+        Mapping[str, int], "Bytes by S3 storage class; empty if not known."
+    ] = field(default_factory=dict)
 
     @property
     def mean_bytes(self) -> int:
         """Mean size of an object."""
-        return self.size_bytes // self.objects if self.objects else 0
+        return self.size_bytes // self.object_count if self.object_count else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +105,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """The cost and the time of a backfill.
+    """The cost and the time of a backfill."""
 
-    Attributes:
-        hours: Time until the last object is hashed.
-        limit: The reason why it takes so long.
-        rows_usd_per_month: Storage of the rows, with point-in-time recovery.
-        checksum_usd: S3 Batch Operations' price of the same checksums, in a report.
-    """
-
-    items: tuple[Item, ...]
-    hours: float
-    limit: Limit
-    rows_usd_per_month: float
-    checksum_usd: float
+    items: Annotated[tuple[Item, ...], "Lines of the bill."]
+    hours: Annotated[float, "Estimated time until the last object is hashed."]
+    limited_by: Annotated[Limit, "The limit that determines the time."]
+    rows_usd_per_month: Annotated[float, "Storage of the rows, with point-in-time recovery."]
+    checksum_usd: Annotated[
+        float, "Price of the same checksums by S3 Batch Operations, in a report."
+    ]
 
     @property
     def usd(self) -> float:
@@ -142,8 +135,8 @@ def bill_of(work: Work, setup: Setup, prices: Prices) -> Bill:
     seconds, limit = _duration(work, setup)
     items = _orchestration(work, setup, prices, seconds) + _hashing(work, setup, prices)
     stored = (_ROW_BYTES + _INDEX_BYTES) * listed.TABLE_BYTE_MONTH.each
-    rows = work.objects * (stored + _ROW_BYTES * listed.BACKUP_BYTE_MONTH.each)
-    checksums = work.objects * listed.BATCH_OBJECT.each + listed.BATCH_JOB.each
+    rows = work.object_count * (stored + _ROW_BYTES * listed.BACKUP_BYTE_MONTH.each)
+    checksums = work.object_count * listed.BATCH_OBJECT.each + listed.BATCH_JOB.each
     checksums += work.size_bytes * listed.CHECKSUM_BYTE.each
     return Bill(_retrieval(work) + items, seconds / 3600, limit, rows, checksums)
 
@@ -169,24 +162,24 @@ def _gets_per_object(work: Work, setup: Setup) -> int:
 
 
 def _duration(work: Work, setup: Setup) -> tuple[float, Limit]:
-    gets = work.objects * _gets_per_object(work, setup)
+    gets = work.object_count * _gets_per_object(work, setup)
     listers = enqueuers_for(setup.concurrency)
     return max(
-        (work.objects * _object_seconds(work, setup) / setup.concurrency, Limit.CONCURRENCY),
+        (work.object_count * _object_seconds(work, setup) / setup.concurrency, Limit.CONCURRENCY),
         (gets / GETS_PER_SECOND, Limit.REQUESTS),
-        (work.objects / LISTED_PER_SECOND / listers, Limit.LISTING),
+        (work.object_count / LISTED_PER_SECOND / listers, Limit.LISTING),
     )
 
 
 def _messages(work: Work) -> int:
     each = max(1, min(OBJECTS_MAX, TOTAL_BYTES_MAX // max(1, work.mean_bytes)))
-    return ceil(work.objects / each)
+    return ceil(work.object_count / each)
 
 
 def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> tuple[Item, ...]:
     messages = _messages(work)
     invocations = messages / setup.batch_size
-    pages = work.objects / _LIST_OBJECTS
+    pages = work.object_count / _LIST_OBJECTS
     listers = enqueuers_for(setup.concurrency)
     rounds = ceil(seconds / ROUND_SECONDS)
     transitions = rounds * (_TRANSITIONS_PER_ROUND + listers * _TRANSITIONS_PER_CHILD)
@@ -200,21 +193,21 @@ def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> 
         ("enqueuer, Lambda seconds", seconds * listers, listing_second),
         ("state transitions", transitions, listed.STATE_TRANSITION.each),
         ("SQS requests", sqs, listed.SQS_REQUEST.each),
-        ("look-ups of rows", work.objects, listed.READ_UNIT.each / 2),
+        ("look-ups of rows", work.object_count, listed.READ_UNIT.each / 2),
         ("positions and counts", positions + invocations, listed.WRITE_UNIT.each),
     )
 
 
 def _hashing(work: Work, setup: Setup, prices: Prices) -> tuple[Item, ...]:
     invocations = _messages(work) / setup.batch_size
-    gets = work.objects * _gets_per_object(work, setup)
-    seconds = work.objects * _object_seconds(work, setup)
+    gets = work.object_count * _gets_per_object(work, setup)
+    seconds = work.object_count * _object_seconds(work, setup)
     compute = prices.invocation_usd(1000, setup.memory_mb) - prices.request
     logs = invocations * _LOG_BYTES_PER_INVOCATION
     return _items(
         Group.HASHING,
         ("S3 GETs", gets, listed.S3_GET.each),
-        ("rows written", work.objects, _ROW_WRITE_UNITS * listed.WRITE_UNIT.each),
+        ("rows written", work.object_count, _ROW_WRITE_UNITS * listed.WRITE_UNIT.each),
         ("hasher, Lambda requests", invocations, prices.request),
         ("hasher, Lambda seconds", seconds, compute),
         ("log bytes", logs, listed.LOG_BYTE.each),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated
 
 from bucketsum.backfill.backfill_records import Backfill, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import ARCHIVED, page_of_keys
 from bucketsum_cli.aws.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.backfill.bill import Work
+from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.output import notes, size_text
 
 if TYPE_CHECKING:
@@ -22,19 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The objects of a backfill.
+    """The objects of a backfill."""
 
-    Attributes:
-        work: Their number and size.
-        source: How they were counted.
-        is_exact: Whether all of them were counted.
-        archived: Objects in GLACIER and DEEP_ARCHIVE that are left out.
-    """
-
-    work: Work
-    source: str
-    is_exact: bool
-    archived: int = 0
+    work: Work = field(metadata=INLINE)
+    counted: Annotated[str, "How the objects were counted."]
+    is_exact: Annotated[bool, "Whether all of them were counted."]
+    archived_objects: Annotated[int, "Objects in GLACIER and DEEP_ARCHIVE that are left out."] = 0
 
 
 def figures_count(connection: Connection, backfill: Backfill) -> Count | None:
@@ -64,7 +58,7 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
     with notes().status("counting ...") as status:
         for count in _listed(s3, backfill):
             size = size_text(count.work.size_bytes)
-            status.update(f"counting: {count.work.objects:,} objects, {size}")
+            status.update(f"counting: {count.work.object_count:,} objects, {size}")
     return count
 
 
@@ -81,7 +75,7 @@ def _listed(s3: S3Client, backfill: Backfill) -> Iterator[Count]:
         archived += page.archived
         part = page.after
         work = Work(objects, sizes.total(), sizes)
-        yield Count(work, "counted by listing", is_exact=True, archived=archived)
+        yield Count(work, "counted by listing", is_exact=True, archived_objects=archived)
 
 
 def _from_inventory(s3: S3Client, backfill: Backfill, url: str) -> Count:
@@ -100,7 +94,7 @@ def _from_inventory(s3: S3Client, backfill: Backfill, url: str) -> Count:
     files = len(manifest.files)
     factor = sum(file.size_bytes for file in manifest.files) / max(1, first.size_bytes)
     estimated = Work(round(objects * factor), round(size_bytes * factor))
-    if backfill.limit is not None and backfill.limit < estimated.objects:
+    if backfill.limit is not None and backfill.limit < estimated.object_count:
         estimated = Work(backfill.limit, backfill.limit * estimated.mean_bytes)
     source = "counted in the inventory" if files == 1 else f"estimated from 1 of {files} files"
     return Count(estimated, source, is_exact=files == 1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
-from bucketsum_cli.backfill.bill import Bill, Group, Item, Limit
+from bucketsum_cli.backfill.bill import Bill, Group
+from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.terminal.output import moment_text, say, size_text
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
@@ -41,21 +42,12 @@ _SHOWN_USD: Final = 0.00005
 class BackfillBill:
     """Estimate of the cost and the time of a backfill."""
 
-    object_count: Annotated[int, "Number of the objects."]
-    size_bytes: int
-    counted: Annotated[str, "How the objects were counted."]
-    is_exact: Annotated[bool, "Whether all of them were counted."]
-    archived_objects: Annotated[int, "Objects in GLACIER and DEEP_ARCHIVE that are left out."]
-    bytes_by_class: Annotated[Mapping[str, int], "Bytes by S3 storage class; empty if not known."]
-    items: Annotated[Sequence[Item], "Lines of the bill."]
+    count: Count = field(metadata=INLINE)
+    bill: Bill = field(metadata=INLINE)
     retrieval_usd: Annotated[float, "US dollars for reading objects of cheap storage classes."]
     orchestration_usd: Annotated[float, "US dollars for finding and queueing the objects."]
     usd: Annotated[float, "US dollars; of a backfill, the cost so far."]
     requests_priced_as: Annotated[str, "Region of all prices but Lambda's."]
-    rows_usd_per_month: Annotated[float, "Storage of the rows."]
-    checksum_usd: Annotated[float, "Price of the same checksums by S3 Batch Operations."]
-    hours: Annotated[float, "Estimated time."]
-    limited_by: Annotated[Limit, "The limit that determines the time."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +96,9 @@ class BackfillProgress:
 def print_bill(count: Count, bill: Bill, region: str) -> None:
     """Show the objects, and each line of the bill."""
     work = count.work
-    say(f"{work.objects:,} objects, {size_text(work.size_bytes)} ({count.source})")
-    if count.archived:
-        say(f"{count.archived:,} more in GLACIER or DEEP_ARCHIVE are left out (--archived)")
+    say(f"{work.object_count:,} objects, {size_text(work.size_bytes)} ({count.counted})")
+    if count.archived_objects:
+        say(f"{count.archived_objects:,} more in GLACIER or DEEP_ARCHIVE are left out (--archived)")
     rows = [
         [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
         for item in bill.items
@@ -127,7 +119,7 @@ def print_bill(count: Count, bill: Bill, region: str) -> None:
     if bill.checksum_is_cheaper:
         say(f"cheaper: S3 Batch Operations computes these checksums for {bill.checksum_usd:,.2f} "
             "USD, in a report instead of the table")  # fmt: skip
-    say(f"{time_text(bill.hours)}, limited by {bill.limit.value}")
+    say(f"{time_text(bill.hours)}, limited by {bill.limited_by.value}")
 
 
 def time_text(hours: float) -> str:
@@ -140,21 +132,12 @@ def time_text(hours: float) -> str:
 def bill_document(count: Count, bill: Bill) -> BackfillBill:
     """Return the bill as a document."""
     return BackfillBill(
-        object_count=count.work.objects,
-        size_bytes=count.work.size_bytes,
-        counted=count.source,
-        is_exact=count.is_exact,
-        archived_objects=count.archived,
-        bytes_by_class=count.work.bytes_by_class,
-        items=bill.items,
+        count=count,
+        bill=bill,
         retrieval_usd=bill.usd_of(Group.RETRIEVAL),
         orchestration_usd=bill.usd_of(Group.ORCHESTRATION),
         usd=bill.usd,
         requests_priced_as=REQUESTS_REGION,
-        rows_usd_per_month=bill.rows_usd_per_month,
-        checksum_usd=bill.checksum_usd,
-        hours=bill.hours,
-        limited_by=bill.limit,
     )
 
 
@@ -170,7 +153,7 @@ def _cells(progress: Progress | DamagedItem) -> list[str | Cell]:
         progress.backfill.backfill_id,
         f"{progress.backfill.bucket}/{progress.backfill.prefix or ''}",
         progress.state,
-        f"{progress.queued.objects:,}",
+        f"{progress.queued.object_count:,}",
         f"{progress.tally.objects:,}",
         f"{progress.usd:,.2f}",
     ]
@@ -189,7 +172,7 @@ def print_progress(progress: Progress) -> None:
             say(f"part {part.number:<3} {part.failure}")
     say(f"started  {moment_text(backfill.started_at)} UTC, execution {backfill.executions}")
     done = sum(part.done for part in progress.parts)
-    say(f"queued   {queued.objects:,} objects, {size_text(queued.size_bytes)}; "
+    say(f"queued   {queued.object_count:,} objects, {size_text(queued.size_bytes)}; "
         f"{done} of {len(progress.parts)} parts")  # fmt: skip
     if progress.archived:
         say(f"archived {progress.archived:,} in GLACIER or DEEP_ARCHIVE, left out (--archived)")
@@ -204,7 +187,7 @@ def print_progress(progress: Progress) -> None:
 
 def _left_text(progress: Progress) -> str:
     if progress.left is None:
-        waiting = progress.queued.objects - progress.tally.objects
+        waiting = progress.queued.object_count - progress.tally.objects
         return f"{max(0, waiting):,} of the queued objects; the total is not known"
     if progress.left and progress.objects_per_second:
         hours = progress.left / progress.objects_per_second / 3600
@@ -233,7 +216,7 @@ def progress_document(progress: Progress | DamagedItem) -> BackfillProgress:
         started_at=backfill.started_at,
         ended_at=backfill.ended_at,
         executions=backfill.executions,
-        queued_objects=progress.queued.objects,
+        queued_objects=progress.queued.object_count,
         queued_bytes=progress.queued.size_bytes,
         archived_objects=progress.archived,
         parts=len(progress.parts),

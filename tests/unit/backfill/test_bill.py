@@ -43,7 +43,7 @@ def test_large_objects_are_alone_in_their_messages() -> None:
 def test_the_limit_is_named(concurrency: int, limit: Limit) -> None:
     """More concurrency helps until S3's own limit for a prefix is reached."""
     setup = Setup(memory_mb=256, concurrency=concurrency, batch_size=10)
-    assert bill_of(Work(BILLION, 0), setup, PRICES).limit is limit
+    assert bill_of(Work(BILLION, 0), setup, PRICES).limited_by is limit
 
 
 def test_no_objects_cost_nothing() -> None:

@@ -234,6 +234,6 @@ def _start(backfills: Backfills, backfill: Backfill, count: Count | None, *, yes
     confirm(f"Start the backfill of {backfill.bucket}?", "nothing was started", yes=yes)
     if count:
         backfill = replace(
-            backfill, expected_objects=count.work.objects, expected_bytes=count.work.size_bytes
+            backfill, expected_objects=count.work.object_count, expected_bytes=count.work.size_bytes
         )
     backfills.start(backfill)
