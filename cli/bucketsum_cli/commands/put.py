@@ -59,21 +59,10 @@ _LOOKED_AT: Final = 10
 class UploadedObject:
     """An uploaded file, with its digest if it has one already."""
 
-    key: str
+    file: LocalFile = field(metadata=INLINE)
     version: str
-    path: Path
-    size_bytes: int
     etag: str
     digest: DigestState = field(metadata=INLINE)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedFile:
-    """A file that `put` would upload."""
-
-    key: str
-    path: Path
-    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +70,7 @@ class PutPlan:
     """The uploads that `put --dry-run` shows and does not make."""
 
     bucket: str
-    files: Annotated[Sequence[PlannedFile], "Files that would be uploaded."]
+    files: Annotated[Sequence[LocalFile], "Files that would be uploaded."]
     skipped: Sequence[Skipped]
 
 
@@ -167,8 +156,7 @@ def put(
 
 def _show_plan(stack: Stack, selection: FileSelection, *, as_json: bool) -> None:
     if as_json:
-        files = [PlannedFile(file.key, file.path, file.size_bytes) for file in selection.files]
-        print_json(PutPlan(stack.bucket, files, selection.skipped))
+        print_json(PutPlan(stack.bucket, selection.files, selection.skipped))
     else:
         print_table([KEY, SIZE], ([f.key, size_text(f.size_bytes)] for f in selection.files))
         total = size_text(sum(file.size_bytes for file in selection.files))
@@ -263,10 +251,8 @@ def _as_cells(upload: Upload) -> list[str | Cell]:
 
 def _document_of(upload: Upload) -> UploadedObject:
     return UploadedObject(
-        key=upload.file.key,
+        file=upload.file,
         version=upload.row_key.entry,
-        path=upload.file.path,
-        size_bytes=upload.file.size_bytes,
         etag=upload.etag,
         digest=digest_state(upload.row),
     )
