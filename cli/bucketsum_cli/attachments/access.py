@@ -24,7 +24,7 @@ from bucketsum_cli.aws.served_buckets import (
     metadata_of,
 )
 from bucketsum_cli.aws.stack import description_of, physical_ids
-from bucketsum_cli.stacks.teardown import deleted_stack
+from bucketsum_cli.stacks.teardown import deleted_stack, failures_of
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import progress
 
@@ -291,20 +291,10 @@ def _written(stack: Stack, name: str, template: Mapping[str, Any], *, new: bool)
             yield status
             return
         if status.endswith(("_FAILED", "ROLLBACK_COMPLETE", "DELETE_COMPLETE")):
+            reasons = failures_of(cloudformation, written["StackId"], "_FAILED")
             raise CannotDoError(
                 f"CloudFormation could not write the stack {name} ({status}): "
-                f"{_reason(cloudformation, written['StackId'])}"
+                f"{reasons[-1] if reasons else 'see its events'}"
             )
         yield status
         time.sleep(_POLL_SECONDS)
-
-
-def _reason(cloudformation: Any, stack_id: str) -> str:  # noqa: ANN401 - boto3's client
-    """Return the reason of the earliest failure."""
-    events = cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]
-    reasons = [
-        f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"
-        for event in events
-        if event["ResourceStatus"].endswith("_FAILED")
-    ]
-    return reasons[-1] if reasons else "see its events"

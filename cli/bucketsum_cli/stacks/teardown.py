@@ -148,22 +148,23 @@ def deleted_stack(connection: Connection, stack_id: str) -> Iterator[str]:
         if status == "DELETE_COMPLETE":
             return
         if status.endswith("_FAILED"):
-            raise CannotDoError(_failure(cloudformation, stack_id))
+            reasons = "; ".join(failures_of(cloudformation, stack_id, "DELETE_FAILED"))
+            raise CannotDoError(
+                f"CloudFormation could not delete the stack: {reasons or 'no reason is given'}. "
+                "Remove the cause, and run the command again: it goes on from here"
+            )
         yield status
         time.sleep(_POLL_SECONDS)
 
 
-def _failure(cloudformation: Any, stack_id: str) -> str:  # noqa: ANN401 - boto3's client
+def failures_of(cloudformation: Any, stack_id: str, status: str) -> list[str]:  # noqa: ANN401 - boto3's client
+    """The resources whose status ended with *status*, each with the reason, the last first."""
     events = cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]
-    reasons = [
+    return [
         f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"
         for event in events
-        if event["ResourceStatus"] == "DELETE_FAILED"
+        if event["ResourceStatus"].endswith(status)
     ]
-    return (
-        f"CloudFormation could not delete the stack: {'; '.join(reasons) or 'no reason is given'}. "
-        "Remove the cause, and run the command again: it goes on from here"
-    )
 
 
 def table_exists(dynamodb: DynamoDBClient, table: str) -> bool:
