@@ -105,11 +105,13 @@ def _attachment(stack: Stack, bucket: AttachedBucket, permissions: Permissions) 
         return Attachment(name, bucket.via, (), ("the bucket does not exist",))
     configuration = configuration_of(s3, name)
     arn = bucket_arn(name, partition_of(stack))
-    keys, parts = {
-        Via.S3: _by_notification,
-        Via.EVENTBRIDGE: _by_rule,
-        Via.SNS: _by_topic,
-    }[bucket.via](stack, bucket, configuration, permissions)
+    match bucket.via:
+        case Via.S3:
+            keys, parts = _by_notification(stack, bucket, configuration, permissions)
+        case Via.EVENTBRIDGE:
+            keys, parts = _by_rule(arn, bucket, configuration, permissions)
+        case Via.SNS:
+            keys, parts = _by_topic(configuration)
     parts["the hasher is not allowed to read it"] = permissions.may_read(arn)
     problems = tuple(problem for problem, is_there in parts.items() if not is_there)
     return Attachment(name, bucket.via, keys, problems)
@@ -134,12 +136,11 @@ def _by_notification(
 
 
 def _by_rule(
-    stack: Stack,
+    arn: str,
     bucket: AttachedBucket,
     configuration: Mapping[str, Any],
     permissions: Permissions,
 ) -> tuple[tuple[str, ...], dict[str, bool]]:
-    arn = bucket_arn(bucket.name, partition_of(stack))
     rule = next((rule for rule in permissions.rules if arn in rule.buckets), None)
     events = () if bucket.created_only else DETAIL_TYPES
     return ("all keys",), {
@@ -154,12 +155,7 @@ def _by_rule(
     }
 
 
-def _by_topic(
-    stack: Stack,  # noqa: ARG001 - as the others
-    bucket: AttachedBucket,  # noqa: ARG001
-    configuration: Mapping[str, Any],
-    permissions: Permissions,  # noqa: ARG001
-) -> tuple[tuple[str, ...], dict[str, bool]]:
+def _by_topic(configuration: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, bool]]:
     topics = [entry for entry in notifications_in(configuration) if entry.kind == "topic"]
     keys = dict.fromkeys(str(topic.keys) for topic in topics)
     return tuple(keys), {"no topic is notified": bool(topics)}
