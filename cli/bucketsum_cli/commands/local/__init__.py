@@ -9,12 +9,8 @@ import click
 from bucketsum_cli.commands.lazy_group import LazyGroup
 
 _PLACES: Final = {
-    "up": "bucketsum_cli.commands.local.up:up",
-    "status": "bucketsum_cli.commands.local.status:status",
-    "env": "bucketsum_cli.commands.local.env:env",
-    "logs": "bucketsum_cli.commands.local.logs:logs",
-    "down": "bucketsum_cli.commands.local.down:down",
-    "demo": "bucketsum_cli.commands.local.demo:demo",
+    name: f"bucketsum_cli.commands.local.{name}:{name}"
+    for name in ("up", "status", "env", "logs", "down", "demo")
 }
 
 
