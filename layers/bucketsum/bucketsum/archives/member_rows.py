@@ -64,15 +64,8 @@ def archive_entry(entry: str) -> str:
 class MemberRows:
     """The rows of members in the digests table."""
 
-    def __init__(
-        self,
-        dynamodb: DynamoDBClient,
-        table: str,
-        *,
-        plainly: bool = True,
-    ) -> None:
-        if plainly:  # only the benchmark compares with botocore's own way
-            use_raw_batch_write(dynamodb.meta)
+    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+        use_raw_batch_write(dynamodb.meta)
         self._dynamodb = dynamodb
         self._table = table
 
