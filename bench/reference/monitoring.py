@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from bench.tables.document import rows_of
 from bucketsum.queue.dead_letters import Fate
 from bucketsum.table.outcome import Outcome
 
@@ -74,8 +75,8 @@ def metrics() -> str:
             case [name, ast.Attribute(ast.Name("MetricUnit"), unit), *_]:
                 units |= dict.fromkeys(_metric_names(name), unit)
     _compare("metric", units, _METRICS)
-    rows = (f"| `{name}` | {units[name]} | {meaning} |" for name, meaning in _METRICS.items())
-    return "\n".join(("| metric | unit | meaning |", "|---|---|---|", *rows))
+    rows = ((f"`{name}`", units[name], meaning) for name, meaning in _METRICS.items())
+    return rows_of(("metric", "unit", "meaning"), rows)
 
 
 def _metric_names(name: ast.expr) -> Iterator[str]:
@@ -104,11 +105,10 @@ def log_lines() -> str:
                 names[message] |= dict.fromkeys(_fields(call, tree))
     _compare("log line", names, _LINES)
     rows = (
-        f"| `{message}` | {', '.join(levels[message])} | {meaning} | "
-        f"{', '.join(f'`{name}`' for name in names[message])} |"
-        for message, meaning in _LINES.items()
+        (f"`{text}`", ", ".join(levels[text]), meaning, ", ".join(f"`{n}`" for n in names[text]))
+        for text, meaning in _LINES.items()
     )
-    return "\n".join(("| message | level | when | fields |", "|---|---|---|---|", *rows))
+    return rows_of(("message", "level", "when", "fields"), rows)
 
 
 def _messages(call: ast.Call) -> Iterator[str]:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
+from bench.tables.document import rows_of
+
 EVERY_COMMAND: Final = "cloudformation:DescribeStacks cloudformation:GetTemplate"
 
 _RUNS: Final = "states:StartExecution states:DescribeExecution states:StopExecution"
@@ -86,9 +88,9 @@ _RESOURCES: Final = {
 
 def policies() -> str:
     """Return the actions of each command and the policy of each kind of user."""
-    rows = (f"| `{name}` | {_listed(actions.split())} |" for name, actions in ACTIONS.items())
-    head = f"| command | actions, besides {_listed(EVERY_COMMAND.split())} |"
-    return "\n".join((head, "|---|---|", *rows, *map(_policy, _USERS)))
+    titles = ("command", f"actions, besides {_listed(EVERY_COMMAND.split())}")
+    rows = ((f"`{name}`", _listed(actions.split())) for name, actions in ACTIONS.items())
+    return "\n".join((rows_of(titles, rows), *map(_policy, _USERS)))
 
 
 def _listed(actions: Iterable[str]) -> str:

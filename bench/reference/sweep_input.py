@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Final
 
+from bench.tables.document import rows_of
 from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
 from bucketsum_lab.plan.input import (
@@ -108,7 +108,7 @@ def fields() -> str:
     """
     if differing := ({*KNOWN_FIELDS} - {*OWN_PARAMETERS}) ^ {*_FIELDS}:
         raise ValueError(f"fields of the input or of its reference alone: {sorted(differing)}")
-    return _table(
+    return rows_of(
         ("field", "type", "default", "meaning"),
         (
             (f"`{name}`", kind, _json(default), text)
@@ -119,7 +119,7 @@ def fields() -> str:
 
 def objects() -> str:
     """Return a row for each workload, with the sizes that it generates."""
-    return _table(
+    return rows_of(
         (
             "workload",
             "object",
@@ -151,14 +151,8 @@ def strategies() -> str:
         meaning, values = _STRATEGIES[name]
         needed = f"`{PARAMETER_OF[name]}`{values}" if name in PARAMETER_OF else ""
         rows.append((f"`{name}`", meaning, needed))
-    return _table(("strategy", "recommends", "needs"), rows)
+    return rows_of(("strategy", "recommends", "needs"), rows)
 
 
 def _json(value: object) -> str:
     return "" if value == "" else f"`{json.dumps(value)}`"
-
-
-def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    listed = [*titles]
-    lines = (listed, ["---"] * len(listed), *rows)
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import yaml
 
+from bench.tables.document import rows_of
+
 _TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"
 _SIGNS: Final = {"GreaterThanThreshold": ">"}
 
@@ -28,20 +30,18 @@ def parameters() -> str:
     template = _template()
     groups = template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
     return "\n".join(
-        line
-        for group in groups
-        for line in (
-            f"\n**{group['Label']['default']}**\n",
-            "| parameter | meaning | allowed | default |",
-            "|---|---|---|---|",
-            *(_row(name, template["Parameters"][name]) for name in group["Parameters"]),
+        f"\n**{group['Label']['default']}**\n\n"
+        + rows_of(
+            ("parameter", "meaning", "allowed", "default"),
+            (_row(name, template["Parameters"][name]) for name in group["Parameters"]),
         )
+        for group in groups
     )
 
 
-def _row(name: str, parameter: dict[str, Any]) -> str:
+def _row(name: str, parameter: dict[str, Any]) -> tuple[str, ...]:
     default = f"`{parameter['Default']}`" if parameter["Default"] != "" else "empty"
-    return f"| `{name}` | {parameter['Description']} | {_allowed(parameter)} | {default} |"
+    return f"`{name}`", parameter["Description"], _allowed(parameter), default
 
 
 def _allowed(parameter: dict[str, Any]) -> str:
@@ -56,13 +56,15 @@ def _allowed(parameter: dict[str, Any]) -> str:
 def alarms() -> str:
     """Return the table of alarms, with their conditions and what each tells its topic."""
     resources = _template()["Resources"].items()
-    rows = [
-        f"| `{name}` | {_condition(resource['Properties'])} "
-        f"| {resource['Properties']['AlarmDescription']} |"
+    alarms = {
+        name: resource["Properties"]
         for name, resource in resources
         if resource["Type"] == "AWS::CloudWatch::Alarm"
-    ]
-    return "\n".join(("| alarm | condition | what it says |", "|---|---|---|", *rows))
+    }
+    return rows_of(
+        ("alarm", "condition", "what it says"),
+        ((f"`{n}`", _condition(alarm), alarm["AlarmDescription"]) for n, alarm in alarms.items()),
+    )
 
 
 def _condition(alarm: dict[str, Any]) -> str:

@@ -28,6 +28,13 @@ def written_between(document: str, name: str, text: str) -> str:
     return f"{before}{begin}\n{text}\n{end}{after}"
 
 
+def rows_of(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table of texts, which may have any markup."""
+    listed = [*titles]
+    lines = (listed, ["---"] * len(listed), *rows)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def with_tables(document: str, tables: Iterable[Table]) -> str:
     """*document* with each table between its markers.
 
