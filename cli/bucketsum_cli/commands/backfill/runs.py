@@ -91,10 +91,8 @@ def stop(target: Target, backfill_id: str, as_json: bool) -> None:
     Example: bucketsum backfill stop 20261121T101500-3f9a1c
     """
     backfills = Backfills(target.find())
-    backfill = backfills.stop(backfill_id)
-    name = backfill.backfill_id
-    text = f"stopped {name}; continue it with `bucketsum backfill resume {name}`"
-    _print_changed(backfills, backfill, text, as_json=as_json)
+    text = "stopped {0}; continue it with `bucketsum backfill resume {0}`"
+    _print_changed(backfills, backfills.stop(backfill_id), text, as_json=as_json)
 
 
 @click.command("resume")
@@ -109,14 +107,12 @@ def resume(target: Target, backfill_id: str, as_json: bool) -> None:
     Example: bucketsum backfill resume 20261121T101500-3f9a1c
     """
     backfills = Backfills(target.find())
-    backfill = backfills.resume(backfill_id)
-    name = backfill.backfill_id
-    text = f"resumed {name}; show its progress with `bucketsum backfill show {name}`"
-    _print_changed(backfills, backfill, text, as_json=as_json)
+    text = "resumed {0}; show its progress with `bucketsum backfill show {0}`"
+    _print_changed(backfills, backfills.resume(backfill_id), text, as_json=as_json)
 
 
 def _print_changed(backfills: Backfills, backfill: Backfill, text: str, *, as_json: bool) -> None:
     if as_json:
         print_json(progress_document(backfills.progress_of(backfill)))
     else:
-        say(text)
+        say(text.format(backfill.backfill_id))
