@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.terminal.tables import Cell
@@ -133,21 +134,14 @@ def recorded_row(row: Row) -> RecordedRow:
 
 
 def event_of(row: Row) -> dict[str, Any]:
-    """Return the event of *row* in EventBridge's format, which has unencoded keys."""
-    version = {} if row.version.is_null else {"version-id": row.entry}
-    etag = {"etag": row.etag} if row.etag else {}
-    return {
-        "detail-type": "Object Created",
-        "source": "bucketsum.redrive",
-        "time": row.arrived_at,
-        "detail": {
-            "bucket": {"name": row.bucket},
-            "object": {
-                "key": row.key,
-                "size": row.size_bytes,
-                "sequencer": row.sequencer,
-                **version,
-                **etag,
-            },
-        },
-    }
+    """Return the event of *row* in EventBridge's format."""
+    created = ObjectCreated(
+        bucket=row.bucket,
+        key=row.key,
+        version_id=row.version.id,
+        etag=row.etag or None,
+        size_bytes=row.size_bytes,
+        sequencer=row.sequencer,
+        event_time=row.arrived_at,
+    )
+    return created.message("bucketsum.redrive")

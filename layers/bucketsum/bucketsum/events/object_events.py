@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class DeletedBy(StrEnum):
@@ -43,6 +44,23 @@ class ObjectCreated(_Version):
     size_bytes: int
     sequencer: str
     event_time: str
+
+    def message(self, source: str) -> dict[str, Any]:
+        """EventBridge's event of the object, from *source*; its keys are not encoded."""
+        named = {
+            "key": self.key,
+            "size": self.size_bytes,
+            "etag": self.etag,
+            "sequencer": self.sequencer,
+            "version-id": self.version_id,
+        }
+        present = {name: value for name, value in named.items() if value is not None}
+        return {
+            "detail-type": "Object Created",
+            "source": source,
+            "time": self.event_time,
+            "detail": {"bucket": {"name": self.bucket}, "object": present},
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import json_object, shown, whole_at
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.events.version import Version
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.rows import comparable_sequencer
@@ -81,31 +80,14 @@ def slice_message_in(body: str) -> SliceMessage:
 
 def body_of(progress: Progress) -> str:
     """The message of the slice that *progress* is at."""
-    version_id = Version.of_entry(progress.version).id
-    version = {"version-id": version_id} if version_id else {}
-    return json.dumps(
-        {
-            "detail-type": "Object Created",
-            "source": _SOURCE,
-            "time": progress.arrived_at,
-            "detail": {
-                "bucket": {"name": progress.bucket},
-                "object": {
-                    "key": progress.key,
-                    "size": progress.size_bytes,
-                    "etag": progress.etag,
-                    "sequencer": comparable_sequencer(progress.sequencer),
-                    **version,
-                },
-            },
-            _SLICE: {
-                "offset": progress.offset,
-                "hop": progress.hop,
-                "replaces_etag": progress.replaces_etag,
-                "archive_mode": progress.archive_mode,
-            },
-        }
-    )
+    created = replace(progress.created, sequencer=comparable_sequencer(progress.sequencer))
+    next_slice = {
+        "offset": progress.offset,
+        "hop": progress.hop,
+        "replaces_etag": progress.replaces_etag,
+        "archive_mode": progress.archive_mode,
+    }
+    return json.dumps({**created.message(_SOURCE), _SLICE: next_slice})
 
 
 class LongObjectsQueue:
