@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import MISSING, size_texts
+from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.tune.disk_speed import disk_speed_text
 from bucketsum_cli.tune.machine import Machine, machine_of
+from bucketsum_cli.tune.number_texts import size_texts
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
