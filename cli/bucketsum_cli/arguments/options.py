@@ -72,15 +72,15 @@ def prefix_option(text: str) -> Callable[[FC], FC]:
     return click.option("--prefix", default="", metavar="TEXT", help=text)
 
 
-def limit_option(things: str) -> Callable[[FC], FC]:
-    """The option ``--limit`` of a list of *things*."""
+def limit_option(text: str, default: int = 20, most: int = 10_000) -> Callable[[FC], FC]:
+    """The option ``--limit`` with the help ``Maximum number of`` *text*."""
     return click.option(
         "--limit",
-        type=click.IntRange(1, 10_000),
-        default=20,
+        type=click.IntRange(1, most),
+        default=default,
         show_default=True,
         metavar="N",
-        help=f"Maximum number of {things} to show.",
+        help=f"Maximum number of {text}.",
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.arguments.options import Target, json_option, stack_options
+from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.dead_letters.messages import (
     DeadLetter,
     FailedMessage,
@@ -25,14 +25,7 @@ _PEEK_SECONDS: Final = 60
 
 
 @click.command("failures")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 10_000),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of messages to show.",
-)
+@limit_option("messages to show", default=100)
 @json_option(list[FailedMessage])
 @stack_options
 def failures(target: Target, limit: int, as_json: bool) -> None:

@@ -13,7 +13,13 @@ import click
 from click.core import ParameterSource
 
 from bucketsum.table.rows import Row, Status
-from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
+from bucketsum_cli.arguments.options import (
+    Target,
+    bucket_options,
+    json_option,
+    limit_option,
+    yes_option,
+)
 from bucketsum_cli.dead_letters.messages import FailedMessage, NamedObject, document_of, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back
@@ -54,14 +60,7 @@ class QueuedVersions:
     help="Retry the unreadable versions of KEY instead of failed messages; may be repeated.",
 )
 @yes_option
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 100_000),
-    default=10_000,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of messages to send back; not with --key.",
-)
+@limit_option("messages to send back; not with --key", default=10_000, most=100_000)
 @json_option(SentMessages, QueuedVersions)
 @partial(bucket_options, bucket_help="With --key: an attached bucket; by default the stack's own.")
 def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_json: bool) -> None:

@@ -36,7 +36,7 @@ _backfill_argument = click.argument(
 
 
 @click.command("list")
-@limit_option("backfills")
+@limit_option("backfills to show")
 @json_option(list[BackfillProgress])
 @stack_options
 def list_runs(target: Target, limit: int, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from bucketsum_cli.tune.report.table_view import print_runs
 
 
 @click.command("list")
-@limit_option("runs")
+@limit_option("runs to show")
 @json_option()
 @stack_options
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
