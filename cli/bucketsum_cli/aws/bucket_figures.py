@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from bucketsum_cli.aws.metrics import Metric, metric_values
+
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
-    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef, MetricOutputTypeDef
 
     from bucketsum_cli.aws.connection import Connection
 
@@ -55,42 +57,33 @@ def figures_of_large(connection: Connection, bucket: str) -> BucketFigures | Non
     pages = cloudwatch.get_paginator("list_metrics").paginate(
         Namespace=_NAMESPACE, Dimensions=[{"Name": "BucketName", "Value": bucket}]
     )
-    metrics = [
-        metric
+    listed = [
+        Metric(
+            _NAMESPACE,
+            metric["MetricName"],
+            {d["Name"]: d["Value"] for d in metric["Dimensions"]},
+            "Average",
+        )
         for page in pages
         for metric in page["Metrics"]
         if metric["MetricName"] in (_OBJECTS, _BYTES)
     ]
-    if not metrics:
+    if not listed:
         return None
     now = datetime.now(UTC)
-    answer = cloudwatch.get_metric_data(
-        MetricDataQueries=[_query(number, metric) for number, metric in enumerate(metrics)],
-        StartTime=now - 3 * _DAY,
-        EndTime=now,
-        ScanBy="TimestampDescending",
-    )
-    objects, sizes = 0, dict[str, int]()
-    for metric, result in zip(metrics, answer["MetricDataResults"], strict=True):
-        latest = round(next(iter(result["Values"]), 0))
-        if metric["MetricName"] == _OBJECTS:
+    metrics = {f"m{number}": metric for number, metric in enumerate(listed)}
+    values = metric_values(connection, metrics, now - 3 * _DAY, now)
+    objects, sizes = 0, Counter[str]()
+    for name, metric in metrics.items():
+        latest = round(values[name].newest() or 0)
+        if metric.name == _OBJECTS:
             objects = latest
         else:
-            storage_class = _class_of(metric)
-            sizes[storage_class] = sizes.get(storage_class, 0) + latest
+            sizes[_class_of(metric.dimensions["StorageType"])] += latest
     return BucketFigures(objects, sizes) if objects > COUNTED_MAX else None
 
 
-def _class_of(metric: MetricOutputTypeDef) -> str:
-    [kind] = (entry["Value"] for entry in metric["Dimensions"] if entry["Name"] == "StorageType")
+def _class_of(kind: str) -> str:
     if kind.startswith("IntelligentTiering"):
         return "INTELLIGENT_TIERING"
     return _CLASS_OF.get(kind, "STANDARD")
-
-
-def _query(number: int, metric: MetricOutputTypeDef) -> MetricDataQueryTypeDef:
-    seconds = int(_DAY.total_seconds())
-    return {
-        "Id": f"m{number}",
-        "MetricStat": {"Metric": metric, "Period": seconds, "Stat": "Average"},
-    }

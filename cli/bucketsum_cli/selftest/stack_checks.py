@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
+from bucketsum_cli.aws.metrics import metric_values, own_metric
 from bucketsum_cli.aws.served_buckets import Via, attached_to, bucket_arn
 from bucketsum_cli.selftest.check import (
     Check,
@@ -22,7 +23,6 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
-from bucketsum_cli.stacks.metrics import metric_values, own_metric
 from bucketsum_cli.stacks.status import MAXIMA, event_source_of, quota_problem
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _metrics(scratch: Scratch) -> Finding:
 
     def look() -> float | None:
         start, end = scratch.started_at - _METRICS_BEGIN, datetime.now(UTC)
-        return metric_values(scratch.stack, metrics, start, end)["hashed"].total()
+        return metric_values(scratch.stack.connection, metrics, start, end)["hashed"].total()
 
     if scratch.stack.connection.is_local:
         total = look()

@@ -1,1 +1,1 @@
-"""State, metrics and deletion of a stack."""
+"""State and deletion of a stack."""

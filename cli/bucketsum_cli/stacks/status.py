@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
-from bucketsum_cli.aws.stack import Stack, queue_name
-from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_objects
-from bucketsum_cli.stacks.metrics import (
+from bucketsum_cli.aws.metrics import (
     Values,
     arrivals_metric,
     lambda_metric,
     metric_values,
     own_metric,
 )
+from bucketsum_cli.aws.stack import Stack, queue_name
+from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_objects
 from bucketsum_cli.terminal.documents import INLINE, Moment
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _activity(stack: Stack, now: datetime) -> Activity:
         "oldest": arrivals_metric(stack, "ApproximateAgeOfOldestMessage"),
     }
     hour = now - timedelta(hours=1)
-    values = metric_values(stack, metrics, now - timedelta(days=1), now)
+    values = metric_values(stack.connection, metrics, now - timedelta(days=1), now)
     # AWS has no value for a time without objects; the emulator has none of this namespace at all.
     nothing = None if stack.connection.is_local else 0
 
@@ -241,7 +241,7 @@ def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | Non
     note = f"the prices are those of {prices.priced_as}" if prices.priced_as else None
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     metrics = {name: lambda_metric(stack, name.title()) for name in ("duration", "invocations")}
-    values = metric_values(stack, metrics, month, now)
+    values = metric_values(stack.connection, metrics, month, now)
     duration_ms, invocations = values["duration"].total(), values["invocations"].total()
     if duration_ms is None or invocations is None:
         return 0.0, note

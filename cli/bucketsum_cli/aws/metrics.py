@@ -1,4 +1,4 @@
-"""CloudWatch metrics of a stack."""
+"""CloudWatch metrics, and those of a stack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.aws.stack import Stack, queue_name
 
 if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
+
+    from bucketsum_cli.aws.connection import Connection
 
 OWN_NAMESPACE: Final = "bucketsum"
 
@@ -26,8 +29,7 @@ class Metric:
 
     namespace: str
     name: str
-    dimension: tuple[str, str]
-    """Its name and value."""
+    dimensions: Mapping[str, str]
     statistic: str = "Sum"
 
 
@@ -49,29 +51,28 @@ class Values:
 
 def own_metric(stack: Stack, name: str, statistic: str = "Sum") -> Metric:
     """A metric that the hasher publishes."""
-    return Metric(OWN_NAMESPACE, name, ("service", stack.name), statistic)
+    return Metric(OWN_NAMESPACE, name, {"service": stack.name}, statistic)
 
 
 def lambda_metric(stack: Stack, name: str) -> Metric:
     """A metric that Lambda publishes about the hasher."""
-    return Metric("AWS/Lambda", name, ("FunctionName", stack.function))
+    return Metric("AWS/Lambda", name, {"FunctionName": stack.function})
 
 
 def arrivals_metric(stack: Stack, name: str) -> Metric:
     """A metric that SQS publishes about the arrivals queue."""
-    dimension = ("QueueName", queue_name(stack.arrivals_queue_url))
-    return Metric("AWS/SQS", name, dimension, "Maximum")
+    dimensions = {"QueueName": queue_name(stack.arrivals_queue_url)}
+    return Metric("AWS/SQS", name, dimensions, "Maximum")
 
 
 def metric_values(
-    stack: Stack, metrics: Mapping[str, Metric], start: datetime, end: datetime
+    connection: Connection, metrics: Mapping[str, Metric], start: datetime, end: datetime
 ) -> dict[str, Values]:
     """Read all *metrics* with one request, or one per page; names → values."""
     period = _LONG_STEP if end - start >= _LONG else _STEP
-    pages = (
-        stack.client("cloudwatch")
-        .get_paginator("get_metric_data")
-        .paginate(MetricDataQueries=list(_queries(metrics, period)), StartTime=start, EndTime=end)
+    cloudwatch: CloudWatchClient = connection.client("cloudwatch")
+    pages = cloudwatch.get_paginator("get_metric_data").paginate(
+        MetricDataQueries=list(_queries(metrics, period)), StartTime=start, EndTime=end
     )
     points: dict[str, list[tuple[datetime, float]]] = {name: [] for name in metrics}
     for page in pages:
@@ -82,14 +83,15 @@ def metric_values(
 
 def _queries(metrics: Mapping[str, Metric], period: timedelta) -> Iterator[MetricDataQueryTypeDef]:
     for name, metric in metrics.items():
-        dimension, value = metric.dimension
         yield {
             "Id": name,
             "MetricStat": {
                 "Metric": {
                     "Namespace": metric.namespace,
                     "MetricName": metric.name,
-                    "Dimensions": [{"Name": dimension, "Value": value}],
+                    "Dimensions": [
+                        {"Name": key, "Value": value} for key, value in metric.dimensions.items()
+                    ],
                 },
                 "Period": int(period.total_seconds()),
                 "Stat": metric.statistic,
