@@ -49,19 +49,19 @@ class Cgroup:
         """Move *pid* into the group; the kernel kills it if it exceeds the memory limit."""
         self._memory.mkdir(parents=True, exist_ok=True)
         limit = "memory.max" if self._unified else "memory.limit_in_bytes"
-        self._write(self._memory / limit, self._memory_mb * _MIB)
-        self._write(self._memory / "cgroup.procs", pid)
+        (self._memory / limit).write_text(str(self._memory_mb * _MIB))
+        (self._memory / "cgroup.procs").write_text(str(pid))
 
     def limit_cpu(self, pid: int) -> None:
         """From now on *pid* gets Lambda's CPU share."""
         self._cpu.mkdir(parents=True, exist_ok=True)
         quota = quota_us(self._memory_mb)
         if self._unified:
-            self._write(self._cpu / "cpu.max", f"{quota} {PERIOD_US}")
+            (self._cpu / "cpu.max").write_text(f"{quota} {PERIOD_US}")
         else:
-            self._write(self._cpu / "cpu.cfs_period_us", PERIOD_US)
-            self._write(self._cpu / "cpu.cfs_quota_us", quota)
-        self._write(self._cpu / "cgroup.procs", pid)
+            (self._cpu / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (self._cpu / "cpu.cfs_quota_us").write_text(str(quota))
+        (self._cpu / "cgroup.procs").write_text(str(pid))
 
     def remove(self) -> None:
         """Remove the group; one that still has a process stays."""
@@ -70,10 +70,6 @@ class Cgroup:
                 folder.rmdir()
             except OSError:
                 continue
-
-    @staticmethod
-    def _write(path: Path, value: object) -> None:
-        path.write_text(str(value))
 
 
 def remove_empty_cgroups(roots: dict[str, str]) -> None:
