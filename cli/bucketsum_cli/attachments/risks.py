@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum_cli.attachments.checks import statements_of
 from bucketsum_cli.attachments.notifications import KeyFilter
 from bucketsum_cli.attachments.queue_notification import missing_events
 from bucketsum_cli.aws.served_buckets import Via
@@ -109,10 +110,9 @@ def _network(s3: S3Client, bucket: str) -> Iterator[str]:
         if code != "NoSuchBucketPolicy":
             yield f"the policy of {bucket} was not checked for conditions on networks: {code}"
         return
-    statements = policy["Statement"]
     conditions = {
         key
-        for statement in (statements if isinstance(statements, list) else [statements])
+        for statement in statements_of(policy)
         if statement["Effect"] == "Deny"
         for operator in statement.get("Condition", {}).values()
         for key in operator
