@@ -24,7 +24,14 @@ BAD_SIZES = [..., None, "", "1024", -1, 1.0, True, False, [1], {"x": 1}]
 BAD_SIZES += [2**63, 10**130, float("nan"), float("inf")]
 
 
-NOT_A_MOMENT = ["now", "\x1b[31m", "A" * 500_000, "2026-11-21T03:04:05+01:00", "2026-11-21"]
+NOT_A_MOMENT = [
+    "now",
+    "\x1b[31m",
+    "A" * 500_000,
+    "2026-11-21T03:04:05+01:00",
+    "2026-11-21",
+    "2026-11-21T03:04:79Z",
+]
 
 
 def _bad(path: str, values: list[Any]) -> list[Any]:

@@ -13,7 +13,6 @@ from tests.integration.table.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import TableBusy
-from bucketsum.events.message_fields import MOMENT
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import SHA1_SHARDS, item_of
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256)
 HEX = st.text("0123456789abcdef", min_size=40, max_size=40)
-MOMENTS = st.from_regex(MOMENT, fullmatch=True)
+MOMENTS = st.datetimes().map(lambda moment: f"{moment.isoformat()}Z")
 COUNTS = st.integers(0, 2**63 - 1)
 THOUSANDTHS = st.integers(0, 10**12).map(lambda number: number / 1000)  # as precise as is kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from bucketsum.errors import MalformedMessage
@@ -15,7 +16,7 @@ KEY_MAX_BYTES: Final = 1024
 _BUCKET: Final = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9._-]{3,255}")
 """Up to 255 characters for names from before 2018; dots alone would be a path in a URL."""
 
-MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
 """ISO 8601 in UTC, as S3 writes it."""
 _OPAQUE: Final = re.compile(r"[!#-~]{1,1024}")  # fits a quoted header and a sort key of the table
 WHOLE_MAX: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
@@ -109,9 +110,18 @@ def moment_at(source: Mapping[str, Any], path: str) -> str:
         MalformedMessage: It is none.
     """
     text = text_at(source, path)
-    if not MOMENT.fullmatch(text):
+    if not is_moment(text):
         raise MalformedMessage(f"{path} is {shown(text)}, not a moment as 2026-11-21T03:04:05Z")
     return text
+
+
+def is_moment(text: str) -> bool:
+    """Whether *text* is a time in UTC as S3 writes it."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:  # such as a second 79
+        return False
+    return _MOMENT.fullmatch(text) is not None
 
 
 def bucket_name(name: str) -> str:

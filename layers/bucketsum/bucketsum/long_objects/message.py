@@ -69,8 +69,8 @@ def slice_message_in(body: str) -> SliceMessage:
     if len(events) != 1 or not isinstance(message.get(_SLICE), dict):
         raise MalformedMessage(f"a message without {_SLICE}, which names the next slice")
     [created] = events
-    if not isinstance(created, ObjectCreated):
-        raise MalformedMessage("a slice message without an object-created event")
+    if not (isinstance(created, ObjectCreated) and created.etag):
+        raise MalformedMessage("a slice message without an object-created event and its entity tag")
     offset, hop = whole_at(message, f"{_SLICE}.offset"), whole_at(message, f"{_SLICE}.hop")
     replaces_etag, mode = message[_SLICE].get("replaces_etag"), message[_SLICE].get("archive_mode")
     if not isinstance(replaces_etag, str | None) or mode not in (None, *Mode):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
 from bucketsum.errors import DamagedProgress, MalformedMessage
-from bucketsum.events.message_fields import MOMENT, WHOLE_MAX, optional_opaque_at, shown
+from bucketsum.events.message_fields import WHOLE_MAX, is_moment, optional_opaque_at, shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.table.archive_values import Mode
@@ -194,12 +194,13 @@ def _require_sense(progress: Progress, item: Mapping[str, Any]) -> None:
         raise ValueError(f"it is that of another object than {shown(progress.key)}")
     if optional_opaque_at({"etag": progress.etag}, "etag") is None:  # its message has it
         raise ValueError("the etag is empty")
-    if progress.sent_offset > progress.offset:
-        raise ValueError(f"a message of the offset {progress.sent_offset} was sent")
+    if progress.sent_offset > progress.offset or not 0 <= progress.hop <= WHOLE_MAX:
+        sent = f"a message of the offset {progress.sent_offset} was sent"
+        raise ValueError(f"{sent} after {progress.hop} slices")
     if not 0 <= progress.offset <= progress.size_bytes <= WHOLE_MAX:
         raise ValueError(f"the offset {progress.offset} is not in 0..{progress.size_bytes}")
     for moment in (progress.arrived_at, progress.started_at, progress.updated_at):
-        if not MOMENT.fullmatch(moment):
+        if not is_moment(moment):
             raise ValueError(f"{shown(moment)} is no moment")
     crc32: str = item.get(CRC_NAME, {}).get("S", "")
     is_of_state = crc32.startswith(f"{progress.offset} ")

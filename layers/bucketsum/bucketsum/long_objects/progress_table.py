@@ -89,8 +89,9 @@ class ProgressTable:
         return self._changed(
             seen,
             {
-                "offset": new.offset, "hop": new.hop, "seconds": new.seconds,
-                "mb_per_s": new.mb_per_s, "updated_at": now(), "leased_until": 0,
+                "size_bytes": new.size_bytes, "offset": new.offset, "hop": new.hop,
+                "seconds": new.seconds, "mb_per_s": new.mb_per_s, "updated_at": now(),
+                "leased_until": 0,
                 **{f"{STATE_PREFIX}{name}": state.hex() for name, state in new.states.items()},
                 CRC_NAME: crc32_of(new),
             },

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from bucketsum.errors import DamagedRow
-from bucketsum.events.message_fields import MOMENT, WHOLE_MAX, shown
+from bucketsum.events.message_fields import WHOLE_MAX, is_moment, shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
 from bucketsum.table.rows import Deletion, Row, RowKey, Status, padded_sequencer
 
@@ -83,7 +83,7 @@ def _require_sense(row: Row) -> None:
         raise ValueError(f"sha1 is {shown(row.sha1)}" if row.sha1 else "sha1 is missing")
     if not 0 <= row.size_bytes <= WHOLE_MAX:
         raise ValueError(f"size_bytes is {row.size_bytes}")
-    if not MOMENT.fullmatch(row.arrived_at):
+    if not is_moment(row.arrived_at):
         raise ValueError(f"arrived_at is {shown(row.arrived_at)}")
     if row.deletion and not 0 <= (row.deletion.expires_at or 0) <= _LAST_SECOND:
         raise ValueError(f"expires_at is {shown(row.deletion.expires_at)}")
