@@ -39,6 +39,7 @@ PLENTY: Final = Deadline(lambda: 900.0)
 BACKFILL: Final = Backfill(
     "20261121T100000-3f9a1c", BUCKET, BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00"
 )
+BACKFILLS_KEY: Final = {"backfill": {"S": "backfills"}, "item": {"S": BACKFILL.backfill_id}}
 FOLDERS: Final = "bcde"
 MOMENT: Final = "2026-11-20T10:00:00.000Z"
 KEYS: Final = sorted(
@@ -439,6 +440,57 @@ def test_a_part_without_what_enqueuers_compare_is_damaged(world: World, name: st
         world.table.parts(BACKFILL.backfill_id)
 
 
+@pytest.mark.parametrize("name", ["all_versions", "archived"])
+def test_a_backfill_without_what_chooses_its_objects_is_damaged(world: World, name: str) -> None:
+    """Its default would leave objects out."""
+    remove(BACKFILLS_KEY, name, world)
+    with pytest.raises(DamagedItem, match=f"{name} is missing"):
+        world.table.backfill(BACKFILL.backfill_id)
+
+
+def test_a_position_without_its_version_is_damaged(world: World) -> None:
+    """S3 would leave out the other versions of the key."""
+    world.put(*KEYS)
+    world.run(BACKFILL, deadline=Deadline(iter([900, 900, 0, 0]).__next__))
+    remove(part_key(0), "version", world)
+    with pytest.raises(DamagedItem, match="version is missing"):
+        world.run(BACKFILL)
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(0, None), (1, None), (-1, None), (0, "until"), (1, "after")]
+)
+def test_a_backfill_without_all_parts_of_its_plan_never_ends(
+    world: World, number: int, name: str | None
+) -> None:
+    """Another program changed them, or two plans were written at once: keys would be left out."""
+    world.put(*KEYS)
+    shares = shares_of(world.s3, world.table, _recorded(world), 40)
+    share = sorted(number for share in shares for number in share)
+    remove(part_key(share[number]), name, world)
+    with pytest.raises(DamagedItem, match="start another backfill"):
+        world.run(BACKFILL, 40)
+    enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url, 40), 0)
+    if name is None:
+        with pytest.raises(DamagedItem, match="start another backfill"):
+            enqueuer.enqueue(BACKFILL, share, reader_of(world.s3, BACKFILL), PLENTY)
+
+
+def test_parts_of_a_plan_that_died_are_left_out(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had more parts, and did not record their number: the next plan has every key."""
+    world.put(*KEYS)
+    parts = [Part(number, after=f"{number}", until=f"{number + 1}") for number in range(9)]
+    with monkeypatch.context() as patch:
+        patch.setattr(shared_client("dynamodb"), "update_item", Mock(side_effect=RuntimeError))
+        with pytest.raises(RuntimeError):
+            world.table.record_plan(BACKFILL.backfill_id, parts)
+    world.run(BACKFILL, 40)
+    assert world.run(BACKFILL, 40) == 0
+    assert world.queued() == [(key, None) for key in KEYS]
+
+
 @pytest.mark.parametrize("moment", ["yesterday", "2026-11-21", "0000-00-00T00:00:00Z"])
 def test_a_time_that_no_duration_can_begin_at_is_damage(world: World, moment: str) -> None:
     """Of a backfill and of its counts: a time without a time zone is none."""
@@ -454,6 +506,27 @@ def test_a_time_that_no_duration_can_begin_at_is_damage(world: World, moment: st
     )
     with pytest.raises(DamagedItem, match=r"counts of the backfill .* damaged"):
         world.table.tally("2")
+
+
+def part_key(number: int) -> dict[str, Any]:
+    """The key of the item of a part."""
+    return {"backfill": {"S": BACKFILL.backfill_id}, "item": {"S": f"part#{number:06d}"}}
+
+
+def remove(key: dict[str, Any], name: str | None, world: World) -> None:
+    """Let another program remove an attribute, or the item."""
+    dynamodb = shared_client("dynamodb")
+    if name is None:
+        dynamodb.delete_item(TableName="backfills", Key=key)
+        return
+    if key == BACKFILLS_KEY:
+        world.table.record(BACKFILL)
+    dynamodb.update_item(
+        TableName="backfills",
+        Key=key,
+        UpdateExpression="REMOVE #name",
+        ExpressionAttributeNames={"#name": name},
+    )
 
 
 def _recorded(world: World) -> Backfill:

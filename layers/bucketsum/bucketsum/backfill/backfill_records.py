@@ -74,7 +74,8 @@ class Part:
         until: Keys up to and including this; None for all.
         file: Key of the inventory's file; None for a range of keys.
         position: The last key that was queued, or the number of rows of the file; or `START`.
-        version: The last version of this key that was queued; None if it was its last.
+        version: The last version of this key that was queued; empty if S3 did not say, None before
+            the first page and for a file.
         done: Whether all of it is queued.
         objects: Objects that are queued.
         size_bytes: Their size.

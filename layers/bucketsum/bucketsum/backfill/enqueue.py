@@ -15,6 +15,7 @@ from bucketsum.backfill.backfill_records import BackfillStatus, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.table import other_parts
 from bucketsum.errors import QueueRefused
 
 if TYPE_CHECKING:
@@ -143,9 +144,13 @@ class Enqueuer:
         The position is saved after the messages are sent: if this is interrupted, a page is sent
         again, and the hasher skips what is recorded. No part is left if the backfill was stopped or
         another enqueuer has the part. The reason of an error is kept in the part's item.
+
+        Raises:
+            DamagedItem: A part is missing.
+            BadInventory, QueueRefused, ClientError: The next page could not be queued.
         """
         queued = 0
-        parts = {part.number: part for part in self.table.parts(backfill.backfill_id)}
+        parts = self._parts(backfill.backfill_id, numbers)
         before = sum(part.objects for part in parts.values())
         budget = None if backfill.limit is None else max(0, backfill.limit - before)
         for place, number in enumerate(numbers):
@@ -172,6 +177,12 @@ class Enqueuer:
             if not part.done:
                 return Queued(queued, tuple(numbers[place:]))
         return Queued(queued)
+
+    def _parts(self, backfill_id: str, numbers: Sequence[int]) -> dict[int, Part]:
+        parts = {part.number: part for part in self.table.parts(backfill_id)}
+        if not parts.keys() >= {*numbers}:
+            raise other_parts(backfill_id)
+        return parts
 
     def _with_next_page(
         self, backfill: Backfill, part: Part, page: Page, budget: int | None

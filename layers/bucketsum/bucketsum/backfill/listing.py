@@ -57,7 +57,7 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
     markers: dict[str, Any] = {}
     if key := part.position or part.after:
         markers["KeyMarker"] = key
-    if part.version is not None:
+    if part.version:
         markers["VersionIdMarker"] = part.version
     response = s3.list_object_versions(
         Bucket=backfill.bucket, Prefix=backfill.prefix or "", MaxKeys=PAGE_OBJECTS, **markers
@@ -71,7 +71,7 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
     ended = not response.get("IsTruncated") or (part.until is not None and next_key > part.until)
     chosen = [entry for entry in entries if backfill.all_versions or entry["IsLatest"]]
     read = [entry for entry in chosen if backfill.archived or _class_of(entry) not in ARCHIVED]
-    version = response.get("NextVersionIdMarker")
+    version = response.get("NextVersionIdMarker", "")
     return Page(
         objects=tuple(_object_of(backfill.bucket, entry) for entry in read),
         after=replace(part, done=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.backfill.backfill_records import BackfillStatus, Part
+from bucketsum.backfill.backfill_records import START, BackfillStatus, Part
 from bucketsum.backfill.inventory import manifest_at
 from bucketsum.backfill.listing import ranges_of_keys
+from bucketsum.backfill.table import other_parts
 from bucketsum.clock import now
 
 if TYPE_CHECKING:
@@ -36,15 +38,21 @@ def shares_of(
 
     Raises:
         BadInventory: The inventory cannot be used.
+        DamagedItem: The parts are not those of its plan.
         ClientError: AWS refused.
     """
     if backfill.status is not BackfillStatus.RUNNING:
         return []
     enqueuers = 1 if backfill.limit is not None else enqueuers_for(concurrency)
-    if backfill.part_count is None:
+    part_count = backfill.part_count
+    if part_count is None:
         count = enqueuers * _PARTS_PER_ENQUEUER if enqueuers > 1 else 1
-        table.record_plan(backfill.backfill_id, _parts_of(s3, backfill, count))
-    parts = table.parts(backfill.backfill_id)
+        planned = _parts_of(s3, backfill, count)
+        table.record_plan(backfill.backfill_id, planned)
+        part_count = len(planned)
+    parts = table.parts(backfill.backfill_id)[:part_count]  # a plan that died may have had more
+    if not _is_whole(backfill, parts, part_count):
+        raise other_parts(backfill.backfill_id)
     queued = sum(part.objects for part in parts)
     unfinished = [part.number for part in parts if not part.done]
     if not unfinished or (backfill.limit is not None and queued >= backfill.limit):
@@ -52,6 +60,14 @@ def shares_of(
         return []
     shares = (unfinished[number::enqueuers] for number in range(enqueuers))
     return [share for share in shares if share]
+
+
+def _is_whole(backfill: Backfill, parts: Sequence[Part], count: int) -> bool:
+    """Whether *parts* are all *count* parts of one plan: they hold every key, or every file."""
+    if [part.number for part in parts] != list(range(count)):
+        return False
+    bounds = [START, *(part.until for part in parts)]
+    return backfill.inventory is not None or bounds == [*(part.after for part in parts), None]
 
 
 def _parts_of(s3: S3Client, backfill: Backfill, count: int) -> list[Part]:

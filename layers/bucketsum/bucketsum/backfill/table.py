@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.clock import now
+from bucketsum.errors import DamagedItem
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import decoded, encoded
 from bucketsum.table.condition import compared, compared_or_absent
@@ -16,8 +17,6 @@ from bucketsum.table.damage import each_read, intact
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-    from bucketsum.errors import DamagedItem
 
 RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
 _FIRST: Final = "2"  # ids begin with a year
@@ -147,6 +146,7 @@ def _part_item(part: Part) -> str:
 def _backfill_of(item: Mapping[str, Any]) -> Backfill:
     backfill_id = item["item"]["S"]
     with intact("backfill", backfill_id):
+        _require(item, "all_versions", "archived")
         backfill = decoded(Backfill, item, backfill_id=backfill_id)
         _moment(backfill.started_at)
         _moment(backfill.ended_at or backfill.started_at)
@@ -160,11 +160,27 @@ def _moment(text: str) -> str:
     return text
 
 
+def other_parts(backfill_id: str) -> DamagedItem:
+    """The error for a backfill whose parts are not those of its plan."""
+    return DamagedItem(
+        f"another program changed or removed parts of the backfill {shown(backfill_id)}: objects "
+        "would be left out; start another backfill",
+        backfill_id,
+    )
+
+
+def _require(item: Mapping[str, Any], *names: str) -> None:
+    """Raise ValueError if an attribute is missing, whose default would leave objects out."""
+    if missing := [name for name in names if name not in item]:
+        raise ValueError(f"{missing[0]} is missing")
+
+
 def _part_of(item: Mapping[str, Any]) -> Part:
     """The part in *item*; `BackfillsTable.advance` compares attributes that it must have."""
     backfill_id, number = item["backfill"]["S"], item["item"]["S"].removeprefix(_PART)
     with intact(f"part {number} of the backfill", backfill_id):
-        missing = [name for name in ("position", "done") if name not in item]
-        if missing:
-            raise ValueError(f"{missing[0]} is missing")
-        return decoded(Part, item, number=int(number))
+        _require(item, "position", "done")
+        part = decoded(Part, item, number=int(number))
+        if part.position and part.file is None:
+            _require(item, "version")
+        return part
