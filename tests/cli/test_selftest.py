@@ -113,7 +113,8 @@ class Hasher(DigestsTable):
         if row_key.key.endswith(".zip") and self._world.archive is not None:
             self._record_members(row_key, content, sequencer)
             facts["archive"] = self._world.archive
-        return hashed(row_key, content + self._world.added, sequencer, **facts)
+        row = hashed(row_key, content + self._world.added, sequencer, **facts)
+        return replace(row, recorded_at=sequencer)
 
     def _record_members(self, row_key: RowKey, content: bytes, sequencer: str) -> None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -136,6 +137,7 @@ class World:
     Attributes:
         answers: Operation → answer, of what moto does not have.
         hashes: Whether objects get their rows.
+        slices: Whether the function for long objects works.
         records_deletions: Whether the rows of deleted objects are marked.
         deletion_prefix: Digits before the sequencer of every deletion.
         added: Bytes that the hasher reads too much.
@@ -198,6 +200,7 @@ class World:
         }
         self.backfills: Tally | None = Tally(hashed=1, invocations=1)
         self.hashes = True
+        self.slices = True
         self.records_deletions = True
         self.deletion_prefix = ""
         self.added = b""
@@ -239,6 +242,8 @@ class World:
 
     def _moved(self, request: dict[str, Any]) -> None:
         """Put a malformed message into the dead-letter queue, as the hasher does."""
+        if request["QueueUrl"] == self.stack.outputs["LongObjectsQueueUrl"]:
+            self.hashes = self.slices
         is_ours = request["QueueUrl"] == self.stack.arrivals_queue_url
         if is_ours and scratch.PREFIX[:-1] in request["MessageBody"] and self.reason is not None:
             body = request["MessageBody"]
@@ -356,6 +361,21 @@ SIXTY: Final = {"AccountLimit": {"UnreservedConcurrentExecutions": 60}}
 LOOPS_END: Final = {"RecursiveLoop": "Terminate"}
 
 
+def without_slicer(world: World) -> None:
+    """Remove the function for long objects: Lambda answers as if it did not know loops."""
+    configuration = world.answers["GetFunctionConfiguration"]
+
+    def configuration_of(request: dict[str, Any]) -> Any:  # noqa: ANN401 - any answer
+        if request["FunctionName"] == world.stack.outputs["SlicerFunctionName"]:
+            raise refusal("GetFunctionConfiguration", "ResourceNotFoundException")
+        return configuration
+
+    world.answers["GetFunctionConfiguration"] = configuration_of
+    world.answers["GetFunctionRecursionConfig"] = refusal(
+        "GetFunctionRecursionConfig", "ResourceNotFoundException"
+    )
+
+
 BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("mappings", change_answer("ListEventSourceMappings", NO_SOURCE), "failed", "Disabled"),
     ("visibility", change_queue("VisibilityTimeout", "900"), "failed", "less than 6 × the"),
@@ -368,6 +388,7 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ),
     ("concurrency", change_answer("GetAccountSettings", SIXTY), "failed", "may use 70"),
     ("recursion", change_answer("GetFunctionRecursionConfig", LOOPS_END), "failed", "16 slices"),
+    ("recursion", without_slicer, "failed", ""),
     ("concurrency", change_answer("ListEventSourceMappings", NO_MAXIMUM), "warning", "no max"),
     ("notification", change_queue("QueueArn", "arn:r"), "failed", "does not notify the"),
     ("notification", change_queue("Policy", "{}"), "failed", "does not allow the bucket"),
@@ -400,6 +421,8 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("archive", archives(added_to_members=b"x"), "failed", "the rows of the members are"),
     ("backfill", change(backfills=None), "failed", "not ended in time"),
     ("backfill", change(backfills=Tally(unreadable=1)), "failed", "done: 0 of 1 objects hashed"),
+    ("slices", change(hashes=False), "failed", "no row"),
+    ("slices", change(slices=False), "failed", "no row"),
     ("log", change(lines=[]), "failed", "no log line"),
     ("log", change(sha1_in_log="0"), "failed", "it has 0"),
     ("layer", change(layer=None), "warning", "no log line"),

@@ -81,7 +81,7 @@ cli.machine: cli.terminal
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
 cli.selftest: cli.attachments cli.aws cli.backfill cli.dead_letters cli.objects cli.stacks \
-cli.terminal layer layer.archives layer.backfill layer.events layer.table
+cli.terminal layer layer.archives layer.backfill layer.events layer.long_objects layer.table
 cli.stacks: cli.aws cli.objects cli.terminal layer
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.machine cli.terminal lab.plan lab.protocol lab.results \

@@ -189,6 +189,17 @@ def _backfill(scratch: Scratch) -> Finding:
     return _compared(scratch.row(row_key), content)
 
 
+def _slices(scratch: Scratch) -> Finding:
+    """A chain of many would take hours; one slice needs the same queue, table and digests."""
+    content = b"in slices"
+    row_key = scratch.put("slices", content)
+    before = scratch.row(row_key)
+    scratch.delete_row(before)
+    scratch.send_slice(before)
+    row = scratch.row_with(row_key, lambda row: row.recorded_at != before.recorded_at)
+    return _compared(row, content) if row else failed(_NO_ROW)
+
+
 OBJECT_CHECKS: Final = (
     Check("empty", "an empty object has its row", _hashes("empty", b""), 1),
     Check(
@@ -207,5 +218,6 @@ OBJECT_CHECKS: Final = (
     Check("malformed", "a malformed message is dead-lettered with a reason", _malformed, 1),
     Check("archive", "the members of a zip archive have rows", _archive, 3),
     Check("backfill", "a backfill hashes an object without a row", _backfill, 2),
+    Check("slices", "the function for long objects hashes one", _slices, 3),
     Check("log", "the log line of an object arrives", _log_line, 1),
 )

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.table import RUNS
 from bucketsum.clock import now
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
+from bucketsum.long_objects.message import body_of
+from bucketsum.long_objects.progress import item_key, progress_of
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.executions import new_execution_name
@@ -55,6 +58,7 @@ class Scratch:
         self.started_at = datetime.now(UTC)
         self._s3 = stack.client("s3")
         self._keys: set[str] = set()
+        self._progress_keys: list[dict[str, Any]] = []
         self._run_ids: list[str] = []
         self._backfill_ids: list[str] = []
         self._expects_dead_letter = False
@@ -152,15 +156,25 @@ class Scratch:
         """Send the event of *row* to the arrivals queue."""
         self._send(json.dumps(event_of(row)))
 
+    def send_slice(self, row: Row) -> None:
+        """Send the message of the first slice of the object of *row*."""
+        created = ObjectCreated(
+            row.bucket, row.key, row.version.id, row.etag, row.size_bytes, row.sequencer,
+            row.arrived_at,
+        )  # fmt: skip
+        progress = progress_of(created, row.etag or "", None)
+        self._progress_keys.append(item_key(progress.row_key))
+        self._send(body_of(progress), self.stack.outputs["LongObjectsQueueUrl"])
+
     def send_malformed(self) -> None:
         """Send a message to the arrivals queue that names no object."""
         self._expects_dead_letter = True
         self._send(json.dumps({"bucketsum-selftest": self.id}))
 
-    def _send(self, body: str) -> None:
-        self.stack.client("sqs").send_message(
-            QueueUrl=self.stack.arrivals_queue_url, MessageBody=body
-        )
+    def _send(self, body: str, queue_url: str = "") -> None:
+        """Send *body*, by default to the arrivals queue."""
+        url = queue_url or self.stack.arrivals_queue_url
+        self.stack.client("sqs").send_message(QueueUrl=url, MessageBody=body)
 
     def remove_dead_letter(self) -> str | None:
         """Wait for the malformed message in the dead-letter queue and delete it there.
@@ -232,6 +246,8 @@ class Scratch:
             pass
         for key in self._keys:
             self._delete_items(self.stack.table, "object", f"{self.stack.bucket}/{key}", "entry")
+        for item in self._progress_keys:
+            self.stack.client("dynamodb").delete_item(TableName=self.stack.table, Key=item)
         for run_id in self._run_ids:
             self._delete_items(self.stack.outputs[MEASUREMENTS], "run_id", run_id, "item")
         for backfill_id in self._backfill_ids:

@@ -86,6 +86,7 @@ def _recursion(scratch: Scratch) -> Finding:
         setting = client.get_function_recursion_config(FunctionName=name)["RecursiveLoop"]
     except ClientError as error:
         if error.response["Error"]["Code"] in _NOT_SUPPORTED:
+            client.get_function_configuration(FunctionName=name)  # else the function is missing
             return passed("the Region has no loop detection")
         raise
     if setting != "Allow":
