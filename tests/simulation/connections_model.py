@@ -96,6 +96,8 @@ class ModelConnections:
         response = self._s3.get_object(**request)
         length = response["ContentLength"]
         head = f"HTTP/1.1 200 OK|ETag: {response['ETag']}|Content-Length: {length}"
+        if version_id := response.get("VersionId"):
+            head += f"|x-amz-version-id: {version_id}"
         transfer.lines += head.encode().split(b"|")
         received = 0
         while piece := response["Body"].read(_PIECE_BYTES):

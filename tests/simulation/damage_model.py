@@ -35,7 +35,8 @@ class OtherProgram:
             then, only their digests are promised.
         rows: Those whose row was changed: not even that is.
         removed: Those whose row the repair removed, and with it the order of their events.
-        backfills: Backfills with an item that was changed.
+        backfills: Backfills with an attribute that was changed; if an attribute or an item was
+            removed, a backfill must not end as if it had listed all.
         has_acted: Whether it has changed anything.
     """
 
@@ -68,25 +69,31 @@ class OtherProgram:
         table, item = self.random.choice(tables)
         names = sorted(item.keys() - KEYS[table])
         name = self.random.choice(names)
-        changed: Item | None = dict(item)
-        if changed and self.random.random() < 0.6:
-            changed[name] = self._other(changed[name])
-        elif changed and self.random.random() < 0.5:
-            del changed[name]
-        else:
-            changed = None
+        changed = self._changed(item, name)
         partition, sort = KEYS[table]
         key = item[partition]["S"], item[sort]["S"]
         self.schedule.log("another program changes %s: %s", key, changed)
         self._items.add((table, key))
         if table == BACKFILLS:
-            self.backfills.add(key[1] if key[0] == BACKFILLS else key[0])
+            if changed and name in changed:
+                self.backfills.add(key[1] if key[0] == BACKFILLS else key[0])
         else:
             self.objects.add(_object_of(item))
             if not is_progress(item):
                 self.rows.add(_object_of(item))
         self.has_acted = True
         self.dynamodb.overwrite(table, key, changed)
+
+    def _changed(self, item: Item, name: str) -> Item | None:
+        """*item* without *name*, or with another value of it; or nothing."""
+        changed = dict(item)
+        if self.random.random() < 0.6:
+            changed[name] = self._other(changed[name])
+        elif self.random.random() < 0.5:
+            del changed[name]
+        else:
+            return None
+        return changed
 
     def _other(self, value: dict[str, Any]) -> dict[str, Any]:
         """Another type, or another value of the same type."""

@@ -190,7 +190,8 @@ class Invariants:
         for item in dynamodb.items():
             is_gone = not is_progress(item) and existing.isdisjoint(self._versions_of(item))
             key = item["object"]["S"].partition("/")[2], item["entry"]["S"]
-            if is_gone and "deleted_at" not in item and not self._has_lost_order(key):
+            is_known = not (self._has_lost_order(key) or self._is_unheard(key))
+            if is_gone and "deleted_at" not in item and is_known:
                 name = f"{item['object']['S']} {item['entry']['S']}"
                 self._report([f"{name} is deleted, but not recorded so"])
         bodies = {message.body for message in sqs.queues[DEAD_LETTERS].values()}
@@ -199,6 +200,11 @@ class Invariants:
             self._report([f"the dead-letter queue has {dead}, not {malformed}"])
         if any(sqs.queues[queue] for queue in SOURCES):
             self._report(["messages stay in a queue"])
+
+    def _is_unheard(self, name: Key) -> bool:
+        """Whether no event announced its last deletion."""
+        numbers = self._s3.deletions[name]
+        return bool(numbers) and sequencer_of(max(numbers)) not in self._s3.due
 
     def _is_ambiguous(self, version: Version) -> bool:
         """Whether an old deletion of version ``null`` may mark it, as its row was removed.
@@ -239,7 +245,10 @@ class Invariants:
     ) -> Sequence[Version]:
         same = [each for each in self._s3.history[key, entry] if each.etag == etag]
         exact = [each for each in same if _padded(each.number) == sequencer]
-        return exact or same
+        if not exact:
+            return same
+        unannounced = [each for each in same if not each.is_announced]
+        return sorted({*exact, *unannounced}, key=lambda each: each.number)
 
     def _report(self, problems: Iterable[str]) -> None:
         for problem in problems:

@@ -10,7 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.s3_model import BUCKET
 from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OBJECTS
 
-from bucketsum.errors import RowContended
+from bucketsum.errors import NotRetryable, RowContended
+from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.commands.redrive import _requeue
@@ -63,6 +64,8 @@ class Operator:
         """Stop the slices of every long object."""
         try:
             for progress in list(self._stack.progress_table().in_progress()):
-                self._schedule.log("stops %s: %s", progress.key, _stopped(self._stack, progress))
-        except (BotoCoreError, ClientError, RowContended) as error:
+                if isinstance(progress, Progress):
+                    ended = _stopped(self._stack, progress)
+                    self._schedule.log("stops %s: %s", progress.key, ended)
+        except (BotoCoreError, ClientError, NotRetryable, RowContended) as error:
             self._schedule.log("bucketsum stop ends with %r", error)

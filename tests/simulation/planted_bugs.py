@@ -176,7 +176,6 @@ _TABLE: Final = (
      lambda *_: True),
     ("libcurl's read of an object counts whatever S3 answers", response_head.ResponseHead,
      "is_whole", lambda *_: True),
-    ("libcurl reads without If-Match", small_objects, "if_match", lambda _: None),
     ("an object is read without If-Match", botocore_reader, "request_for", _without("IfMatch")),
     ("an object is read without its version ID", botocore_reader, "request_for",
      _without("VersionId")),

@@ -11,8 +11,9 @@ from typing import Any, Final
 from bucketsum.backfill import listed_batch
 from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.errors import DamagedRow, RowContended
-from bucketsum.hashing import deletions, restores
+from bucketsum.hashing import deletions, object_hasher, restores
 from bucketsum.hashing.deletions import Deletions
+from bucketsum.hashing.object_rows import is_newer
 from bucketsum.hashing.result import HashResult
 from bucketsum.long_objects import progress_table, slicer
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
@@ -36,6 +37,7 @@ _ADVANCE: Final = ProgressTable.advance
 _CHANGED: Final = ProgressTable._changed
 _HASH_SLICE: Final = hash_slice
 _CREATED: Final = Progress.created
+_KNOWN: Final = listed_batch._known
 _HASH_LISTED: Final = listed_batch._ListedHasher.hash
 
 
@@ -134,6 +136,11 @@ def _damage_ends_the_batch(item: Any) -> Any:  # noqa: ANN401 - as the product's
     return next(rows_of([item]), None) or deletion_of(item)
 
 
+def _listed_in_time(listed: Any, row: Any) -> Any:  # noqa: ANN401 - as the product's
+    outcome = _KNOWN(listed, row)
+    return outcome if outcome or is_newer(listed, row) else Outcome.SUPERSEDED
+
+
 LATER_BUGS: Final = (
     ("a row ignores the deletion that was recorded before", DigestsTable, "put_parameters",
      _deletions_are_ignored),
@@ -164,4 +171,7 @@ LATER_BUGS: Final = (
      _record_for_ever),
     ("a damaged row ends the look-up of its neighbours", digests_table, "_record_in",
      _damage_ends_the_batch),
+    ("an upload in parts is as old as its beginning", listed_batch, "_known", _listed_in_time),
+    ("an unreadable listed object replaces a row that may be newer", object_hasher, "is_newer",
+     lambda *_: True),
 )  # fmt: skip

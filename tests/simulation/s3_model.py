@@ -46,7 +46,8 @@ class Version:
         number: Orders all writes of the bucket.
         put_at: When it was put.
         archived: Whether it is in Glacier.
-        is_due: Whether an event announced it.
+        is_due: Whether an event announced it, or a backfill that is done listed it.
+        is_announced: Whether an event announced it.
     """
 
     key: str
@@ -56,11 +57,18 @@ class Version:
     put_at: float = 0
     archived: bool = False
     is_due: bool = False
+    is_announced: bool = False
 
     @property
     def etag(self) -> str:
         """Entity tag, without quotes; equal contents have equal tags."""
         return hashlib.md5(self.content or b"", usedforsecurity=False).hexdigest()
+
+    @property
+    def last_modified(self) -> datetime:
+        """As S3 lists it: an upload in parts has the time at which it was begun."""
+        seconds_of_upload = 10 ** (self.number % 5) if self.number % 3 == 0 else 0
+        return datetime.fromtimestamp(EPOCH + self.put_at - seconds_of_upload, UTC)
 
     @property
     def sha1(self) -> str:
@@ -257,7 +265,7 @@ class S3:
                     "VersionId": version.version_id,
                     "ETag": f'"{version.etag}"',
                     "Size": len(version.content),
-                    "LastModified": datetime.fromtimestamp(EPOCH + version.put_at, UTC),
+                    "LastModified": version.last_modified,
                     "IsLatest": is_latest,
                 }
                 for version, is_latest in page
@@ -281,6 +289,8 @@ class S3:
             raise self._refusal("InvalidObjectState", 403)
         content = version.content or b""
         response: dict[str, Any] = {"ETag": f'"{version.etag}"'}
+        if self.versioning is not Versioning.UNVERSIONED:
+            response["VersionId"] = version.version_id
         if "Range" in request:
             start = int(request["Range"].removeprefix("bytes=").removesuffix("-"))
             response["ContentRange"] = f"bytes {start}-{len(content) - 1}/{len(content)}"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from bucketsum.events.object_events import ObjectEvent
 
+_DETACHED: Final = 0.15
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')
 
@@ -55,7 +56,9 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     trace = Trace(enabled=traced)
     schedule = Schedule(seed, trace)
     with scaled_down(schedule):
-        _World(schedule, Random(f"another program {seed}")).run()  # noqa: S311 - nothing secret
+        # Each has a generator of its own, so that the schedules without it stay as they are.
+        other, detachment = (Random(f"{name} {seed}") for name in ("another program", "detachment"))  # noqa: S311 - nothing secret
+        _World(schedule, other, detachment).run()
     return Outcome(seed, schedule.violations, trace.lines)
 
 
@@ -63,6 +66,7 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
 class _World:
     schedule: Schedule
     random_of_other: InitVar[Random]
+    random_of_detachment: InitVar[Random]
     s3: S3 = field(init=False)
     sqs: Sqs = field(init=False)
     dynamodb: DynamoDb = field(init=False)
@@ -76,8 +80,9 @@ class _World:
     events: list[ObjectEvent] = field(default_factory=list)
     malformed: list[str] = field(default_factory=list)
     is_attached: bool = True
+    was_detached: bool = False
 
-    def __post_init__(self, random_of_other: Random) -> None:
+    def __post_init__(self, random_of_other: Random, random_of_detachment: Random) -> None:
         schedule = self.schedule
         versioning = schedule.random.choice((*Versioning, Versioning.UNVERSIONED))
         schedule.log("the bucket is %s", versioning)
@@ -101,6 +106,7 @@ class _World:
         self._plan_people()
         self._plan_writes()
         self.other.plan()
+        self._plan_detachment(random_of_detachment)
 
     def _plan_faults(self) -> None:
         schedule, chance = self.schedule, self.schedule.random.choice
@@ -140,6 +146,20 @@ class _World:
             if schedule.happens(0.5):
                 schedule.after(attached_at + 10 * schedule.latency(), self._archive_all)
 
+    def _plan_detachment(self, random: Random) -> None:
+        """In some schedules, the bucket notifies nobody for a time; then a backfill is run."""
+        if random.random() < _DETACHED:
+            spread = self.schedule.spread
+            times = sorted(0.025 * 10 ** (spread * random.random()) for _ in range(3))
+            detached_at, attached_at, starts_at = times
+            self.schedule.after(detached_at, self._detach)
+            self.schedule.after(attached_at, self._attach)
+            self.schedule.after(starts_at, partial(self.backfills.start, all_versions=True))
+
+    def _detach(self) -> None:
+        self.is_attached, self.was_detached = False, True
+        self.schedule.log("the bucket notifies nobody from now on")
+
     def _check_write(self, before: Item | None, item: Item | None) -> None:
         self.invariants.check_write(before, item)
 
@@ -170,7 +190,7 @@ class _World:
             content = _content(len(self.contents), random.choice(self.sizes))
             self.contents.append(content)
         version = self.s3.put(key, content, archived=self.schedule.happens(0.08))
-        version.is_due = self.is_attached
+        version.is_due = version.is_announced = self.is_attached
         self._notify(version.created)
 
     def _delete(self, key: str) -> None:
@@ -263,6 +283,9 @@ class _World:
             self.backfills.resume()
             self.backfills.start(all_versions=True)
         self.schedule.run()
+        if self.was_detached:  # a late deletion wins over a listed object, which has no order
+            self.backfills.start(all_versions=True)
+            self.schedule.run()
         self.invariants.check_healed(self.sqs, self.dynamodb, self.malformed)
 
     def _repair(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,12 +11,15 @@ from botocore.exceptions import ClientError
 from tests.integration.hasher.log_lines import objects_in
 from tests.support.events import BUCKET, message_of
 from tests.support.lambda_invocation import Context
+from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named, zip_of
 
 from bucketsum.archives.member_rows import MemberRows, MemberWriter, member_entry
+from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
@@ -157,6 +161,20 @@ def test_overwritten_archive_takes_its_members_along(stack: HasherStack) -> None
     stack.deliver(message_of(stack.put("a.zip", zip_of({"old": b"1", "both": b"1"}))))
     stack.deliver(message_of(stack.put("a.zip", zip_of({"new": b"2", "both": b"2"}))))
     assert members_in(stack) == {"new": sha1_of(b"2"), "both": sha1_of(b"2")}
+
+
+def test_a_stale_listing_leaves_the_members_of_the_archive_that_overwrote_it(
+    stack: HasherStack,
+) -> None:
+    """Only if S3 still has the listed archive, those of the row are removed."""
+    create_table(stack.dynamodb, "BackfillsTable", "backfills")
+    stack.load(**ARCHIVES)
+    listed = stack.put("a.zip", zip_of({"old": b"1"}))
+    newer = stack.put("a.zip", zip_of({"new": b"2"}))
+    stack.deliver(message_of(newer))
+    late = replace(listed, sequencer=NO_SEQUENCER, event_time="9999-12-31T23:59:59Z")
+    assert stack.deliver(*bodies_of("b", [late])) == []
+    assert members_in(stack) == {"new": sha1_of(b"2")}
 
 
 @pytest.mark.parametrize("dies", [False, True])

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from tests.integration.hasher.reading import arrival_of
 from tests.integration.hasher.test_long_objects import slicer_of, slices
 from tests.support.events import BUCKET, message_of
 from tests.support.sam_template import create_table
@@ -22,6 +23,7 @@ from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
+    from tests.support.s3_server import HostileS3
 
     from bucketsum.events.object_events import ObjectCreated
 
@@ -88,6 +90,19 @@ def test_a_forged_entity_tag_records_nothing(stack: HasherStack, *, listed: bool
     messages = bodies_of("b", [replace(forged, sequencer="")]) if listed else [message_of(forged)]
     assert stack.deliver(*messages) == []
     assert stack.rows() == {}
+
+
+def test_a_message_without_its_version_makes_no_row_of_version_null(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """There is none: the bytes are those of another version."""
+    hostile_stack.load()
+    path = f"{BUCKET}/k"
+    created = arrival_of(hostile.put(path, b"content", "v1"), path)
+    assert hostile_stack.deliver(message_of(replace(created, version_id=None))) == []
+    assert hostile_stack.rows() == {}
+    assert hostile_stack.deliver(message_of(created)) == []
+    assert list(hostile_stack.rows()) == [("k", "v1")]
 
 
 def test_a_forged_slice_of_no_long_object_skips_no_byte(

@@ -130,6 +130,17 @@ def test_an_object_from_before_versioning_is_read(
     assert reader.content_of(client, stored) == BODY
 
 
+def test_a_newer_version_of_the_same_bytes_is_not_version_null(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
+    """Without a version in the request, S3 sends the newest; the entity tags are equal."""
+    hostile.put(PATH, BODY)
+    hostile.delete(PATH)
+    newer = hostile.put(PATH, BODY, "v1")
+    with pytest.raises(ObjectSuperseded):
+        reader.content_of(client, replace(newer, version_id=None))
+
+
 @pytest.mark.parametrize("version_id", [None, "null"])
 def test_an_overwritten_object_is_superseded(
     hostile: HostileS3, client: S3Client, version_id: str | None, reader: Reader

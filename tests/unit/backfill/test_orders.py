@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -14,8 +14,8 @@ from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.settings import SETTINGS
 
 from bucketsum.backfill.listed_batch import ListedBatchHasher
-from bucketsum.backfill.messages import bodies_of
-from bucketsum.errors import ObjectGone, ObjectSuperseded, TableBusy
+from bucketsum.backfill.messages import ListedObjects, bodies_of, listed_objects_in
+from bucketsum.errors import DamagedRow, ObjectGone, ObjectSuperseded, ObjectUnreadable, TableBusy
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
 from bucketsum.hashing.deletions import Deletions
 from bucketsum.hashing.object_hasher import ObjectHasher
@@ -28,6 +28,8 @@ from bucketsum.table.rows import NO_SEQUENCER, RowKey, Status, comparable_sequen
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from bucketsum.hashing.batch import MessageResult
 
 BUCKET: Final = "inbox"
 DEADLINE: Final = Deadline(lambda: 900.0)
@@ -50,6 +52,7 @@ class Bucket:
         meanwhile: What happens while an object is read, once.
         reads: Entity tags that were read.
         digests: Entity tag → SHA-1 of every content so far.
+        is_denied: Whether nobody may read it.
     """
 
     key: str
@@ -60,6 +63,7 @@ class Bucket:
     meanwhile: list[Step] = field(default_factory=list)
     reads: list[str | None] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
+    is_denied: bool = False
 
     def put(self) -> None:
         """Create or overwrite the object."""
@@ -80,10 +84,11 @@ class Bucket:
                           f"{self.changes:04X}", self._now())
         )  # fmt: skip
 
-    def list(self) -> None:
+    def list(self, last_modified: str | None = None) -> None:
         """Remember the object as a listing shows it."""
         if self.content is not None:
-            self.listings.append(self._object(NO_SEQUENCER))
+            listed = self._object(NO_SEQUENCER)
+            self.listings.append(replace(listed, event_time=last_modified or listed.event_time))
 
     def _now(self) -> str:
         return f"2026-11-21T10:{self.changes // 60:02d}:{self.changes % 60:02d}Z"
@@ -97,6 +102,8 @@ class Bucket:
 
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
         """See `Source.open`: the object, if it is still the one that is asked for."""
+        if self.is_denied:
+            raise ObjectUnreadable("access denied")
         if self.content is None:
             raise ObjectGone("deleted")
         if hashlib.md5(self.content).hexdigest() != created.etag:
@@ -133,12 +140,16 @@ class World:
         """Handle an object that was listed, perhaps again."""
         if not self.bucket.listings:
             return None
+        [report] = self.listed_result(number).reports
+        return report.outcome
+
+    def listed_result(self, number: int) -> MessageResult:
+        """Handle the message of an object that was listed."""
         listed = self.bucket.listings[number % len(self.bucket.listings)]
         [body] = bodies_of("20261121T100000-a", [listed])
         batch = ListedBatchHasher(self.hasher, self.table, NO_BACKFILLS, SETTINGS)
         [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], DEADLINE)
-        [report] = result.reports
-        return report.outcome
+        return result
 
     def take(self, step: tuple[str, int]) -> None:
         """One step of a schedule."""
@@ -239,8 +250,15 @@ def test_lost_events_are_made_good(puts: int, heard: set[int], listed: int) -> N
     assert len(world.bucket.reads) == reads
 
 
+BEGUN: Final = "2026-11-21T09:00:00Z"
+"""Before all changes: S3 lists the time at which an upload in parts was begun."""
+
+
+@pytest.mark.parametrize("last_modified", [None, BEGUN])
 @pytest.mark.parametrize("hashed_before", [True, False])
-def test_an_object_that_exists_again_is_hashed(*, hashed_before: bool) -> None:
+def test_an_object_that_exists_again_is_hashed(
+    *, hashed_before: bool, last_modified: str | None
+) -> None:
     """It was put after a deletion, and its event was lost: the deletion is not its own."""
     world = new_world()
     world.bucket.put()
@@ -249,7 +267,7 @@ def test_an_object_that_exists_again_is_hashed(*, hashed_before: bool) -> None:
     world.bucket.delete()
     world.handle_event(1)
     world.bucket.put()
-    world.bucket.list()
+    world.bucket.list(last_modified)
 
     assert world.handle_listed(0) is Outcome.HASHED
     assert world.handle_listed(0) is Outcome.UNCHANGED
@@ -261,7 +279,37 @@ def test_an_object_that_exists_again_is_hashed(*, hashed_before: bool) -> None:
     world.bucket.delete()
     world.handle_event(3)
     assert world.row().deletion
+    assert world.handle_listed(0) is Outcome.GONE
+
+
+def test_an_upload_that_was_begun_before_the_row_is_hashed() -> None:
+    """Its event was lost, and S3 lists it as older than the row's object, which it overwrote."""
+    world = new_world()
+    world.bucket.put()
+    world.bucket.list()
+    world.handle_event(0)
+    world.bucket.put()
+    world.bucket.list(BEGUN)
+    assert world.handle_listed(1) is Outcome.HASHED
     assert world.handle_listed(0) is Outcome.SUPERSEDED
+    assert world.row().etag == world.bucket.listings[1].etag
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_an_unreadable_object_replaces_nothing_that_may_be_newer(*, deleted: bool) -> None:
+    """S3 does not say whether it still has it: the message fails, and comes again."""
+    world = new_world()
+    world.bucket.put()
+    world.handle_event(0)
+    if deleted:
+        world.bucket.delete()
+        world.handle_event(1)
+    row = world.row()
+    world.bucket.put()
+    world.bucket.list(BEGUN)
+    world.bucket.is_denied = True
+    assert isinstance(world.listed_result(0).failure, ObjectUnreadable)
+    assert world.row() == row
 
 
 @pytest.mark.parametrize("digest", [None, {"S": "zz"}, {"N": "5"}])
@@ -278,6 +326,25 @@ def test_a_backfill_hashes_a_row_without_a_digest_again(digest: dict[str, str] |
     world.bucket.list()
     assert world.handle_listed(0) is Outcome.HASHED
     assert world.row().sha1 == whole["sha1"]["S"]
+
+
+@pytest.mark.parametrize("size_bytes", [9, 20_000_000])
+def test_a_failed_message_names_only_the_objects_that_failed(size_bytes: int) -> None:
+    """So a dead letter, `failures` and `redrive` are of the damaged row alone."""
+    world = new_world()
+    world.bucket.put()
+    world.handle_event(0)
+    [item] = world.items.values()
+    item["status"] = {"S": "weird"}
+    world.bucket.list()
+    damaged = world.bucket.listings[0]
+    other = replace(damaged, key="other", size_bytes=size_bytes)
+    [body] = bodies_of("b", [other, damaged, replace(other, key="third")])
+    batch = ListedBatchHasher(world.hasher, world.table, NO_BACKFILLS, SETTINGS)
+    [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], DEADLINE)
+    assert isinstance(result.failure, DamagedRow)
+    assert listed_objects_in(result.received.body) == ListedObjects("b", (damaged,))
+    assert [report.event.key for report in result.reports] == ["other", "third"]
 
 
 def test_a_throttled_table_is_an_error_of_each_message(monkeypatch: pytest.MonkeyPatch) -> None:

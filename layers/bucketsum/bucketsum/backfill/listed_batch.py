@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import Tally
-from bucketsum.backfill.messages import listed_objects_in
+from bucketsum.backfill.messages import bodies_of, listed_objects_in
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult
-from bucketsum.hashing.object_hasher import is_long
 from bucketsum.hashing.result import HashResult
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, Status, row_key_of
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
     from bucketsum.table.rows import Row, RowKey
 
     Records = Mapping[RowKey, Row | Deletion | DamagedRow]
-
-_SECONDS: Final = len("2026-11-21T03:04:05")
-"""S3 lists LastModified in whole seconds; events have fractions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +56,13 @@ class ListedBatchHasher:
         except (BotoCoreError, ClientError, TableBusy) as error:
             yield from (MessageResult(message, results=[error]) for message in messages)
             return
-        hasher = _ListedHasher(self.hasher, self.settings, self.small, records)
-        yield from BatchHasher(hasher, self.settings, _parsed).handle(messages, deadline)
+        hasher = _ListedHasher(self.hasher, self.small, records)
+        for result in BatchHasher(hasher, self.settings, _parsed).handle(messages, deadline):
+            if failed := cast(
+                "list[ObjectCreated]", result.failed_events
+            ):  # `_parsed` has no others
+                result.received = _message_of(failed, result.received)
+            yield result
 
     def count(self, results: Iterable[MessageResult], logger: Logger) -> None:
         """Count the objects of messages that are done for their backfills."""
@@ -83,7 +84,6 @@ class _ListedHasher:
     """Hashes listed objects; records decide about those that have one."""
 
     _hasher: ObjectHasher
-    _settings: Settings
     _small: SmallObjectHasher | None
     _records: Records
 
@@ -113,13 +113,11 @@ class _ListedHasher:
         if isinstance(seen, DamagedRow):
             raise seen
         if isinstance(seen, Deletion):
-            again = _exists_again(listed, seen)
-            created = replace(listed, sequencer=seen.sequencer) if again else listed
-            return self._hasher.hash(created, deadline)
-        outcome = _known(listed, seen)
-        if seen.deletion and is_long(listed, self._settings, deadline):
-            outcome = Outcome.SUPERSEDED  # its progress does not keep the deletion to replace
-        if outcome:
+            is_null = row_key_of(listed).version.is_null
+            if not is_null:
+                return self._hasher.hash(listed, deadline)
+            return self._hasher.hash(replace(listed, sequencer=seen.sequencer), deadline, seen)
+        if outcome := _known(listed, seen):
             return HashResult(listed, outcome)
         # It keeps the row's sequencer, or that of its deletion, so that late events of the row's
         # object change nothing.
@@ -130,27 +128,25 @@ class _ListedHasher:
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
     """The outcome without reading *listed*; None if it must be read, and *row* be replaced.
 
-    A listing has no sequencer, so every event wins: *listed* is superseded if *row* is of an object
-    that is as new or newer, or is deleted. A row is replaced if its object was unreadable; if it
-    has another entity tag and arrived before *listed* was last modified: then an event was lost; or
-    if its object was deleted before.
+    A row that was unreadable is replaced; and one of version ``null`` that is deleted, or of
+    another entity tag, if S3 still has *listed*. Then its event was lost, as it is newer than what
+    was recorded before. S3's LastModified does not tell: it is the time at which an upload in parts
+    was begun. A version with an ID is never put again.
     """
     if row.deletion:
-        return None if _exists_again(listed, row.deletion) else Outcome.SUPERSEDED
-    if row.etag == listed.etag:
-        return Outcome.UNCHANGED if row.status is Status.HASHED else None
-    older = row.arrived_at[:_SECONDS] < listed.event_time[:_SECONDS]
-    return None if older else Outcome.SUPERSEDED
-
-
-def _exists_again(listed: ObjectCreated, deletion: Deletion) -> bool:
-    """Whether *listed* was put after *deletion*; a version with an id is never put again."""
-    is_null = row_key_of(listed).version.is_null
-    return is_null and deletion.at[:_SECONDS] < listed.event_time[:_SECONDS]
+        return None if row.version.is_null else Outcome.SUPERSEDED
+    is_same = row.etag == listed.etag
+    return Outcome.UNCHANGED if is_same and row.status is Status.HASHED else None
 
 
 def _parsed(body: str) -> Sequence[ObjectCreated]:
     return listed_objects_in(body).objects
+
+
+def _message_of(failed: list[ObjectCreated], received: ReceivedMessage) -> ReceivedMessage:
+    """The message with the objects that *failed* alone: a dead letter names no others."""
+    [body] = bodies_of(listed_objects_in(received.body).backfill_id, failed)
+    return replace(received, body=body)
 
 
 def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:

@@ -71,6 +71,15 @@ class MessageResult:
         return [result for result in self.results if isinstance(result, HashResult)]
 
     @property
+    def failed_events(self) -> list[ObjectEvent]:
+        """Events whose results are errors; all of them if not each has a result."""
+        handled: list[ObjectEvent] = [*self.quick, *self.large]
+        if len(self.results) != len(handled):
+            return handled
+        results = zip(handled, self.results, strict=True)
+        return [event for event, result in results if isinstance(result, Exception)]
+
+    @property
     def failure(self) -> Exception | None:
         """The message's only error, or a group of several; None if it can be deleted."""
         errors = [result for result in self.results if isinstance(result, Exception)]

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
-from bucketsum.hashing.object_rows import hashed_row, unreadable_row
+from bucketsum.hashing.object_rows import hashed_row, is_newer, unreadable_row
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.measure import Measurement
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.digests_table import WriteResult
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Status, comparable_sequencer, row_key_of
+from bucketsum.table.rows import Row, Status, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
     from bucketsum.archives.archive_hasher import ArchiveHasher
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from bucketsum.settings import Settings
     from bucketsum.table.archive_values import Mode
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row
+    from bucketsum.table.rows import Deletion
 
+    Seen = Row | Deletion
     HandOver = Callable[[ObjectCreated, str, Mode | None, Row | None], None]
     """`long_objects.hand_over.HandOver.begin`: another function hashes the object."""
 
@@ -78,13 +79,15 @@ class ObjectHasher:
         self._hand_over = hand_over
 
     def hash(
-        self, created: ObjectCreated, deadline: Deadline, seen: Row | None = None
+        self, created: ObjectCreated, deadline: Deadline, seen: Seen | None = None
     ) -> HashResult:
         """Record the digest of *created*; the object is read at most once.
 
-        The row replaces *seen*, if that is still in the table; see `DigestsTable.replace`.
+        The row replaces *seen*, if that is still in the table; see `DigestsTable.replace`. That S3
+        still has *created* shows that it is newer.
 
         Raises:
+            ObjectUnreadable: Nothing shows that it is newer than *seen*.
             Retryable: It could not be read to its end this time.
             ClientError: DynamoDB refused.
         """
@@ -93,6 +96,8 @@ class ObjectHasher:
             known = None if seen else self._known(created)
             return known or self._hashed_or_handed_over(created, deadline, seen)
         except ObjectUnreadable as error:
+            if seen and not is_newer(created, seen):
+                raise
             row = unreadable_row(created, str(error), self._settings)
             recorded = self._record(row, seen)  # an earlier digest of it is kept
             outcome = recorded.outcome(Outcome.UNREADABLE)
@@ -117,7 +122,7 @@ class ObjectHasher:
         return archives if archives and archives.reader.settings.takes(created.key) else None
 
     def _hashed_or_handed_over(
-        self, created: ObjectCreated, deadline: Deadline, seen: Row | None
+        self, created: ObjectCreated, deadline: Deadline, seen: Seen | None
     ) -> HashResult:
         if is_long(created, self._settings, deadline):
             return self._handed_over(created, seen, "it may take longer than one invocation")
@@ -128,20 +133,22 @@ class ObjectHasher:
                 raise
             return self._handed_over(created, seen, str(error))
 
-    def _handed_over(self, created: ObjectCreated, seen: Row | None, reason: str) -> HashResult:
+    def _handed_over(self, created: ObjectCreated, seen: Seen | None, reason: str) -> HashResult:
         if not (self._hand_over and created.etag):
             raise OutOfTime(f"{reason}, and there is no queue of long objects")
+        if seen:
+            self._source.open(created).chunks.close()  # S3 still has it
         mode = None
         if archives := self._as_archive(created):
             mode = archives.reader.settings.mode
             archives.rows.remove_older(unreadable_row(created, None, self._settings))
-        self._hand_over(created, created.etag, mode, seen)
+        self._hand_over(created, created.etag, mode, seen if isinstance(seen, Row) else None)
         return HashResult(created, Outcome.LONG, reason=reason)
 
-    def _record(self, row: Row, seen: Row | None) -> WriteResult:
-        return self._table.replace(row, seen) if seen else self._table.record(row)
+    def _record(self, row: Row, seen: Seen | None) -> WriteResult:
+        return self._table.replace(row, seen) if isinstance(seen, Row) else self._table.record(row)
 
-    def _hashed(self, created: ObjectCreated, deadline: Deadline, seen: Row | None) -> HashResult:
+    def _hashed(self, created: ObjectCreated, deadline: Deadline, seen: Seen | None) -> HashResult:
         if archives := self._as_archive(created):
             return self._hashed_with_members(archives, created, deadline, seen)
         started = self._clock()
@@ -153,7 +160,7 @@ class ObjectHasher:
         read = ReadObject(created, opened.etag, digest, measurement, opened.streams)
         return self.record(read, seen)
 
-    def record(self, read: ReadObject, seen: Row | None = None) -> HashResult:
+    def record(self, read: ReadObject, seen: Seen | None = None) -> HashResult:
         """Write the row of *read*, unless the table holds this event or a newer one.
 
         Raises:
@@ -167,14 +174,14 @@ class ObjectHasher:
         archives: ArchiveHasher,
         created: ObjectCreated,
         deadline: Deadline,
-        seen: Row | None,
+        seen: Seen | None,
     ) -> HashResult:
-        if seen or not created.sequencer:  # other contents had members of this sequencer
-            archives.rows.remove_overwritten(created)
         started = self._clock()
         archive = archives.open(created)
         opened = self._source.open(created)
         with closing(opened.chunks):
+            if seen or not created.sequencer:  # other contents had members of this sequencer
+                archives.rows.remove_overwritten(created)
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
             digest = archives.hash(archive, created, chunks)
         measurement = Measurement(digest.size_bytes, self._clock() - started)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.clock import now
-from bucketsum.table.rows import ReadSetup, Row, Status, Timing, row_key_of
+from bucketsum.table.rows import Deletion, ReadSetup, Row, Status, Timing, row_key_of
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.hashing.result import ReadObject
     from bucketsum.settings import Settings
+
+_SECONDS: Final = len("2026-11-21T03:04:05")
 
 
 def hashed_row(read: ReadObject, settings: Settings) -> Row:
@@ -31,6 +33,16 @@ def unreadable_row(created: ObjectCreated, reason: str | None, settings: Setting
     """The row of an object that was not read because of *reason*, as of now."""
     setup = _setup(1, settings) if settings else None
     return replace(_row_of_event(created, Status.UNREADABLE), reason=reason, setup=setup)
+
+
+def is_newer(created: ObjectCreated, seen: Row | Deletion) -> bool:
+    """Whether S3's times show that *created* is newer; or it is the object of *seen*.
+
+    LastModified has whole seconds, and is never later than the object's event.
+    """
+    is_same = isinstance(seen, Row) and seen.etag == created.etag and not seen.deletion
+    moment = seen.at if isinstance(seen, Deletion) else seen.changed_at
+    return is_same or moment[:_SECONDS] < created.event_time[:_SECONDS]
 
 
 def _row_of_event(created: ObjectCreated, status: Status) -> Row:

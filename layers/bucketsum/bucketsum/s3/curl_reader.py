@@ -56,6 +56,8 @@ class CurlReader:
             ranges = OrderedRanges(connections, lambda: self.urls.url_of(created), plan, budget)
             head = ranges.begin(created.size_bytes, if_match(created), offset)
         except (FallBack, BotoCoreError):
+            head = None
+        if head is None or not head.is_version(created.version_id):
             self._release(connections)
             self.urls.forget(created.bucket)
             return self._fallback.open(created, offset)

@@ -111,6 +111,10 @@ def _response_to(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOut
     if requested and received != requested:  # not with S3, but stores exist that ignore If-Match
         response["Body"].close()
         raise ObjectSuperseded(f"asked for the entity tag {requested}, S3 sent {received}")
+    version = response.get("VersionId", NULL.entry)
+    if "VersionId" not in request and version != NULL.entry:
+        response["Body"].close()
+        raise ObjectSuperseded(f"the current version is {version}, not {NULL.entry}")
     return response
 
 

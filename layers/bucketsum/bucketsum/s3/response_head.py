@@ -8,6 +8,8 @@ from http import HTTPStatus
 from itertools import takewhile
 from typing import Final
 
+from bucketsum.events.version import NULL
+
 _LENGTH_DIGITS_MAX: Final = 18  # libcurl passes any on; Python refuses above 4,300
 
 
@@ -46,6 +48,10 @@ class ResponseHead:
     def version_id(self) -> str | None:
         """The version id, or None if the bucket keeps no versions."""
         return self.headers.get("x-amz-version-id")
+
+    def is_version(self, version_id: str | None) -> bool:
+        """Whether it is the version that was requested; without an ID, version ``null`` was."""
+        return version_id is not None or self.version_id in (None, NULL.entry)
 
     def is_whole(self, etag: str | None) -> bool:
         """Whether the body is a whole object, and the one with *etag* if that is given."""

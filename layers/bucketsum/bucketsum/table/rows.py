@@ -191,6 +191,11 @@ class Row:
         return Version.of_entry(self.entry)
 
     @property
+    def changed_at(self) -> str:
+        """Time of its deletion, or else of its object's creation."""
+        return self.deletion.at if self.deletion else self.arrived_at
+
+    @property
     def mb_per_s(self) -> float | None:
         """Speed in 10⁶ bytes per second, if it was measured."""
         return self.timing.mb_per_s if self.timing else None
