@@ -11,9 +11,17 @@ from typing import Any
 import pytest
 from botocore.config import Config
 from botocore.exceptions import UnknownServiceError
+from botocore.loaders import Loader
+from botocore.regions import EndpointResolver
 from botocore.retries.standard import ExponentialBackoff, RetryContext
 
-from bucketsum.invocation.clients import PROMPT, SERVICES, SILENT_SECONDS, client_of
+from bucketsum.invocation.clients import (
+    PROMPT,
+    SERVICES,
+    SILENT_SECONDS,
+    _ModelLoader,
+    client_of,
+)
 from bucketsum.invocation.deadline import LAST_BEGIN_SECONDS, STOP_BEFORE_END_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS
 
@@ -25,6 +33,7 @@ def made(service: Any) -> Any:  # noqa: ANN401 - any of our clients
     return client_of(service, CONFIG)
 
 
+_ENDPOINT = ("hostname", "partition", "dnsSuffix")
 REGIONS = ("us-east-1", "eu-central-1", "cn-north-1", "us-gov-west-1")
 DESCRIBE = """
 import json, os, sys
@@ -37,7 +46,7 @@ def described(client):
     meta, model = client.meta, client.meta.service_model
     return [meta.endpoint_url, meta.region_name, meta.config.connect_timeout, meta.config.retries,
         list(model.operation_names), list(model.shape_names), model.metadata,
-        meta.method_to_api_mapping]
+        meta.method_to_api_mapping, meta.partition, meta.config.signature_version]
 
 for region in sys.argv[1:]:
     os.environ["AWS_DEFAULT_REGION"] = region
@@ -71,6 +80,30 @@ def test_a_client_is_boto3s_own() -> None:
     for region, _, ours, theirs in clients:
         assert ours == theirs
         assert ours[1:3] == [region, 7]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_region_has_botocores_endpoint(service: str) -> None:
+    """The list of endpoints that botocore has is the oracle for the rule that takes its place."""
+    listed = EndpointResolver(Loader().load_data("endpoints"))
+    by_rule = EndpointResolver(_ModelLoader().load_data_with_path("endpoints")[0])
+    regions = [
+        region
+        for partition in listed.get_available_partitions()
+        for region in listed.get_available_endpoints(service, partition)
+    ]
+    assert len(regions) > 40
+    for region in (*regions, "eu-new-7", "cn-new-7"):
+        ours = by_rule.construct_endpoint(service, region) or {}
+        theirs = listed.construct_endpoint(service, region) or {}
+        assert [ours.get(each) for each in _ENDPOINT] == [theirs[each] for each in _ENDPOINT]
+
+
+def test_variants_of_endpoints_are_botocores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FIPS endpoints are exceptions to the rule, so they come from botocore's list."""
+    monkeypatch.setenv("AWS_USE_FIPS_ENDPOINT", "true")
+    theirs = Loader().load_data("endpoints")
+    assert _ModelLoader().load_data_with_path("endpoints")[0] == theirs
 
 
 def test_the_environment_says_where_a_service_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gzip
 import json
+import os
 import ssl
 from pathlib import Path
 from threading import Lock
@@ -16,6 +17,8 @@ from botocore.loaders import JSONFileLoader, Loader
 from botocore.session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from botocore.credentials import Credentials
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
@@ -96,6 +99,41 @@ class _ModelLoader(Loader):
 
     def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002 - as botocore's
         return list(SERVICES)
+
+    def load_data_with_path(self, name: str) -> tuple[Any, str]:
+        """As botocore's, but endpoints follow from their rule, not from a list of 1.25 MB."""
+        if name != "endpoints" or not _VARIANTS.isdisjoint(os.environ):
+            return super().load_data_with_path(name)
+        rules, path = super().load_data_with_path("partitions")
+        return {"partitions": [_partition(rule) for rule in rules["partitions"]]}, path
+
+
+_VARIANTS: Final = frozenset({"AWS_USE_FIPS_ENDPOINT", "AWS_USE_DUALSTACK_ENDPOINT"})
+"""Variables that ask for endpoints with exceptions to the rule."""
+
+_S3: Final = {
+    "defaults": {"signatureVersions": ["s3v4"]},
+    "partitionEndpoint": "aws-global",  # botocore's name of us-east-1 in older configurations
+    "endpoints": {
+        "aws-global": {"hostname": "s3.amazonaws.com", "credentialScope": {"region": "us-east-1"}}
+    },
+}
+
+
+def _partition(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """A partition of AWS as in botocore's list, with the endpoints of our services alone."""
+    return {
+        "partition": rule["id"],
+        "dnsSuffix": rule["outputs"]["dnsSuffix"],
+        "regionRegex": rule["regionRegex"],
+        "regions": rule["regions"],
+        "defaults": {
+            "hostname": "{service}.{region}.{dnsSuffix}",
+            "protocols": ["https"],
+            "signatureVersions": ["v4"],
+        },
+        "services": {"s3": _S3},
+    }
 
 
 @functools.cache
