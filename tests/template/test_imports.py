@@ -106,7 +106,7 @@ layer.queue layer.s3 layer.table settings
 lab.measure: lab.protocol lab.workloads layer layer.s3
 lab.plan: lab.protocol lab.workloads layer settings
 lab.protocol: layer layer.events layer.s3 layer.table settings
-lab.results: lab.plan lab.protocol lab.workloads layer layer.table
+lab.results: lab.plan lab.protocol lab.workloads layer layer.table settings
 lab.workloads: lab.protocol lab.workloads.fetch lab.workloads.hash lab.workloads.records \
 lab.workloads.transfer lab.workloads.unzip layer layer.events
 lab.workloads.fetch: lab.protocol lab.workloads.unzip layer layer.archives layer.events layer.s3 \

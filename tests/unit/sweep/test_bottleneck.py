@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import Bottleneck, CellRow
-from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleStatus
+from bucketsum_lab.protocol.samples import Billing, ProberProcess, Reading, Sample, SampleStatus
 from bucketsum_lab.protocol.use import INTERVALS_MAX, Use, UseCurve
-from bucketsum_lab.results.bottleneck import LambdaNetwork, bottleneck_of, bottlenecks_of
+from bucketsum_lab.results.bottleneck import bottleneck_of, bottlenecks_of
+from bucketsum_lab.results.network import BURST_BYTES, LambdaNetwork, bursts
 from bucketsum_lab.results.record_values import item_values, sample_of
 
 MB = 1_000_000
@@ -18,13 +21,13 @@ THROTTLED = Use(1.0, 0.25, 0.03, 0.28, 0.0, 0.0, 0.7, 2 * MB, 0, 0, 0, 80 * MB)
 LINKED = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, 78 * MB, 0, 0, 0, 80 * MB)
 ON_DISK = Use(1.0, 0.1, 0.1, 0.1, 0.9, 0.0, 0.0, 0, 0, 0, 120 * MB, 80 * MB)
 SYNCED = Use(1.0, 0.18, 0.25, 0.43, 0.41, 0.0, 0.0, 0, 0, 4096, 27 * MB, 16 * MB)
-BURST = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, 150 * MB, 0, 0, 0, 80 * MB)
+BURST = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, 154 * MB, 0, 0, 0, 80 * MB)
 BUSY_LINKED = Use(1.0, 0.9, 0.08, 0.97, 0.0, 0.0, 0.0, 78 * MB, 0, 0, 0, 80 * MB)
 
 
 def named(*uses: Use, quota: float | None = None, connections: int = 4) -> Bottleneck | None:
     """The bottleneck of a cell with one curve of *uses* on Lambda."""
-    return bottleneck_of([UseCurve(2, quota, uses)], LambdaNetwork(connections))
+    return bottleneck_of([(UseCurve(2, quota, uses), BURST_BYTES)], LambdaNetwork(connections))
 
 
 @pytest.mark.parametrize(
@@ -32,11 +35,11 @@ def named(*uses: Use, quota: float | None = None, connections: int = 4) -> Bottl
     [
         ([BUSY] * 9 + [IDLE], None, Bottleneck("cpu", 0.9)),
         ([THROTTLED] * 10, 0.29, Bottleneck("cpu share", 1.0)),
-        ([BURST, BURST, *[LINKED] * 8], None, Bottleneck("network", 0.8)),
+        ([*[BURST] * 4, *[LINKED] * 8], None, Bottleneck("network", 0.75)),
         ([ON_DISK] * 7 + [IDLE] * 3, None, Bottleneck("disk", 0.7)),
         ([SYNCED] * 10, None, Bottleneck("disk", 1.0)),
         ([IDLE] * 10, None, Bottleneck("waiting", 1.0)),
-        ([BURST, BURST, *[BUSY_LINKED] * 8], None, Bottleneck("cpu, network", 0.8)),
+        ([*[BURST] * 4, *[BUSY_LINKED] * 12], None, Bottleneck("cpu, network", 0.812)),
     ],
 )
 def test_the_limit_of_most_of_the_time_is_named(
@@ -64,13 +67,20 @@ def test_there_is_no_verdict_without_cpu_times() -> None:
     assert named(Use(1.0)) is None
 
 
-def a_sample(cell: str, use: Use, *, excluded_ms: int | None = None) -> Sample:
+def a_sample(cell: str, use: Use, *, excluded_ms: int | None = None, size_bytes: int = 1) -> Sample:
     """A warm sample of ten seconds of *use*."""
     return Sample(
-        cell, 1, 1, SampleStatus.OK, "now", reading=Reading(1, 10.0, 1.0),
+        cell, 1, 1, SampleStatus.OK, "2026-11-24T06:00:10Z", reading=Reading(size_bytes, 10.0, 1.0),
         billing=Billing(cold=False, billed_ms=10_000, excluded_ms=excluded_ms),
         use=UseCurve(2, None, (use,) * 10),
     )  # fmt: skip
+
+
+def later(sample: Sample, number: int, at: str, log_stream: str | None = None) -> Sample:
+    """A repetition of *sample* that ends at second *at* of the minute."""
+    process = ProberProcess(1024, log_stream=log_stream) if log_stream else None
+    at = f"2026-11-24T06:00:{at}Z"
+    return replace(sample, repetition=number, at=at, process=process)
 
 
 def rows(*streams: int) -> list[CellRow]:
@@ -85,6 +95,55 @@ def test_more_connections_that_are_not_faster_show_the_limit(second: int, verdic
     samples = {"c1": [a_sample("c1", LINKED)], "c2": [a_sample("c2", use)]}
     verdicts = bottlenecks_of(rows(1, 2), samples, is_lambda=False)
     assert verdicts["c2"].bottleneck == verdict
+
+
+def test_samples_of_an_environment_share_its_burst() -> None:
+    """The burst that a sample has used is refilled at 625 Mbit/s, in its own environment alone."""
+    linked = a_sample("c1", LINKED)
+    samples = [
+        a_sample("c1", BURST),
+        later(linked, 2, "21.000"),
+        later(linked, 3, "22.000", "other"),
+        later(linked, 4, "59.000"),
+    ]
+    left = bursts(reversed(samples))
+    assert [round(left["c1", number, 1] / MB) for number in (1, 2, 3, 4)] == [300, 78, 300, 300]
+
+
+def test_a_sample_after_the_burst_is_limited_from_its_begin() -> None:
+    """One connection at 78 MB/s is at the limit if the sample before has used the burst."""
+    samples = {"c2": [a_sample("c2", BURST)], "c1": [later(a_sample("c1", LINKED), 1, "20.100")]}
+    verdicts = bottlenecks_of(rows(1, 2), samples, is_lambda=True)
+    assert verdicts["c1"] == Bottleneck("network", 1.0)
+
+
+def test_a_burst_that_is_nearly_used_up_counts_as_such() -> None:
+    """Less than a tenth of the burst may be an error of the model, also with four connections."""
+    nearly = (UseCurve(2, None, (LINKED,) * 10), 0.08 * BURST_BYTES)
+    assert bottleneck_of([nearly], LambdaNetwork(4)) == Bottleneck("network", 1.0)
+
+
+def test_a_link_that_is_a_little_slower_than_published_is_a_limit() -> None:
+    """Twenty seconds at 74 MB/s after the burst are spent at the network's limit."""
+    slower = replace(LINKED, received_bytes=74 * MB)
+    assert named(*[BURST] * 4, *[slower] * 20, connections=2) == Bottleneck("network", 0.875)
+
+
+@pytest.mark.parametrize(("use", "verdict"), [(IDLE, None), (BUSY, Bottleneck("cpu", 1.0))])
+def test_a_missed_connection_is_not_waiting(use: Use, verdict: Bottleneck | None) -> None:
+    """If no counter has seen most bytes, a sample without another limit has no verdict."""
+    samples = {"c1": [a_sample("c1", use, size_bytes=1000 * MB)]}
+    assert bottlenecks_of(rows(1), samples, is_lambda=False).get("c1") == verdict
+
+
+@pytest.mark.parametrize(
+    ("cpu", "verdict"), [(0.55, "cpu share"), (0.3, "waiting"), (0.8, "waiting")]
+)
+def test_the_cpu_share_of_lambda_follows_from_the_memory(cpu: float, verdict: str) -> None:
+    """Without a control group, the share of 1,024 MB is 58 % of a CPU, unless it is exceeded."""
+    use = Use(1.0, cpu, 0.0, cpu, 0.0, 0.0, None, 2 * MB, 0, 0, 0, MB)
+    verdicts = bottlenecks_of(rows(1), {"c1": [a_sample("c1", use)]}, is_lambda=True)
+    assert verdicts["c1"].bottleneck == verdict
 
 
 def test_preparations_are_not_judged() -> None:

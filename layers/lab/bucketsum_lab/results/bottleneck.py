@@ -1,31 +1,35 @@
 """The bottleneck of a cell: the limit at which its samples spent most of their time.
 
-An interval is at a limit if at least 90 % of it is used. Lambda's network is known: 625 Mbit/s
-after a burst of about 300 MB, and about 90 MB/s for a connection. Elsewhere, the network has a
-limit only if more connections were not faster although the CPU was not at its limit.
+An interval is at a limit if at least 90 % of it is used. Lambda's network and CPU share are
+published. Elsewhere, the network has a limit only if more connections were not faster although the
+CPU was not at its limit. If bytes were read that no counter has seen, as of a short connection to
+the own machine, an interval without a limit is unknown, and not `waiting`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.run_records import Bottleneck
 from bucketsum_lab.protocol.use import Limit, Use, UseCurve
+from bucketsum_lab.results.network import (
+    AT_LIMIT,
+    IN_FORCE,
+    LambdaNetwork,
+    MeasuredNetwork,
+    burst_after,
+    bursts,
+    key_of,
+)
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
-
-AT_LIMIT: Final = 0.9
-SUSTAINED_BYTES_PER_S: Final = 78_125_000
-BURST_BYTES: Final = 300_000_000
-CONNECTION_BYTES_PER_S: Final = 90_000_000
-
-_IN_FORCE: Final = 1.15
-"""A rate above this multiple shows that the limit is not in force, as in an emulator without it."""
+    from bucketsum_lab.protocol.samples import Reading, Sample
+    from bucketsum_lab.results.network import SampleKey
 
 _THROTTLED_SHARES: Final = (0.25, 0.02)
 """Share of an interval in which a process was throttled, below its quota and at it: one thread may
@@ -38,42 +42,17 @@ _WAIT_SHARE_MIN: Final = 0.25
 """Share of the whole time; less is no limit of a process that is busy."""
 _EXCLUDED_SHARE_MAX: Final = 0.1
 _PLATEAU: Final = 0.9
+_SEEN_SHARE_MIN: Final = 0.9
 _RATE_SECONDS_MIN: Final = 0.2
 """The rate of a shorter interval says little."""
-
-
-@dataclass(frozen=True, slots=True)
-class LambdaNetwork:
-    """The network of one execution environment."""
-
-    connections: int = 1
-
-    def is_at_limit(self, use: Use, before_bytes: int) -> bool:
-        """Whether *use* is, after *before_bytes* have passed."""
-        of_connections = CONNECTION_BYTES_PER_S * self.connections
-        in_burst = before_bytes + (use.network_bytes or 0) <= BURST_BYTES
-        limit = of_connections if in_burst else min(of_connections, SUSTAINED_BYTES_PER_S)
-        return AT_LIMIT <= (use.network_bytes or 0) / use.seconds / limit <= _IN_FORCE
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredNetwork:
-    """The network of a machine; `bytes_per_s` is None if its limit was not reached."""
-
-    bytes_per_s: float | None = None
-
-    def is_at_limit(self, use: Use, before_bytes: int) -> bool:
-        """Whether *use* is; *before_bytes* do not matter, as there is no burst."""
-        del before_bytes
-        limit = self.bytes_per_s
-        return limit is not None and (use.network_bytes or 0) / use.seconds >= AT_LIMIT * limit
 
 
 def bottlenecks_of(
     cells: Iterable[CellRow], samples: Mapping[str, Sequence[Sample]], *, is_lambda: bool
 ) -> dict[str, Bottleneck]:
     """The bottleneck of each of *cells* whose *samples* have curves, by the cell's id."""
-    curves = [(cell, [*_curves(samples.get(cell.cell_id, ()))]) for cell in cells]
+    left = bursts(sample for own in samples.values() for sample in own) if is_lambda else {}
+    curves = [(cell, [*_curves(cell, samples.get(cell.cell_id, ()), left)]) for cell in cells]
     measured = MeasuredNetwork() if is_lambda else _plateau(curves)
     bottlenecks = {}
     for cell, of_cell in curves:
@@ -86,25 +65,28 @@ def bottlenecks_of(
 
 
 def bottleneck_of(
-    curves: Iterable[UseCurve], network: LambdaNetwork | MeasuredNetwork
+    curves: Iterable[tuple[UseCurve, float]], network: LambdaNetwork | MeasuredNetwork
 ) -> Bottleneck | None:
-    """The limits at which *curves* are for the longest time; None if they tell no CPU time."""
-    seconds: defaultdict[Limit, float] = defaultdict(float)
+    """The limits at which *curves* are for the longest time; None if that is not known.
+
+    Each curve has the bytes of the burst that are left at its begin.
+    """
+    seconds: defaultdict[Limit | None, float] = defaultdict(float)
     total = 0.0
-    for curve in curves:
-        before_bytes = 0
+    for curve, burst_bytes in curves:
+        left = burst_bytes
         for use in curve.uses:
             if use.cpu is None or use.seconds <= 0:
                 continue
-            at_limit = [*_limits(use, curve)]
-            at_limit += [Limit.NETWORK] * network.is_at_limit(use, before_bytes)
-            for limit in at_limit or [Limit.WAITING]:
+            at_limit: list[Limit | None] = [*_limits(use, curve)]
+            at_limit += [Limit.NETWORK] * network.is_at_limit(use, left)
+            for limit in at_limit or [Limit.WAITING if use.network_bytes is not None else None]:
                 seconds[limit] += use.seconds
             total += use.seconds
-            before_bytes += use.network_bytes or 0
-    if not total:
+            left = burst_after(use, left)
+    longest = max(seconds.values(), default=0.0)
+    if not total or seconds[None] == longest:
         return None
-    longest = max(seconds.values())
     named = [limit for limit in Limit if seconds[limit] >= AT_LIMIT * longest]
     return Bottleneck(", ".join(named), round(longest / total, 3))
 
@@ -113,9 +95,13 @@ def _limits(use: Use, curve: UseCurve) -> Iterator[Limit]:
     """The limits of CPU and disk that *use* is at."""
     cpu, seconds = use.cpu or 0.0, use.seconds
     quota = curve.quota if curve.quota is not None and curve.quota < curve.cores else None
-    is_at_quota = quota is not None and cpu >= AT_LIMIT * quota * seconds
+    share = cpu / (quota * seconds) if quota else 0.0
     throttled = None if use.throttled is None else use.throttled / seconds
-    if is_at_quota if throttled is None else throttled >= _THROTTLED_SHARES[is_at_quota]:
+    if (
+        AT_LIMIT <= share <= IN_FORCE
+        if throttled is None
+        else throttled >= _THROTTLED_SHARES[share >= AT_LIMIT]
+    ):
         yield Limit.CPU_SHARE
     elif max(use.busiest or 0.0, cpu / curve.cores) >= AT_LIMIT * seconds:
         yield Limit.CPU
@@ -125,18 +111,37 @@ def _limits(use: Use, curve: UseCurve) -> Iterator[Limit]:
         yield Limit.DISK
 
 
-def _curves(samples: Iterable[Sample]) -> Iterator[UseCurve]:
-    """Curves of warm samples; not of those whose preparations would be judged with them."""
+def _curves(
+    cell: CellRow, samples: Iterable[Sample], bursts_left: Mapping[SampleKey, float]
+) -> Iterator[tuple[UseCurve, float]]:
+    """Curves of warm samples; not of those whose preparations would be judged with them.
+
+    On Lambda, where each has its burst, the CPU share follows from the memory if no group tells it.
+    """
     for sample in samples:
-        if sample.use is None or sample.warm_reading is None or sample.repetition < 1:
+        curve, reading = sample.use, sample.warm_reading
+        if curve is None or reading is None or sample.repetition < 1:
             continue
-        seconds = sum(use.seconds for use in sample.use.uses)
+        seconds = sum(use.seconds for use in curve.uses)
         excluded_ms = sample.billing.excluded_ms if sample.billing else None
-        if (excluded_ms or 0) / 1000 <= _EXCLUDED_SHARE_MAX * seconds:
-            yield sample.use
+        if (excluded_ms or 0) / 1000 > _EXCLUDED_SHARE_MAX * seconds:
+            continue
+        burst_bytes = bursts_left.get(key_of(sample))
+        if burst_bytes is not None and curve.quota is None:
+            curve = replace(curve, quota=cell.setting.memory_mb / MEMORY_MB_PER_CPU)
+        yield _without_missed(curve, reading), burst_bytes or 0.0
 
 
-def _plateau(curves: Iterable[tuple[CellRow, Sequence[UseCurve]]]) -> MeasuredNetwork:
+def _without_missed(curve: UseCurve, reading: Reading) -> UseCurve:
+    """*curve* without the network's bytes if most of *reading* came in unseen."""
+    seen = sum((use.network_bytes or 0) + (use.read_bytes or 0) for use in curve.uses)
+    if seen >= _SEEN_SHARE_MIN * reading.size_bytes:
+        return curve
+    uses = (replace(use, received_bytes=None, sent_bytes=None) for use in curve.uses)
+    return replace(curve, uses=tuple(uses))
+
+
+def _plateau(curves: Iterable[tuple[CellRow, Sequence[tuple[UseCurve, float]]]]) -> MeasuredNetwork:
     """The limit that cells with different numbers of connections share; else none."""
     fastest: defaultdict[int, float] = defaultdict(float)
     for cell, of_cell in curves:
@@ -144,7 +149,7 @@ def _plateau(curves: Iterable[tuple[CellRow, Sequence[UseCurve]]]) -> MeasuredNe
         if isinstance(streams, int):
             rates = (
                 (use.network_bytes or 0) / use.seconds
-                for curve in of_cell
+                for curve, _ in of_cell
                 for use in curve.uses
                 if use.seconds >= _RATE_SECONDS_MIN and not any(_limits(use, curve))
             )
