@@ -151,3 +151,20 @@ def test_ties_go_to_the_smaller_setting() -> None:
     best = recommend(list(reversed(twins)), Strategy(), PRICES, HASH).best
     assert best is not None
     assert best.setting == Setting(512, 65_536, 1)
+
+
+@pytest.mark.parametrize(("seconds", "streams"), [(7.95, 1), (7.8, 4)])
+def test_a_difference_below_one_percent_is_none(seconds: float, streams: int) -> None:
+    """Four connections that are faster than one are recommended from one percent on."""
+    four = replace(cell(512, seconds), setting=Setting(512, 65_536, 4))
+    best = recommend([cell(512, 8.0), four], Strategy(), PRICES, HASH).best
+    assert best is not None
+    assert best.setting.streams == streams
+
+
+def test_a_large_difference_of_speed_is_no_tie() -> None:
+    """A setting that costs nearly the same, but is slower, is not equal to the cheapest."""
+    slow = cell(128, 32.1)  # 0.3 % more expensive than 512 MB
+    best = recommend([slow, cell(512, 8.0)], Strategy(), PRICES, HASH).best
+    assert best is not None
+    assert best.setting.memory_mb == 512

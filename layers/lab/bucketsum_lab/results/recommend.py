@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf
-from typing import TYPE_CHECKING
+from math import inf, isclose
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import mb_per_s
 from bucketsum_lab.plan.input import Strategy, StrategyName
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow, Run
     from bucketsum_lab.protocol.samples import Sample
     from bucketsum_lab.protocol.workload import Workload
+
+_EQUAL: Final = 0.01
+"""Smaller differences between two settings are none."""
 
 
 def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> list[Candidate]:
@@ -40,7 +43,10 @@ def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> 
 def recommend(
     cells: Sequence[CellRow], strategy: Strategy, prices: Prices, workload: Workload
 ) -> Recommendation:
-    """The setting that *strategy* prefers. Ties go to the smaller memory and chunk size."""
+    """The setting that *strategy* prefers; of those that equal it, the first in their order.
+
+    The order begins with the smaller memory, chunk size and number of connections.
+    """
     measured = candidates(cells, prices, workload)
     if not measured:
         return Recommendation(None, "no setting was measured in every cell without a failure")
@@ -51,9 +57,10 @@ def recommend(
     fitting = [each for each in deployable if each.mb_per_s >= speed and each.usd_per_gb <= cost]
     if not fitting:
         return Recommendation(None, _none_fits(deployable, strategy))
+    least = min(fitting, key=lambda candidate: _penalty(candidate, strategy, deployable))
     best = min(
-        fitting,
-        key=lambda candidate: (_penalty(candidate, strategy, deployable), candidate.setting.order),
+        (candidate for candidate in fitting if _is_equal(candidate, least)),
+        key=lambda candidate: candidate.setting.order,
     )
     also = _equally_fast(best, cells, deployable)
     return Recommendation(best, _reason(strategy, len(fitting)), also)
@@ -118,6 +125,13 @@ def _penalty(candidate: Candidate, strategy: Strategy, deployable: Sequence[Cand
     cost = candidate.usd_per_gb / min(rival.usd_per_gb for rival in deployable)
     time = max(rival.mb_per_s for rival in deployable) / candidate.mb_per_s
     return strategy.weight * cost + (1 - strategy.weight) * time
+
+
+def _is_equal(candidate: Candidate, other: Candidate) -> bool:
+    """Whether speed and cost are nearly equal: by chance, either may be ahead in the next run."""
+    return isclose(candidate.mb_per_s, other.mb_per_s, rel_tol=_EQUAL) and isclose(
+        candidate.usd_per_gb, other.usd_per_gb, rel_tol=_EQUAL
+    )
 
 
 def _reason(strategy: Strategy, fitting: int) -> str:
