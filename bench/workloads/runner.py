@@ -63,11 +63,14 @@ def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
             known[0]["size_bytes"],
             experiment.burst_bytes,
         )
+        pause_seconds = experiment.pause_seconds
+        if pause_seconds is None:
+            pause_seconds = profile.burst_bytes / profile.link_bytes_per_s
         with serving(profile, objects) as (sandbox, server, folder):
             prober = _SandboxProber(sandbox, server, folder, experiment.limits_cpu, programs)
             for index, repetition in rounds:
                 cell = planned.cells[index]
-                time.sleep(profile.burst_bytes / profile.link_bytes_per_s)
+                time.sleep(pause_seconds)
                 answer = prober.probe(_event(cell, planned, known[cell.number]))
                 yield _sample(cell, repetition, answer)
             prober.end()

@@ -6,13 +6,12 @@ connection still has at most about 90 MB/s.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from bucketsum_lab.protocol.samples import Sample
     from bucketsum_lab.protocol.use import Use
 

@@ -1,0 +1,1 @@
+"""The same sweep on the local emulator and in the sandbox."""
