@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from typing import TYPE_CHECKING, Literal
 
@@ -206,10 +207,46 @@ def test_a_list_of_sums_is_compared(run: Run, stack: Stack, tmp_path: Path) -> N
     assert "differs: `bucketsum show" in ended.err
     assert "not recorded: `bucketsum put" in ended.err
     listed.write_text(f"{'0' * 40}  a\nMD5 (x) = 0\n")
-    run("check", "--sums", listed).assert_refused("line 2 is not a SHA-1 and a name")
+    run("check", "--sums", listed).assert_refused(
+        "line 2 is not a SHA-1 and a name, as `sha1sum` prints them: MD5 (x) = 0"
+    )
     listed.write_text("")
     run("check", "--sums", listed).assert_refused("nothing was compared")
     listed.write_bytes(b"%s  \xff\n" % (b"0" * 40))
     run("check", "--sums", listed).assert_refused("not valid UTF-8")
     run("check").assert_refused("--sums")
     run("check", "--sums", listed, tmp_path).assert_refused("cannot be used with PATH")
+
+
+def test_a_list_of_another_system_is_read(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """A mark, CRLF, blank lines, comments and lines of --tag are read; UTF-16 is refused."""
+    keys = ["a", "b (1) = x", "line\nbreak"]
+    sums = [put_and_record(stack, key, key.encode()).sha1 for key in keys]
+    listed = tmp_path / "list"
+    text = f"\ufeff{sums[0]}  .//./a\r\n\r\n# SHA-1\nSHA1 (b (1) = x) = {str(sums[1]).upper()}\n"
+    listed.write_text(text + f"\\SHA1 (line\\nbreak) = {sums[2]}\n", newline="")
+    ended = run("check", "--sums", listed, "--json")
+    assert [(file["key"], file["result"]) for file in ended.document["files"]] == [
+        (key, "equal") for key in keys
+    ]
+    listed.write_text(listed.read_text(), "utf-16")
+    run("check", "--sums", listed).assert_refused("the list is UTF-16; write it as UTF-8")
+
+
+class Terminal(io.StringIO):
+    """Somebody types the text."""
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
+@pytest.mark.parametrize("command", [("check", "--sums", "-"), ("find", "-")])
+def test_a_terminal_is_read_after_a_note(
+    run: Run, monkeypatch: pytest.MonkeyPatch, stack: Stack, command: tuple[str, ...]
+) -> None:
+    """Nobody wonders why a command that reads from the terminal waits."""
+    monkeypatch.setattr(io, "StringIO", Terminal)
+    ended = run(*command, answer=f"{put_and_record(stack, 'a', b'a').sha1}  a\n")
+    assert ended.status == 0
+    assert "reads lines of `sha1sum` from the terminal; Ctrl-D ends them" in ended.err

@@ -103,9 +103,9 @@ class BucketName(click.ParamType):
 
 def _parts_of(place: str) -> tuple[str | None, str]:
     """Return the bucket and the key of ``s3://BUCKET/KEY``; of another text, None and the text."""
-    if not place.startswith(_S3):
+    if place[: len(_S3)].lower() != _S3:
         return None, place
-    bucket, _, key = place.removeprefix(_S3).partition("/")
+    bucket, _, key = place[len(_S3) :].partition("/")
     return bucket, key
 
 

@@ -69,7 +69,9 @@ def files_under(
 
     Raises:
         CannotDoError: A path does not exist, there are no files, or two files have the same key.
+        UnicodeEncodeError: *prefix* is not UTF-8; a new name of a file would not help.
     """
+    prefix.encode()
     given = list(dict.fromkeys(paths))
     for path in given:
         if not os.path.lexists(path):

@@ -1,14 +1,23 @@
-"""Lines of `sha1sum` (GNU coreutils): a SHA-1, two characters, and a name."""
+"""Lines of `sha1sum` (GNU coreutils): a SHA-1 and a name, also as ``--tag`` prints them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, TextIO
 
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import note
 
-_LINE: Final = re.compile(r"(\\?)([0-9A-Fa-f]{40}) [ *](.+)")
+_LINE: Final = re.compile(
+    r"(?P<escaped>\\?)(?:(?P<sha1>[0-9A-Fa-f]{40}) [ *](?P<name>.+)"
+    r"|SHA1 \((?P<tagged>.+)\) = (?P<tag>[0-9A-Fa-f]{40}))"
+)
+_BEGINNING: Final = re.compile(r"(?:\./+)+(?=.)")
+_BYTE_ORDER_MARK: Final = "\ufeff"
+_UTF_16: Final = ("\udcff\udcfe", "\udcfe\udcff")
+"""The byte-order marks of UTF-16, read as UTF-8."""
+_SHOWN_CHARACTERS: Final = 80
 _ESCAPES: Final = {"\\": r"\\", "\n": r"\n", "\r": r"\r"}
 _ESCAPED: Final = re.compile(r"\\[\\nr]")
 _CHARACTERS: Final = {text: character for character, text in _ESCAPES.items()}
@@ -22,19 +31,29 @@ def sums_line(sha1: str, name: str) -> str:
     return f"{'' if escaped == name else chr(92)}{sha1}  {escaped}\n"
 
 
-def sums_in(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield name and SHA-1 of each of *lines*; a leading ``./`` is no part of a name.
+def sums_in(stream: TextIO) -> Iterator[tuple[str, str]]:
+    """Yield name and SHA-1 of each line of *stream*; a leading ``./`` is no part of a name.
+
+    Blank lines and comments are left out, as `sha1sum --check` does.
 
     Raises:
         CannotDoError: A line is not sha1sum's; the message has its number.
     """
-    for number, line in enumerate(lines, 1):
-        match = _LINE.fullmatch(line.rstrip("\n"))
+    if stream.isatty():
+        note("reads lines of `sha1sum` from the terminal; Ctrl-D ends them")
+    for number, ended in enumerate(stream, 1):
+        line = ended.removeprefix(_BYTE_ORDER_MARK).rstrip("\n")
+        if line.startswith(_UTF_16):
+            raise CannotDoError("the list is UTF-16; write it as UTF-8")
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _LINE.fullmatch(line)
         if match is None:
             raise CannotDoError(
-                f"line {number} is not a SHA-1 and a name, as `sha1sum` prints them"
+                f"line {number} is not a SHA-1 and a name, as `sha1sum` prints them: "
+                f"{line[:_SHOWN_CHARACTERS]}"
             )
-        escaped, sha1, name = match.groups()
-        if escaped:
+        name = match["name"] or match["tagged"]
+        if match["escaped"]:
             name = _ESCAPED.sub(lambda escape: _CHARACTERS[escape[0]], name)
-        yield name.removeprefix("./"), sha1.lower()
+        yield _BEGINNING.sub("", name, count=1), (match["sha1"] or match["tag"]).lower()
