@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -243,3 +244,17 @@ def test_a_dry_run_uploads_nothing(run: Run, stack: Stack, tmp_path: Path) -> No
     document = run("put", tmp_path / "a.txt", "--dry-run", "--json").document
     assert document["files"] == [{"key": "a.txt", "path": str(tmp_path / "a.txt"), "size_bytes": 4}]
     assert stack.client("s3").list_objects_v2(Bucket=stack.bucket)["KeyCount"] == 0
+
+
+@pytest.mark.usefixtures("prompt_hasher")
+def test_every_machine_uploads_with_the_client_that_returns_the_version(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On some EC2 types, boto3 prefers its C client if that is installed."""
+    fast = SimpleNamespace(is_optimized_for_system=lambda: True)
+    for name, value in {
+        "HAS_CRT": True, "awscrt": SimpleNamespace(__version__="1.0.0", s3=fast),
+        "create_crt_transfer_manager": lambda *_: pytest.fail("it returns no version"),
+    }.items():  # fmt: skip
+        monkeypatch.setattr(f"boto3.s3.transfer.{name}", value, raising=False)
+    assert run("put", folder).status == 0

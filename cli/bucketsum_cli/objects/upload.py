@@ -88,6 +88,7 @@ def put_files(
     from boto3.s3.transfer import S3Transfer, TransferConfig  # noqa: PLC0415 - as above
 
     config = TransferConfig(
+        preferred_transfer_client="classic",  # the other gives no answers: `_answers_by_key`
         multipart_threshold=MULTIPART_FROM_BYTES,
         multipart_chunksize=_PART_BYTES,
         max_concurrency=CONNECTIONS // 2,
