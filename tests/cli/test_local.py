@@ -24,6 +24,7 @@ from tests.support.moto_server import moto_server
 from tests.support.servers import reserved_port
 
 from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.aws.session import local_session
 from bucketsum_cli.commands.local import demonstration, local
 from bucketsum_cli.local import launcher
 from bucketsum_cli.local.deploy import locked
@@ -428,7 +429,7 @@ def test_the_persons_own_aws_settings_are_ignored() -> None:
     """No profile, variable, file or proxy of theirs changes what --local talks to."""
     with moto_server() as endpoint:
         aws = an_emulator(endpoint)
-        s3 = Connection(aws.session(), aws.endpoint, aws.ca_bundle).client("s3")
+        s3 = Connection(local_session(aws), aws.endpoint, aws.ca_bundle).client("s3")
         s3.create_bucket(Bucket="ours")
         names = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
 

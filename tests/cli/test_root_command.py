@@ -94,14 +94,19 @@ def test_output_without_utf_8_shows_escapes(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("stack")
 @pytest.mark.parametrize(
-    "arguments", [("ls", "bad\udcff"), ("show", "bad\udcff"), ("ls", "--members", "bad\udcff")]
-)
+    "arguments",
+    [
+        ("ls", "bad\udcff"), ("show", "bad\udcff"), ("ls", "--members", "bad\udcff"),
+        ("put", __file__, "--prefix", "bad\udcff"), ("check", __file__, "--prefix", "bad\udcff"),
+    ],
+)  # fmt: skip
 def test_argument_that_is_not_utf_8_is_a_sentence(run: Run, arguments: tuple[str, ...]) -> None:
     """Shells pass any bytes; keys are UTF-8."""
     ended = run(*arguments)
     assert ended.status in (1, 2)
     assert r"bad\udcff" in ended.err
     assert "Traceback" not in ended.err
+    assert "rename" not in ended.err
 
 
 @pytest.mark.parametrize(
@@ -226,6 +231,29 @@ def test_commands_are_completed_without_their_imports(words: str, names: set[str
     )  # fmt: skip
     assert {line.split(",")[1] for line in done.stdout.splitlines()} == names
     assert "bucketsum_cli.arguments.options" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("connection", "slow"),
+    [
+        ("connection_to('us-east-1')", {"boto3", "OpenSSL"}),
+        ("local_connection(object())[0]", {"boto3", "OpenSSL", "awscrt"}),
+    ],
+)
+def test_a_client_needs_neither_boto3_nor_what_only_sam_needs(
+    connection: str, slow: set[str]
+) -> None:
+    """They are half of a command's time if they are installed."""
+    program = (
+        "import sys; from bucketsum_cli.aws.connection import *; "
+        "aws = emulator_state.LocalAws(1, 'https://127.0.0.1:1', 'us-east-1', '', 'ca.pem'); "
+        f"emulator_state.running = lambda _: aws; {connection}.client('s3'); "
+        "print(*(name for name, module in sys.modules.items() if module))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    modules = subprocess.check_output([sys.executable, "-c", program], text=True, env=environment)
+    assert "botocore.httpsession" in modules.split()
+    assert not slow & set(modules.split())
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -50,14 +50,13 @@ def bucket(stack: Stack) -> str:
 @pytest.fixture
 def _as_on_aws(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands without ``--local`` reach the emulator through AWS's own variables."""
-    session = stack.connection.session
-    credentials = session.get_credentials()
+    credentials = stack.connection.session.get_credentials()
     assert credentials
     monkeypatch.setenv("AWS_ENDPOINT_URL", str(stack.connection.endpoint))
     monkeypatch.setenv("AWS_CA_BUNDLE", str(stack.connection.ca_bundle))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", str(credentials.access_key))
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", str(credentials.secret_key))
-    monkeypatch.setenv("AWS_DEFAULT_REGION", str(session.region_name))
+    monkeypatch.setenv("AWS_DEFAULT_REGION", stack.connection.region)
 
 
 @pytest.mark.usefixtures("_as_on_aws")

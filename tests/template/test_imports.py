@@ -66,7 +66,7 @@ bench.unzip bench.workloads
 cli: cli.commands
 cli.arguments: cli.aws cli.terminal
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events
-cli.aws: cli.machine cli.terminal layer layer.long_objects layer.table
+cli.aws: cli.machine cli.terminal layer layer.invocation layer.long_objects layer.table
 cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 layer.table settings
 cli.commands: cli.arguments cli.attachments cli.aws cli.dead_letters cli.machine cli.objects \
 cli.selftest cli.stacks cli.terminal layer layer.hashing layer.long_objects layer.table

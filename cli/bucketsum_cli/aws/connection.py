@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,8 +11,8 @@ from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    import boto3
     from botocore.config import Config
+    from botocore.session import Session
 
     from bucketsum_cli.machine.emulator_state import LocalProject
 
@@ -61,14 +62,14 @@ class Connection:
         ca_bundle: File with the certificate authority of the emulator; None is the default.
     """
 
-    session: boto3.Session
+    session: Session
     endpoint: str | None = None
     ca_bundle: str | None = None
 
     @property
     def region(self) -> str:
         """The session's Region; empty if it has none."""
-        return self.session.region_name or ""
+        return self.session.get_config_variable("region") or ""
 
     @property
     def is_local(self) -> bool:
@@ -81,10 +82,9 @@ class Connection:
         Raises:
             CannotDoError: The endpoint or the Region is not valid.
         """
-        names: Any = service  # the stubs want a literal of every service there is
         try:
-            return self.session.client(
-                names,
+            return self.session.create_client(
+                service,
                 region_name=region,
                 endpoint_url=self.endpoint,
                 verify=self.ca_bundle,
@@ -98,9 +98,9 @@ class Connection:
 
 def connection_to(region: str | None = None, profile: str | None = None) -> Connection:
     """Connect with the credentials of the environment or of the profile."""
-    import boto3  # noqa: PLC0415 - as botocore
+    from bucketsum_cli.aws.session import new_session  # noqa: PLC0415 - as botocore
 
-    return Connection(boto3.Session(profile_name=profile, region_name=region))
+    return Connection(new_session(region, profile))
 
 
 def local_connection(project: LocalProject | None = None) -> tuple[Connection, str]:
@@ -110,4 +110,8 @@ def local_connection(project: LocalProject | None = None) -> tuple[Connection, s
         CannotDoError: It is not running.
     """
     aws = emulator_state.running(project or emulator_state.local_project())
-    return Connection(aws.session(), aws.endpoint, aws.ca_bundle), aws.stack
+    # the emulator needs no signatures of AWS's C library, whose import takes 60 ms
+    sys.modules.setdefault("awscrt", None)  # type: ignore[arg-type] # Python's own
+    from bucketsum_cli.aws.session import local_session  # noqa: PLC0415 - as botocore
+
+    return Connection(local_session(aws), aws.endpoint, aws.ca_bundle), aws.stack

@@ -233,9 +233,9 @@ def _missing(connection: Connection, name: str) -> str:
             f"the local emulator at {connection.endpoint} has no stack {name}; deploy it with "
             "`bucketsum local up`"
         )
-    session = connection.session
+    profile = connection.session.profile or "default"
     return (
-        f"there is no stack {name} in {session.region_name} (profile {session.profile_name}); "
+        f"there is no stack {name} in {connection.region} (profile {profile}); "
         "name yours with --stack, --region and --profile, use the local emulator with --local, or "
         "deploy one with `sam build && sam deploy --guided --config-file deploy.toml` (README)"
     )

@@ -6,15 +6,12 @@ import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_cli.machine import process
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import write_text
-
-if TYPE_CHECKING:
-    import boto3
 
 FOLDER: Final = ".bucketsum"
 """Folder in a clone for all that the local emulator writes."""
@@ -84,27 +81,6 @@ class LocalAws:
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "AWS_EC2_METADATA_DISABLED": "true",
         }
-
-    def session(self) -> boto3.Session:
-        """Credentials and Region; clients need `endpoint` as their ``endpoint_url`` too.
-
-        The user's own AWS settings are ignored: profiles, variables and files.
-        """
-        import boto3  # noqa: PLC0415 - takes a third of a second
-        from botocore.session import Session as BotocoreSession  # noqa: PLC0415 - as boto3
-
-        defaults = {
-            name: (None, None, default, conversion)
-            for name, (_, _, default, conversion) in BotocoreSession.SESSION_VARIABLES.items()
-        }
-        nothing = (None, None, os.devnull, None)
-        no_files = {"config_file": nothing, "credentials_file": nothing}
-        return boto3.Session(
-            botocore_session=BotocoreSession(session_vars=defaults | no_files),
-            aws_access_key_id="test",
-            aws_secret_access_key="test",  # noqa: S106 - the emulator's, not a secret
-            region_name=self.region,
-        )
 
 
 def project_folder() -> Path:

@@ -45,7 +45,7 @@ Four attempts of 3 s, and pauses of up to 1, 2 and 4 s.
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
-class _PlainJsonLoader(JSONFileLoader):
+class PlainJsonLoader(JSONFileLoader):
     """Loads botocore's models into plain dictionaries.
 
     botocore requests an `OrderedDict` for every object, from before dictionaries kept their order,
@@ -53,6 +53,7 @@ class _PlainJsonLoader(JSONFileLoader):
     """
 
     def load_file(self, file_path: str) -> Any:  # noqa: ANN401 - as botocore's: any JSON value
+        """Return the value in *file_path* with one of the endings; None if there is no file."""
         for suffix in (".json.gz", ".json"):
             try:
                 data = Path(file_path + suffix).read_bytes()
@@ -140,7 +141,7 @@ def _partition(rule: Mapping[str, Any]) -> dict[str, Any]:
 def _session() -> Session:
     """The session of all clients. boto3's would add resources and transfers, which nobody uses."""
     session = Session()
-    session.register_component("data_loader", _ModelLoader(file_loader=_PlainJsonLoader()))
+    session.register_component("data_loader", _ModelLoader(file_loader=PlainJsonLoader()))
     return session
 
 

@@ -1,0 +1,65 @@
+"""botocore's sessions: boto3's would add resources and transfers, which take a fifth of a second.
+
+This module is imported when the first session is made.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+sys.modules.setdefault("urllib3.contrib.pyopenssl", None)  # type: ignore[arg-type] # Python's own
+"""botocore imports it if it is there, as with sam, and uses nothing of it: that takes 60 ms."""
+
+from botocore.loaders import Loader  # noqa: E402 - after that
+from botocore.session import Session  # noqa: E402 - as above
+
+from bucketsum.invocation.clients import PlainJsonLoader  # noqa: E402 - it imports botocore
+
+if TYPE_CHECKING:
+    from bucketsum_cli.machine.emulator_state import LocalAws
+
+_NO_FILE: Final = (None, None, os.devnull, None)
+
+
+class _ModelLoader(Loader):
+    """Finds botocore's models without looking into the folders of all its 400 services, twice."""
+
+    def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002 - as botocore's
+        return os.listdir(self.BUILTIN_DATA_PATH)  # noqa: PTH208 - names
+
+
+@functools.cache
+def _loader() -> Loader:
+    return _ModelLoader(file_loader=PlainJsonLoader())
+
+
+def new_session(region: str | None, profile: str | None) -> Session:
+    """Make a session with the credentials of the environment or of the *profile*."""
+    return _session(None, region=region, profile=profile)
+
+
+def local_session(aws: LocalAws) -> Session:
+    """Make a session for the emulator; clients need its endpoint as their ``endpoint_url`` too.
+
+    The user's own AWS settings are ignored: profiles, variables and files.
+    """
+    variables: Any = {
+        name: (None, None, default, conversion)
+        for name, (_, _, default, conversion) in Session.SESSION_VARIABLES.items()
+    }
+    variables |= {"config_file": _NO_FILE, "credentials_file": _NO_FILE}
+    session = _session(variables, region=aws.region)
+    session.set_credentials("test", "test")  # the emulator's, not a secret
+    return session
+
+
+def _session(variables: Any, **values: str | None) -> Session:  # noqa: ANN401 - botocore's
+    session = Session(session_vars=variables)
+    session.register_component("data_loader", _loader())
+    for name, value in values.items():
+        if value is not None:
+            session.set_config_variable(name, value)
+    return session
