@@ -177,6 +177,21 @@ def test_a_stale_listing_leaves_the_members_of_the_archive_that_overwrote_it(
     assert members_in(stack) == {"new": sha1_of(b"2")}
 
 
+def test_only_members_of_version_null_go_and_damaged_ones_too(stack: HasherStack) -> None:
+    """Their entry decides: another program took a sequencer; a version ID begins with `null`."""
+    stack.load(**ARCHIVES)
+    stack.deliver(message_of(stack.put("a.zip", zip_of({"old": b"1"}))))
+    [item] = (
+        item for item in stack.dynamodb.scan(TableName="digests")["Items"] if "member" in item
+    )
+    other = {**item, "entry": {"S": "nullptr!/kept"}, "member": {"S": "kept"}}
+    del item["sequencer"]
+    for changed in (item, other):
+        stack.dynamodb.put_item(TableName="digests", Item=changed)
+    assert stack.deliver(message_of(stack.put("a.zip", zip_of({"new": b"2"})))) == []
+    assert set(members_in(stack)) == {"new", "kept"}
+
+
 @pytest.mark.parametrize("dies", [False, True])
 def test_archives_of_one_key_that_are_read_at_once_keep_apart(
     stack: HasherStack, monkeypatch: pytest.MonkeyPatch, *, dies: bool

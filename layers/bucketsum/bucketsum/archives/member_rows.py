@@ -81,9 +81,10 @@ class MemberRows:
     def remove_older(self, archive: Row) -> None:
         """Remove the members of archives that *archive* overwrote, in a bucket without versions."""
         if archive.version.is_null:
-            sequencer = comparable_sequencer(archive.sequencer)
-            rows = self._items(RowKey(archive.bucket, archive.key, archive.entry))
-            self._remove(row for row in rows if row["sequencer"]["S"] < sequencer)
+            first_kept = member_entry(archive.entry, archive.sequencer, "")
+            beginning = f"{archive.entry}{_SEQUENCER_MARK}"  # version IDs may begin with `null`
+            rows = self._items(RowKey(archive.bucket, archive.key, beginning))
+            self._remove(row for row in rows if row["entry"]["S"] < first_kept)
 
     def remove_overwritten(self, created: ObjectCreated) -> None:
         """Remove the members of *created*, which was overwritten before it was recorded."""
