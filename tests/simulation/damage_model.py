@@ -63,7 +63,12 @@ class OtherProgram:
 
     def _change(self) -> None:
         """Remove an item or an attribute, or give it another type or value."""
-        tables = [(table, item) for table in KEYS for item in self.dynamodb.items(table)]
+        tables = [
+            (table, item)
+            for table in KEYS
+            for item in self.dynamodb.items(table)
+            if item.keys() - KEYS[table]  # it has more than its key
+        ]
         if not tables:
             return
         table, item = self.random.choice(tables)
