@@ -79,6 +79,7 @@ def test_every_number_of_the_table_is_in_the_plots() -> None:
     columns = columns_of(run, in_report=True)
     for text in (column.text(cell) for column in columns for cell in run.cells):
         assert text in html
+    assert html.count('id="p0-cost-recommended"') == html.count('<tr class="recommended') == 1
 
 
 def test_what_failed_is_in_the_page_with_its_cause() -> None:
