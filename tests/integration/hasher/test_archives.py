@@ -10,7 +10,6 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.integration.hasher.log_lines import objects_in
 from tests.support.events import BUCKET, message_of
-from tests.support.lambda_invocation import Context
 from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named, zip_of
@@ -127,25 +126,6 @@ def test_hostile_members_have_rows(stack: HasherStack) -> None:
     assert stack.rows()["a.zip", "null"]["members_unreadable"] == "1"
 
 
-def test_bomb_is_recorded_as_one(stack: HasherStack) -> None:
-    """The invocation survives it, and the archive has its SHA-1 and the reason."""
-    body = archive_of(Part(name=b"zeros", content=bytes(90_000_000), method=8))
-    stack.load(**ARCHIVES)
-    assert stack.deliver(message_of(stack.put("a.zip", body))) == []
-    row = stack.rows()["a.zip", "null"]
-    assert (row["sha1"], row["archive_status"]) == (sha1_of(body), "too-dense")
-    assert "ArchiveMaxRatio" in row["archive_reason"]
-
-
-def test_time_that_ends_leaves_the_digest(stack: HasherStack) -> None:
-    """Where members would take too long, the archive itself is hashed all the same."""
-    body = zip_of({"x": b"x"})
-    stack.load(**ARCHIVES)
-    assert stack.deliver(message_of(stack.put("a.zip", body)), context=Context(30_000)) == []
-    row = stack.rows()["a.zip", "null"]
-    assert (row["sha1"], row["archive_status"]) == (sha1_of(body), "out-of-time")
-
-
 def test_same_event_again_reads_nothing(stack: HasherStack) -> None:
     """An archive is looked up before it is read, however small."""
     stack.load(**ARCHIVES)
@@ -241,36 +221,32 @@ def test_every_version_keeps_its_members(stack: HasherStack) -> None:
     assert len(table.with_sha1(sha1_of(b"2"))) == 2
 
 
+def _throttled(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": ""}}, "BatchWriteItem")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"UnprocessedItems": {"digests": [{"PutRequest": {"Item": {}}}]}},
+        _throttled("ProvisionedThroughputExceededException"),
+        _throttled("ThrottlingException"),
+    ],
+)
 def test_members_wait_for_a_table_that_is_busy(
-    stack: HasherStack, monkeypatch: pytest.MonkeyPatch
+    stack: HasherStack, monkeypatch: pytest.MonkeyPatch, answer: dict[str, object] | ClientError
 ) -> None:
-    """Rows that DynamoDB does not accept are retried; at last the message returns to the queue."""
+    """What DynamoDB does not take is retried; at last the message returns to the queue."""
     stack.load(**ARCHIVES)
-    arrival = stack.put("a.zip", zip_of({f"{number}": b"x" for number in range(30)}))
-    left: list[object] = [{"PutRequest": {"Item": {}}}]
-    busy: dict[str, object] = {"UnprocessedItems": {"digests": left}}
+    members = {f"{number}": b"x" for number in range(30)}
+    created = stack.put("a.zip", zip_of(members))
     with monkeypatch.context() as patch:
         patch.setattr("bucketsum.archives.member_rows._LONGEST_PAUSE_SECONDS", 0)
-        patch.setattr("botocore.client.BaseClient._make_api_call", _answers(busy))
-        assert len(stack.deliver(message_of(arrival))) == 1
-    assert stack.rows() == {}
-
-
-@pytest.mark.parametrize("code", ["ProvisionedThroughputExceededException", "ThrottlingException"])
-def test_batch_that_is_throttled_as_a_whole_is_retried(
-    stack: HasherStack, monkeypatch: pytest.MonkeyPatch, code: str
-) -> None:
-    """DynamoDB refuses a batch of which it took nothing with an error; it waits as others do."""
-    stack.load(**ARCHIVES)
-    created = stack.put("a.zip", zip_of({"x": b"x"}))
-    throttled = ClientError({"Error": {"Code": code, "Message": ""}}, "BatchWriteItem")
-    with monkeypatch.context() as patch:
-        patch.setattr("bucketsum.archives.member_rows._LONGEST_PAUSE_SECONDS", 0)
-        patch.setattr("botocore.client.BaseClient._make_api_call", _answers(throttled))
+        patch.setattr("botocore.client.BaseClient._make_api_call", _answers(answer))
         assert len(stack.deliver(message_of(created))) == 1
     assert stack.rows() == {}
     assert stack.deliver(message_of(created)) == []
-    assert set(members_in(stack)) == {"x"}
+    assert set(members_in(stack)) == set(members)
 
 
 def _answers(answer: dict[str, object] | ClientError) -> object:

@@ -14,8 +14,6 @@ from tests.support.sha1 import sha1_of
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
 
-BIG = bytes(16 * 1024 * 1024)  # from here on a look-up comes before reading
-
 
 @pytest.mark.parametrize(
     ("key", "body"),
@@ -41,15 +39,6 @@ def test_extra_digests_are_recorded(stack: HasherStack) -> None:
     row = stack.rows()["a", "null"]
     assert row["digest_md5"] == hashlib.md5(b"content", usedforsecurity=False).hexdigest()
     assert row["digest_sha256"] == hashlib.sha256(b"content").hexdigest()
-
-
-def test_every_record_of_every_message_is_hashed(stack: HasherStack) -> None:
-    """A batch of messages with several records each leaves a row for every object."""
-    arrivals = [stack.put(f"{number}", b"%d" % number) for number in range(6)]
-    assert stack.deliver(message_of(*arrivals[:2]), message_of(*arrivals[2:])) == []
-    assert {key: row["sha1"] for (key, _), row in stack.rows().items()} == {
-        f"{number}": sha1_of(b"%d" % number) for number in range(6)
-    }
 
 
 def test_the_test_event_costs_nothing(stack: HasherStack) -> None:
@@ -80,26 +69,6 @@ def test_an_overwritten_object_is_superseded(
     assert outcomes_in(capsys.readouterr().out) == ["hashed", "superseded"]
 
 
-def test_overwritten_versions_are_both_hashed(stack: HasherStack) -> None:
-    """Outcome hashed twice, with versions: each event is for the bytes that it was sent for."""
-    stack.keep_versions()
-    first, second = stack.put("a", b"first"), stack.put("a", b"second")
-    assert stack.deliver(message_of(second), message_of(first)) == []
-    assert {entry: row["sha1"] for (_, entry), row in stack.rows().items()} == {
-        first.version_id: sha1_of(b"first"),
-        second.version_id: sha1_of(b"second"),
-    }
-
-
-def test_a_version_under_a_delete_marker_is_hashed(stack: HasherStack) -> None:
-    """Outcome hashed: deleting an object with versions hides it from people, not from its event."""
-    stack.keep_versions()
-    arrival = stack.put("a", b"content")
-    stack.s3.delete_object(Bucket=BUCKET, Key="a")
-    assert stack.deliver(message_of(arrival)) == []
-    assert [row["sha1"] for row in stack.rows().values()] == [sha1_of(b"content")]
-
-
 def test_an_object_in_glacier_is_unreadable(
     stack: HasherStack, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,29 +82,6 @@ def test_an_object_in_glacier_is_unreadable(
     assert outcomes_in(capsys.readouterr().out) == ["unreadable"]
 
 
-def test_what_became_readable_is_hashed(stack: HasherStack) -> None:
-    """The same event over an unreadable row: outcome hashed."""
-    arrival = stack.put("a", b"content")
-    stack.s3.put_object(Bucket=BUCKET, Key="a", Body=b"content", StorageClass="GLACIER")
-    stack.deliver(message_of(arrival))
-    stack.s3.put_object(Bucket=BUCKET, Key="a", Body=b"content")
-    stack.deliver(message_of(arrival))
-    row = stack.rows()["a", "null"]
-    assert (row["status"], row["sha1"], "reason" in row) == ("hashed", sha1_of(b"content"), False)
-
-
-def test_what_was_hashed_stays_hashed(
-    stack: HasherStack, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The same event again, now that it is archived: outcome unchanged, the digest stays."""
-    arrival = stack.put("a", b"content")
-    stack.deliver(message_of(arrival))
-    stack.s3.put_object(Bucket=BUCKET, Key="a", Body=b"content", StorageClass="GLACIER")
-    assert stack.deliver(message_of(arrival)) == []
-    assert stack.rows()["a", "null"]["sha1"] == sha1_of(b"content")
-    assert outcomes_in(capsys.readouterr().out) == ["hashed", "unchanged"]
-
-
 def test_a_duplicate_is_unchanged(stack: HasherStack, capsys: pytest.CaptureFixture[str]) -> None:
     """Outcome unchanged: a message that is delivered twice leaves the row as it was."""
     message = message_of(stack.put("a", b"content"))
@@ -144,46 +90,3 @@ def test_a_duplicate_is_unchanged(stack: HasherStack, capsys: pytest.CaptureFixt
     assert stack.deliver(message) == []
     assert stack.rows() == rows
     assert outcomes_in(capsys.readouterr().out) == ["hashed", "unchanged"]
-
-
-def test_a_big_duplicate_is_not_read_again(
-    stack: HasherStack, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Outcome unchanged from 16 MiB on: the look-up comes first and spares the reading."""
-    message = message_of(stack.put("big", BIG))
-    stack.deliver(message)
-    assert "GetObject" in stack.requests
-    assert stack.deliver(message) == []
-    assert stack.requests == ("GetItem",)
-    assert outcomes_in(capsys.readouterr().out) == ["hashed", "unchanged"]
-    assert stack.rows()["big", "null"]["sha1"] == sha1_of(BIG)
-
-
-@pytest.mark.parametrize("body", [b"same content", BIG], ids=["small", "big"])
-def test_a_late_event_never_overwrites_newer_truth(
-    stack: HasherStack, capsys: pytest.CaptureFixture[str], body: bytes
-) -> None:
-    """Outcome superseded: the table keeps the newer event, also where the bytes are the same."""
-    older, newer = stack.put("a", body), stack.put("a", body)
-    stack.deliver(message_of(newer))
-    assert stack.deliver(message_of(older)) == []
-    assert stack.rows()["a", "null"]["sequencer"].startswith(newer.sequencer)
-    assert outcomes_in(capsys.readouterr().out) == ["hashed", "superseded"]
-
-
-def test_a_newer_event_of_a_big_object_is_read(stack: HasherStack) -> None:
-    """Outcome hashed: the look-up spares nothing that is new."""
-    stack.deliver(message_of(stack.put("big", BIG)))
-    changed = BIG[:-1] + b"!"
-    stack.deliver(message_of(stack.put("big", changed)))
-    assert stack.rows()["big", "null"]["sha1"] == sha1_of(changed)
-
-
-def test_an_unreadable_big_object_is_tried_again(stack: HasherStack) -> None:
-    """The look-up takes a row without a digest for nothing known."""
-    arrival = stack.put("big", BIG)
-    stack.s3.put_object(Bucket=BUCKET, Key="big", Body=BIG, StorageClass="GLACIER")
-    stack.deliver(message_of(arrival))
-    stack.s3.put_object(Bucket=BUCKET, Key="big", Body=BIG)
-    stack.deliver(message_of(arrival))
-    assert stack.rows()["big", "null"]["sha1"] == sha1_of(BIG)

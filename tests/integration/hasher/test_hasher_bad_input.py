@@ -12,15 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.integration.hasher.log_lines import failures_in, metrics_in, outcomes_in
+from tests.integration.hasher.log_lines import failures_in, metrics_in
 from tests.integration.hasher.reading import BODY, put_at
 from tests.support.events import message_of
-from tests.support.s3_faults import THROTTLED, TRIES, Fault
+from tests.support.s3_faults import THROTTLED, TRIES
 
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.queue.dead_letters import FIRST_DELAY_SECONDS
-from bucketsum.s3.source import MAX_RESUMES
 from bucketsum.table.items import NOT_HASHED, key_of
 from bucketsum.table.rows import NO_SEQUENCER, row_key_of
 
@@ -28,21 +27,13 @@ if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
     from tests.support.s3_server import HostileS3
 
-MALFORMED: Final = {
-    "not JSON": "hello",
-    "unknown envelope": json.dumps({"who": "knows"}),
-    "no records": json.dumps({"Records": []}),
-    "a record without an object": json.dumps({"Records": [{"eventVersion": "2.1"}]}),
-    "another event": json.dumps({"Records": [{"eventVersion": "2.1", "eventName": "Deleted"}]}),
-    "a notification of a future kind": json.dumps({"Records": [{"eventVersion": "3.0"}]}),
-}
 LAST: Final = 5  # receives, in template.yaml
 SHA1: Final = hashlib.sha1(BODY).hexdigest()
 
 
-@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_message_is_dead_lettered(stack: HasherStack, body: str) -> None:
+def test_a_malformed_message_is_dead_lettered(stack: HasherStack) -> None:
     """Outcome: in the dead-letter queue at its first receive, whole, with the reason."""
+    body = json.dumps({"Records": [{"eventVersion": "3.0"}]})
     good = stack.put("good", b"content")
     assert stack.deliver(body, message_of(good)) == []
     assert stack.digests() == {"good": hashlib.sha1(b"content").hexdigest()}
@@ -78,46 +69,6 @@ def test_a_damaged_row_is_never_taken_for_another(stack: HasherStack, way: str) 
     [(message, reason)] = stack.dead_letters().items()
     assert message == bodies[0]
     assert re.match(r"DamagedRow: the row of 'inbox/deleted', .*: deleted_at is missing; ", reason)
-
-
-def test_an_object_that_we_may_not_read_is_unreadable(
-    hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Outcome unreadable: success for the queue, and a row that says what to grant."""
-    hostile.always = Fault(refuse=(403, "AccessDenied", "Access Denied"))
-    assert hostile_stack.deliver(message_of(put_at(hostile, "closed"))) == []
-    [row] = hostile_stack.rows().values()
-    assert (row["status"], row["etag"]) == ("unreadable", hashlib.md5(BODY).hexdigest())
-    assert "let the hasher's role read the bucket" in row["reason"]
-    output = capsys.readouterr().out
-    assert outcomes_in(output) == ["unreadable"]
-    assert metrics_in(output)["ObjectsUnreadable"] == [1]
-
-
-@pytest.mark.parametrize("position", [0, 1, 4096, len(BODY) - 1, len(BODY)])
-@pytest.mark.parametrize("gently", [False, True], ids=["reset", "truncated"])
-def test_a_broken_connection_is_continued(
-    hostile_stack: HasherStack, hostile: HostileS3, position: int, *, gently: bool
-) -> None:
-    """Outcome hashed, with the right digest, after a reset or a short body at any byte."""
-    hostile.script(Fault(cut_after=position, gently=gently))
-    assert hostile_stack.deliver(message_of(put_at(hostile, "a"))) == []
-    assert hostile_stack.digests() == {"a": SHA1}
-
-
-def test_a_body_that_never_ends_well_goes_back(
-    hostile_stack: HasherStack, hostile: HostileS3
-) -> None:
-    """Outcome: back on the queue after the last resume; hashed when S3 has recovered."""
-    message = message_of(put_at(hostile, "a"))
-    hostile.always = Fault(cut_after=0, gently=True)
-    assert hostile_stack.deliver(message) == [message]
-    assert len(hostile.requests) == 1 + MAX_RESUMES + 1  # libcurl's, and botocore's
-    assert hostile_stack.digests() == {}
-    hostile.always = Fault()
-    hostile_stack.pass_seconds(10)
-    assert hostile_stack.deliver() == []
-    assert hostile_stack.digests() == {"a": SHA1}
 
 
 def test_a_throttling_s3_delays_the_message(

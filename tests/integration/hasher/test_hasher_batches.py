@@ -58,17 +58,6 @@ def test_connections_are_used_again(hostile_stack: HasherStack, hostile: Hostile
     assert hostile.connections == READS_MAX
 
 
-def test_small_objects_of_a_batch_wait_for_s3_together(
-    hostile_stack: HasherStack, hostile: HostileS3
-) -> None:
-    """No answer is sent before four were asked for: one after the other would never end."""
-    together = Barrier(4, timeout=60)
-    hostile.always = Fault(pause=lambda _: together.wait())
-    messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS[:4]]
-    assert hostile_stack.deliver(*messages) == []
-    assert len(hostile_stack.digests()) == 4
-
-
 def test_listed_objects_are_read_together_too(
     hostile_stack: HasherStack, hostile: HostileS3
 ) -> None:
@@ -126,12 +115,3 @@ def test_large_messages_that_come_together_part(
     assert "MessagesRetried" not in metrics
     assert stack.after(0) == [back[0]]
     assert stack.after(1) == [back[1]]
-
-
-def test_a_message_that_was_left_is_hashed_when_it_comes_again(stack: HasherStack) -> None:
-    """Left once, it has its turn: no message parts for ever."""
-    arrivals = [replace(stack.put(key, b"!"), size_bytes=LARGE_BYTES) for key in "abcd"]
-    stack.deliver(*(message_of(created) for created in arrivals))
-    stack.pass_seconds(10)
-    assert stack.deliver() == []
-    assert len(stack.digests()) == 4

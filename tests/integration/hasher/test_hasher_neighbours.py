@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from tests.integration.hasher.hasher_stack import QUEUE_ARN
-from tests.integration.hasher.log_lines import failures_in, metrics_in, outcomes_in
+from tests.integration.hasher.log_lines import failures_in, metrics_in
 from tests.integration.hasher.reading import BODY, put_at
 from tests.integration.hasher.refusing_dynamodb import refusing_dynamodb
 from tests.support.events import BUCKET, message_of
@@ -48,17 +48,6 @@ def test_a_dynamodb_that_refuses_gives_the_message_back(
     assert stack.after(10) == [message]
 
 
-def test_one_object_does_not_keep_the_others_of_its_message(
-    hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Outcome: the message goes back for the one that failed, the others are recorded."""
-    message = message_of(*(put_at(hostile, name) for name in ("a", "b", "c")))
-    hostile.script_of(f"{BUCKET}/b", *[THROTTLED] * TRIES)
-    assert hostile_stack.deliver(message) == [message]
-    assert hostile_stack.digests() == {"a": SHA1, "c": SHA1}
-    assert outcomes_in(capsys.readouterr().out) == ["hashed", "hashed"]
-
-
 def test_several_objects_of_one_message_tell_each_its_reason(
     hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,25 +61,6 @@ def test_several_objects_of_one_message_tell_each_its_reason(
     [line] = failures_in(capsys.readouterr().out)
     assert "SlowDown" in line["exception"]
     assert "InternalError" in line["exception"]
-
-
-def test_one_message_does_not_keep_the_others_of_its_batch(
-    hostile_stack: HasherStack, hostile: HostileS3
-) -> None:
-    """Outcome: only the message that failed goes back."""
-    messages = [message_of(put_at(hostile, name)) for name in ("a", "b", "c")]
-    hostile.script_of(f"{BUCKET}/b", *[THROTTLED] * TRIES)
-    assert hostile_stack.deliver(*messages) == [messages[1]]
-    assert hostile_stack.digests() == {"a": SHA1, "c": SHA1}
-
-
-def test_a_batch_that_fails_whole_goes_back_whole(
-    hostile_stack: HasherStack, hostile: HostileS3
-) -> None:
-    """Outcome: every message back by its id, and no exception, which would say nothing of any."""
-    messages = [message_of(put_at(hostile, name)) for name in ("a", "b", "c")]
-    hostile.always = THROTTLED
-    assert sorted(hostile_stack.deliver(*messages)) == sorted(messages)
 
 
 def test_running_out_of_time_gives_the_message_back(
