@@ -13,8 +13,6 @@ from events import objects
 from tests.build.local_aws import default_memory_mb, hasher_properties
 from tests.build.runtime_api import Function, Running, running
 
-from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -35,17 +33,6 @@ RECORDED: Final = {
     "sqs-batch": set(objects.OBJECTS),
 }
 DEAD_LETTERED: Final = {"sqs-malformed", "sqs-batch"}
-
-FAST_CLOCK: Final = """
-import importlib.util, time
-now = time.time
-time.time = lambda: now() + {ahead_seconds}
-spec = importlib.util.spec_from_file_location("built", {built!r})
-built = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(built)
-lambda_handler = built.lambda_handler
-"""
-"""A module that runs the handler of the file *built* with a clock that is ahead."""
 
 
 @pytest.fixture
@@ -97,50 +84,6 @@ def test_event_is_recorded(name: str, invoked: Running, local_aws: LocalAws) -> 
         assert letter["Body"] == "this is not a notification"
         reason = letter["MessageAttributes"]["bucketsum-reason"]["StringValue"]
         assert reason.startswith("MalformedMessage: not JSON")
-
-
-def test_event_twice_changes_nothing(invoked: Running, local_aws: LocalAws) -> None:
-    """A warm function that is given the same batch again leaves every row as it was."""
-    event = event_named("sqs-batch", local_aws)
-    assert invoked.invoke(event) == SUCCESS
-    before = local_aws.rows()
-    assert invoked.invoke(event) == SUCCESS
-    assert local_aws.rows() == before
-
-
-def test_message_comes_back_when_time_ends(
-    hasher: Function, local_aws: LocalAws, tmp_path: Path
-) -> None:
-    """An invocation that is about to end gives its message back, and no other's.
-
-    Its end is near by its own clock alone: the time-out also covers its start, which may be slow.
-    """
-    [test_event] = event_named("sqs-s3-test-event", local_aws)["Records"]
-    [put] = event_named("sqs-s3-put", local_aws)["Records"]
-    local_aws.sqs.send_message(QueueUrl=local_aws.arrivals_queue, MessageBody=put["body"])
-    [received] = local_aws.sqs.receive_message(QueueUrl=local_aws.arrivals_queue)["Messages"]
-    late = put | {"receiptHandle": received["ReceiptHandle"]}
-    hasty_root = tmp_path / "hasty"
-    hasty_root.mkdir()
-    ahead_seconds = hasher.timeout_seconds - STOP_BEFORE_END_SECONDS / 2
-    module = FAST_CLOCK.format(ahead_seconds=ahead_seconds, built=str(hasher.task_root / "app.py"))
-    (hasty_root / "app.py").write_text(module, encoding="utf-8")
-    hasty = replace(hasher, task_root=hasty_root, search=(hasher.task_root, *hasher.search))
-    with running(hasty, tmp_path / "log") as function:
-        answer = function.invoke({"Records": [test_event, late]})
-    assert answer == {"batchItemFailures": [{"itemIdentifier": late["messageId"]}]}
-    assert local_aws.rows() == local_aws.dead_letters() == []
-
-
-def test_without_its_layer_it_cannot_start(
-    hasher: Function, lambda_packages: Path, local_aws: LocalAws, tmp_path: Path
-) -> None:
-    """A function whose layer is missing fails as it would in Lambda: the import is refused."""
-    bare = replace(hasher, search=(lambda_packages,))
-    with running(bare, tmp_path / "log") as function:
-        answer = function.invoke(event_named("sqs-s3-put", local_aws))
-    assert answer["errorType"] == "Runtime.ImportModuleError"
-    assert local_aws.rows() == []
 
 
 def test_bad_settings_fail_before_any_message(

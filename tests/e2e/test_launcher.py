@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.command import run
 
-from bucketsum_cli.aws.stack import find_local_stack
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.local import deploy, gateway, launcher
 from bucketsum_cli.local.deploy import bring_up
@@ -262,12 +261,3 @@ def test_odd_names_of_the_demonstration_are_odd() -> None:
     """Spaces, plus, percent and letters beyond ASCII are among the keys."""
     names = "".join(demonstration.ODD_NAMES)
     assert all(odd in names for odd in (" ", "+", "%", "é", "日"))
-
-
-def test_the_local_stack_is_found_from_a_folder_below(
-    at_project: LocalProject, stack: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Commands work anywhere in the project."""
-    monkeypatch.chdir(at_project.folder / "src" / "hasher")
-
-    assert find_local_stack().bucket == stack.bucket

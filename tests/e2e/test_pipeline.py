@@ -7,14 +7,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
 from tests.e2e.command import answer, run, until
 
-from bucketsum_cli.aws.stack import queue_name
 from bucketsum_cli.commands.local.demonstration import sha1sum
 from bucketsum_cli.commands.root import cli
 from bucketsum_cli.machine import emulator_state
@@ -77,20 +75,6 @@ def test_the_same_content_is_found_under_every_key(tmp_path: Path) -> None:
     run("find", "0" * 40, "--local", expected=1)
 
 
-def test_every_version_of_a_key_is_recorded(stack: Stack) -> None:
-    """In a bucket that keeps versions, overwriting an object loses nobody's digest."""
-    contents = [b"one", b"two", b"three"]
-    s3 = stack.client("s3")
-    for content in contents:
-        s3.put_object(Bucket=stack.bucket, Key="versions", Body=content)
-
-    def recorded() -> set[str | None]:
-        return {row.sha1 for row in stack.digests_table().versions_of(stack.bucket, "versions")}
-
-    until(lambda: len(recorded()) == len(contents), "the rows of all versions")
-    assert recorded() == {hashlib.sha1(content).hexdigest() for content in contents}
-
-
 @pytest.mark.usefixtures("at_project")
 def test_a_malformed_message_is_kept_with_its_reason_and_can_be_sent_again(stack: Stack) -> None:
     """A message that names no object goes to the dead-letter queue; `failures` gives the reason."""
@@ -111,33 +95,6 @@ def _awaited_failure(text: str) -> str:
         return out if text in out else ""
 
     return until(shown, f"a message with {text!r} in the dead-letter queue")
-
-
-def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack) -> None:
-    """A deleted object is a success for the queue: no row, no failure, nothing waiting."""
-    s3, lambda_, sqs = (stack.client("s3"), stack.client("lambda"), stack.client("sqs"))
-    [mapping] = [
-        mapping
-        for mapping in lambda_.list_event_source_mappings(FunctionName=stack.function)[
-            "EventSourceMappings"
-        ]
-        if mapping["EventSourceArn"].endswith(f":{queue_name(stack.arrivals_queue_url)}")
-    ]
-    lambda_.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
-    put = s3.put_object(Bucket=stack.bucket, Key="deleted", Body=b"soon gone")
-    s3.delete_object(Bucket=stack.bucket, Key="deleted", VersionId=put["VersionId"])
-    lambda_.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
-    s3.put_object(Bucket=stack.bucket, Key="after-deleted", Body=b"still here")
-
-    waited_for(stack, "after-deleted")
-    names: list[Any] = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-
-    def is_empty() -> bool:
-        queue = sqs.get_queue_attributes(QueueUrl=stack.arrivals_queue_url, AttributeNames=names)
-        return set(queue["Attributes"].values()) == {"0"}
-
-    until(is_empty, "the queue to be empty")
-    assert stack.digests_table().versions_of(stack.bucket, "deleted") == []
 
 
 @pytest.mark.usefixtures("at_project")
@@ -182,38 +139,6 @@ def denied(stack: Stack) -> Iterator[tuple[str, Callable[[], None]]]:
     allow()
 
 
-def test_an_older_event_changes_nothing(stack: Stack) -> None:
-    """A late message of an older event leaves what is recorded as it is."""
-    s3 = stack.client("s3")
-    s3.put_object(Bucket=stack.bucket, Key="twice", Body=b"delivered twice")
-    before = waited_for(stack, "twice")
-    event = {
-        "Records": [
-            {
-                "eventVersion": "2.1",
-                "eventName": "ObjectCreated:Put",
-                "eventTime": "2026-11-21T00:00:00.000Z",
-                "s3": {
-                    "bucket": {"name": stack.bucket},
-                    "object": {
-                        "key": "twice",
-                        "size": 15,
-                        "versionId": before[0]["entry"],
-                        "sequencer": "00",
-                    },
-                },
-            }
-        ]
-    }
-    stack.client("sqs").send_message(
-        QueueUrl=stack.arrivals_queue_url, MessageBody=json.dumps(event)
-    )
-    s3.put_object(Bucket=stack.bucket, Key="after-twice", Body=b"x")
-    waited_for(stack, "after-twice")
-
-    assert waited_for(stack, "twice") == before
-
-
 @pytest.mark.usefixtures("at_project")
 def test_the_logs_hold_one_structured_line_for_an_object(stack: Stack) -> None:
     """`local logs` shows digest, bytes, seconds, MB/s and outcome of what was hashed."""
@@ -246,27 +171,6 @@ def test_the_log_of_the_emulator_is_at_hand(stack: Stack) -> None:
         return "S3 notification" in run("local", "logs", "--emulator").stdout
 
     until(is_noted, "the object's line in the log")
-
-
-@pytest.mark.usefixtures("at_project")
-def test_following_the_logs_shows_each_line_once(
-    stack: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`local logs --follow` goes on until Ctrl-C, and does not repeat itself."""
-    key = f"followed-{time.monotonic_ns()}"
-    stack.client("s3").put_object(Bucket=stack.bucket, Key=key, Body=b"x")
-    until(lambda: key in run("local", "logs").stdout, f"a log line of {key}")
-    pauses = iter(range(2))
-
-    def pause(_seconds: float) -> None:
-        if next(pauses, None) is None:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(time, "sleep", pause)
-    ended_by_click = 1  # the process ends with 130: tests/cli/test_root_command.py
-    shown = run("local", "logs", "--follow", expected=ended_by_click).stdout
-
-    assert sum(key in line for line in shown.splitlines()) == 1
 
 
 def test_the_tools_of_sam_see_the_stack(stack: Stack, project: LocalProject) -> None:

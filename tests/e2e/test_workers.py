@@ -81,22 +81,6 @@ def test_what_lambda_does_not_have_cannot_be_imported(invoke: Invoke, module: st
     assert f"No module named '{module}'" in str(answer["error"])
 
 
-@pytest.mark.parametrize("module", ["boto3", "botocore", "urllib3", "sqlite3"])
-def test_what_lambda_has_can_be_imported(invoke: Invoke, module: str) -> None:
-    """The standard library and boto3 are there, as in Lambda's runtime."""
-    assert invoke(_importing(module), {}) == {"value": module}
-
-
-def test_a_function_sees_nothing_of_the_environment_of_the_emulator(invoke: Invoke) -> None:
-    """The emulator's configuration stays with it, as the host's environment does on AWS."""
-    code = "import os\ndef handler(event, context):\n    return sorted(os.environ)\n"
-
-    names = invoke(code, {})["value"]
-
-    assert "AWS_LAMBDA_FUNCTION_MEMORY_SIZE" in names
-    assert not {"GATEWAY_PORT", "BIND_HOST", "AUTH", "MINISTACK_SSL_KEY"} & set(names)
-
-
 def test_cpu_share_follows_memory(invoke: Invoke, project: LocalProject) -> None:
     """A function gets memory / 1,769 MB of a vCPU and no more."""
     if not launcher.has_lambda_limits(project):
