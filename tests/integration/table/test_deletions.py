@@ -1,4 +1,7 @@
-"""The end never depends on the order of events: creations, overwrites, deletions and restores."""
+"""Events that come late or early: creations, overwrites, deletions and restores.
+
+That the end never depends on their order, tests/simulation shows.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 from tests.integration.table.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.support.settings import SETTINGS
 
-from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime
+from bucketsum.errors import ObjectGone, OutOfTime
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 from bucketsum.hashing.deletions import TOMBSTONE_DAYS, Deletions
 from bucketsum.hashing.object_hasher import ObjectHasher
@@ -21,7 +22,7 @@ from bucketsum.hashing.restores import hash_restored
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable, WriteResult
-from bucketsum.table.items import NOT_HASHED, key_of
+from bucketsum.table.items import key_of
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, RowKey, Status, comparable_sequencer
 
@@ -43,18 +44,14 @@ class FakeS3:
 
     Attributes:
         missed: Entity tags of objects that are read too late: they do not exist any more.
-        archived: Entity tags of objects that are not restored yet.
     """
 
     missed: set[str] = field(default_factory=set)
-    archived: set[str] = field(default_factory=set)
 
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         if created.etag in self.missed:
             raise ObjectGone("deleted")
-        if created.etag in self.archived:
-            raise ObjectUnreadable("restore it")
         content = (created.etag or "").encode()
         return OpenObject(len(content), created.etag or "", created.version_id, _chunks(content))
 
@@ -78,7 +75,6 @@ class Function:
             return self.hasher.hash(event, PLENTY).outcome
         if isinstance(event, ObjectDeleted):
             return self.deletions.record(event, PLENTY).outcome
-        self.s3.archived.discard(event.etag or "")
         return hash_restored(event, self.table, self.hasher, PLENTY).outcome
 
 
@@ -97,137 +93,13 @@ def item_at(dynamodb: DynamoDBClient, table: str, row_key: RowKey) -> dict[str, 
     return dict(answer.get("Item", {}))
 
 
-@dataclass(slots=True)
-class History:
-    """Operations on one key in S3, in this order.
-
-    Attributes:
-        key: The key.
-        versioned: Whether the bucket keeps versions.
-        events: The events of it.
-        existing: Entries → creations that exist in the end.
-    """
-
-    key: str
-    versioned: bool
-    events: list[ObjectEvent] = field(default_factory=list)
-    existing: dict[str, ObjectCreated] = field(default_factory=dict)
-
-    def happen(self, action: str, number: int) -> None:
-        """Do *action*, the *number*-th of the key."""
-        sequencer = f"{number + 1:04X}"
-        version = f"v{number}" if self.versioned else None
-        if action.startswith("put"):
-            etag = f"{'archived' if action == 'put archived' else 'etag'}-{number}"
-            created = ObjectCreated(BUCKET, self.key, version, etag, 32, sequencer, MOMENT)
-            self.events.append(created)
-            self.existing[version or "null"] = created
-        elif action == "restore":
-            self.events += [
-                ObjectRestored(BUCKET, self.key, created.version_id, created.etag, 32, MOMENT)
-                for created in self.existing.values()
-                if (created.etag or "").startswith("archived")
-            ]
-        else:
-            is_marker = self.versioned and action == "mark"
-            if self.versioned and not is_marker:
-                if not self.existing:
-                    return
-                version = next(iter(self.existing))
-            if not is_marker:
-                self.existing.pop(version or "null", None)
-            deleted = ObjectDeleted(
-                BUCKET, self.key, version, is_marker, DeletedBy.REQUEST, sequencer, MOMENT
-            )
-            self.events.append(deleted)
-
-
-ACTIONS: Final = st.lists(
-    st.sampled_from(["put", "put", "put archived", "delete", "mark", "restore"]),
-    min_size=1,
-    max_size=7,
-)
-
-
-def entry_of(event: ObjectEvent) -> str:
-    """The entry that *event* is about."""
-    return event.version_id or "null"
-
-
-def expected(history: History, missed: set[str], restored: set[str]) -> dict[str, Any]:
-    """Entry → creation's sequencer, status, deletion's sequencer in the end; by the rules alone."""
-    ends: dict[str, Any] = {}
-    for entry in {entry_of(event) for event in history.events}:
-        mine = [event for event in history.events if entry_of(event) == entry]
-        deletions = [
-            event.sequencer
-            for event in mine
-            if isinstance(event, ObjectDeleted) and not event.is_marker
-        ]
-        creations = [
-            event for event in mine if isinstance(event, ObjectCreated) and event.etag not in missed
-        ]
-        created = max(creations, key=lambda event: event.sequencer, default=None)
-        deleted = max(deletions, default=None)
-        if created and deleted and created.sequencer > deleted:
-            deleted = None
-        status: str | None = None
-        if created:
-            is_archived = (created.etag or "").startswith("archived")
-            is_read = not is_archived or created.etag in restored
-            status = Status.HASHED if is_read else Status.UNREADABLE
-        elif deleted:
-            status = NOT_HASHED
-        ends[entry] = (created.sequencer if created else None, status, deleted)
-    return ends
-
-
 def recorded(dynamodb: DynamoDBClient, table: str, row_key: RowKey) -> tuple[Any, ...]:
-    """The same of the stored item; content that is not the creation's fails."""
+    """The stored item's sequencer, status, and deletion's sequencer."""
     item = item_at(dynamodb, table, row_key)
-    sequencer = item.get("sequencer", {}).get("S")
-    if "sha1" in item:
-        assert item["sha1"]["S"] == hashlib.sha1(item["etag"]["S"].encode()).hexdigest()
+    assert item["sha1"]["S"] == hashlib.sha1(item["etag"]["S"].encode()).hexdigest()
     deletion = item.get("deletion_sequencer", {}).get("S")
     assert ("deleted_at" in item) == bool(deletion)
-    return (sequencer and sequencer[:4], item.get("status", {}).get("S"), deletion and deletion[:4])
-
-
-@settings(max_examples=150, phases=(Phase.generate,))  # in a large table, shrinking takes long
-@given(data=st.data(), versioned=st.booleans(), actions=ACTIONS)
-def test_the_end_never_depends_on_the_order(
-    prompt_dynamodb: tuple[DynamoDBClient, str],
-    data: st.DataObject,
-    actions: list[str],
-    *,
-    versioned: bool,
-) -> None:
-    """In any order, with repetitions, and however late objects are read, the rows are the same."""
-    history = History(fresh_key(), versioned)
-    for number, action in enumerate(actions):
-        history.happen(action, number)
-    if not history.events:
-        return
-    created = [event for event in history.events if isinstance(event, ObjectCreated)]
-    perished = [event for event in created if event not in history.existing.values()]
-    missed = {
-        event.etag or ""
-        for event in data.draw(st.lists(st.sampled_from(perished)) if perished else st.just([]))
-    }
-    restored = {event.etag or "" for event in history.events if isinstance(event, ObjectRestored)}
-    again = data.draw(st.lists(st.sampled_from(history.events), max_size=4))
-    order = data.draw(st.permutations([*history.events, *again]))
-    archived = {event.etag or "" for event in created if "archived" in (event.etag or "")}
-    early = data.draw(st.sets(st.sampled_from(sorted(restored)))) if restored else set()
-    hasher = function(*prompt_dynamodb, FakeS3(missed, archived - early))
-    for event in order:
-        hasher.handle(event)
-    ends = expected(history, missed, restored)
-    for entry, end in ends.items():
-        assert recorded(*prompt_dynamodb, RowKey(BUCKET, history.key, entry)) == end
-    rows = hasher.table.rows_at(RowKey(BUCKET, history.key, entry) for entry in ends)
-    exist = {row_key.entry for row_key, each in rows.items() if not each.deletion}
-    assert exist == set(history.existing)
+    return (item["sequencer"]["S"][:4], item["status"]["S"], deletion and deletion[:4])
 
 
 def deletion_of(

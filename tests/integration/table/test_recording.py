@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integration.table.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
+from tests.integration.table.rows import BUCKET, fresh_key, place, row, unreadable
 from tests.support.events import LANDED
 
 from bucketsum.events.version import NULL
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 SEQUENCERS = st.text("0123456789ABCDEFabcdef", min_size=1, max_size=32)
+OLDER: Final = ("09", "09FFFFFFFFFFFFFF", "0")
+NEWER: Final = ("0B", "0A01", "0A000000000000000000000000000001")
 EVENTS = st.lists(st.tuples(SEQUENCERS, st.sampled_from(Status)), min_size=1, max_size=6)
 
 
@@ -35,58 +37,35 @@ def rank(sequencer: str) -> int:
     return int(sequencer.ljust(32, "0"), 16)
 
 
-def test_first_event_is_written(digests_table: DigestsTable) -> None:
-    """A recorded row can be read back."""
-    first = row(fresh_key(), "0A")
-    assert digests_table.record(first) is WriteResult.WRITTEN
-    assert digests_table.row_at(place(first)) == first
+HELD: Final = row("key", "0A", digests={"md5": "00"}, timing=Timing(1.5, 2.5))
+REFUSED: Final = unreadable("key", "0A", "archived")
+OTHER: Final = {"size_bytes": 1, "sha1": "1" * 40, "recorded_at": "later"}
 
 
-def test_repeated_event_is_known_and_changes_nothing(digests_table: DigestsTable) -> None:
-    """S3 delivers at least once: the second time, the first record stands."""
-    first = row(fresh_key(), "0A", recorded_at="first")
-    digests_table.record(first)
-    assert digests_table.record(replace(first, recorded_at="second")) is WriteResult.DUPLICATE
-    assert digests_table.row_at(place(first)) == first
-
-
-@pytest.mark.parametrize("older", ["09", "09FFFFFFFFFFFFFF", "0"])
-def test_late_event_is_outdated_and_changes_nothing(
-    digests_table: DigestsTable, older: str
+@pytest.mark.parametrize(
+    ("held", "event", "result"),
+    [
+        (None, HELD, WriteResult.WRITTEN),
+        (HELD, replace(HELD, recorded_at="later"), WriteResult.DUPLICATE),
+        (HELD, unreadable("key", "0A"), WriteResult.DUPLICATE),
+        *((HELD, row("key", older, **OTHER), WriteResult.STALE) for older in OLDER),
+        *((HELD, row("key", newer, **OTHER), WriteResult.WRITTEN) for newer in NEWER),
+        (REFUSED, HELD, WriteResult.WRITTEN),
+        (REFUSED, replace(REFUSED, reason="denied"), WriteResult.WRITTEN),
+        (HELD, replace(unreadable("key", "0B"), etag="other"), WriteResult.WRITTEN),
+    ],
+)
+def test_a_row_is_written_whole_or_not_at_all(
+    digests_table: DigestsTable, held: Row | None, event: Row, result: WriteResult
 ) -> None:
-    """An event that comes late never overwrites newer truth, however many digits it has."""
-    newer = row(fresh_key(), "0A")
-    digests_table.record(newer)
-    late = row(newer.key, older, size_bytes=1, sha1=fresh_sha1())
-    assert digests_table.record(late) is WriteResult.STALE
-    assert digests_table.row_at(place(newer)) == newer
-
-
-@pytest.mark.parametrize("newer", ["0B", "0A01", "0A000000000000000000000000000001"])
-def test_newer_event_replaces_the_whole_row(digests_table: DigestsTable, newer: str) -> None:
-    """Nothing of the older row stays behind."""
-    older = row(fresh_key(), "0A", digests={"md5": "00"}, timing=Timing(1.5, 2.5))
-    digests_table.record(older)
-    changed = row(older.key, newer, size_bytes=1, sha1=fresh_sha1())
-    assert digests_table.record(changed) is WriteResult.WRITTEN
-    assert digests_table.row_at(place(older)) == changed
-
-
-def test_unreadable_row_is_overwritten_by_its_own_event(digests_table: DigestsTable) -> None:
-    """An object that was restored from the archive gets its digest."""
-    refused = unreadable(fresh_key(), "0A")
-    assert digests_table.record(refused) is WriteResult.WRITTEN
-    hashed = row(refused.key, "0A")
-    assert digests_table.record(hashed) is WriteResult.WRITTEN
-    assert digests_table.row_at(place(refused)) == hashed
-
-
-def test_hashed_row_is_never_overwritten_by_its_own_event(digests_table: DigestsTable) -> None:
-    """A digest that is known stays known, though the object cannot be read any more."""
-    hashed = row(fresh_key(), "0A")
-    digests_table.record(hashed)
-    assert digests_table.record(unreadable(hashed.key, "0A")) is WriteResult.DUPLICATE
-    assert digests_table.row_at(place(hashed)) == hashed
+    """The newer event's row is there alone; of one event, a digest wins, then the last reason."""
+    event = replace(event, key=fresh_key())
+    if held:
+        held = replace(held, key=event.key)
+        digests_table.record(held)
+    assert digests_table.record(event) is result
+    expected = event if result is WriteResult.WRITTEN else held
+    assert digests_table.row_at(place(event)) == expected
 
 
 def test_reason_never_replaces_the_digest_of_the_same_content(digests_table: DigestsTable) -> None:
@@ -117,23 +96,6 @@ def test_reason_of_a_listed_object_never_replaces_a_digest_of_meanwhile(
         digests_table.replace(replace(seen, reason="denied again"), seen) is WriteResult.DUPLICATE
     )
     assert digests_table.row_at(place(seen)) == hashed
-
-
-def test_reason_replaces_the_digest_of_other_content(digests_table: DigestsTable) -> None:
-    """The newer object at the key has no digest."""
-    older = row(fresh_key(), "09")
-    digests_table.record(older)
-    newer = replace(unreadable(older.key, "0A"), etag="other")
-    assert digests_table.record(newer) is WriteResult.WRITTEN
-    assert digests_table.row_at(place(older)) == newer
-
-
-def test_unreadable_row_tells_its_last_reason(digests_table: DigestsTable) -> None:
-    """Each try that fails replaces the reason of the one before."""
-    first = unreadable(fresh_key(), "0A", "archived")
-    digests_table.record(first)
-    assert digests_table.record(replace(first, reason="denied")) is WriteResult.WRITTEN
-    assert digests_table.row_at(place(first)) == replace(first, reason="denied")
 
 
 def expected_of(held: Row | None, event: Row) -> WriteResult:
