@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,7 +13,6 @@ from tests.support.events import eventbridge, from_sns, notification, with_field
 
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.notifications import events_in
-from bucketsum.events.object_events import ObjectCreated
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 JSON = st.recursive(
@@ -114,21 +114,6 @@ def test_other_messages_are_refused_with_a_reason(body: str, reason: str) -> Non
         events_in(body)
 
 
-def _parsed_or_refused(body: str) -> None:
-    """Anything but a list of arrivals or a `MalformedMessage` fails the test."""
-    try:
-        arrivals = events_in(body)
-    except MalformedMessage:
-        return
-    assert all(isinstance(created, ObjectCreated) for created in arrivals)
-
-
-@given(st.text())
-def test_any_text_is_parsed_or_refused(body: str) -> None:
-    """No message can raise anything but `MalformedMessage`."""
-    _parsed_or_refused(body)
-
-
 def test_the_text_of_an_error_is_short() -> None:
     """A message has up to 1 MiB; its names must not fill the log."""
     with pytest.raises(MalformedMessage, match="unknown envelope") as error:
@@ -136,24 +121,8 @@ def test_the_text_of_an_error_is_short() -> None:
     assert len(str(error.value)) < 1000
 
 
-@given(JSON)
-def test_any_json_is_parsed_or_refused(value: object) -> None:
-    """No JSON can raise anything but `MalformedMessage`, nor inside SNS."""
-    _parsed_or_refused(json.dumps(value))
-    _parsed_or_refused(json.dumps(from_sns(value)))
-
-
-@given(st.sampled_from(["Records", "Message", "detail", "Event", "detail-type"]), JSON)
-def test_any_json_in_an_envelope_is_parsed_or_refused(name: str, value: object) -> None:
-    """No field of an envelope can raise anything but `MalformedMessage`."""
-    for envelope in (notification(), eventbridge(), from_sns(notification())):
-        _parsed_or_refused(json.dumps(envelope | {name: value}))
-
-
-@given(
-    st.sampled_from(["key", "size", "eTag", "versionId", "sequencer"]),
-    JSON,
-)
+@given(st.sampled_from(["key", "size", "eTag", "versionId", "sequencer"]), JSON)
 def test_any_json_in_a_field_is_parsed_or_refused(name: str, value: object) -> None:
-    """Nothing inside a record can raise anything but `MalformedMessage`."""
-    _parsed_or_refused(with_field(notification(), f"Records.0.s3.object.{name}", value))
+    """No field can raise anything but `MalformedMessage`; tests/fuzz has the other parts."""
+    with suppress(MalformedMessage):
+        events_in(with_field(notification(), f"Records.0.s3.object.{name}", value))
