@@ -25,10 +25,8 @@ from bucketsum_cli.tune.report.page import page_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tests.cli.conftest import Run
-    from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
 
     from bucketsum_lab.protocol.run_records import CellRow
@@ -63,14 +61,6 @@ def test_tables_tell_streams_where_there_is_more_than_one(run: Run, record: Reco
     assert [row.split()[4] for row in rows] == ["1", "4"] * 4
 
 
-def test_apply_writes_streams(run: Run, record: Record, samconfig: Path) -> None:
-    """With memory and chunk size: what was measured together is deployed together."""
-    record(*streams_grid(chunks=(MIB,)), None)
-    ended = run("tune", "apply", "last", "--yes", "--config-file", samconfig, "--json")
-    assert ended.document["parameters"]["Streams"] == 4
-    assert "ChunkBytes=1048576 Streams=4" in samconfig.read_text()
-
-
 @pytest.mark.parametrize("grid", [streams_grid(), unzip_grid()], ids=["hash", "unzip"])
 def test_what_is_applied_are_parameters_of_the_template(
     grid: tuple[list[CellRow], list[Sample]], run: Run, record: Record
@@ -79,20 +69,6 @@ def test_what_is_applied_are_parameters_of_the_template(
     record(*grid, None)
     summary = run("tune", "show", "last", "--json").document["run"]["summary"]
     assert set(summary["recommendation"]["parameters"]) <= set(load_template()["Parameters"])
-
-
-@pytest.mark.usefixtures("state_machine")
-def test_options_say_streams(run: Run, state_machine: StateMachine) -> None:
-    """They are a field of the input, and the plan tells them."""
-    ended = run(
-        "tune", "run", "--memory", "512", "--chunk", "1MiB", "--object-size", "20MB",
-        "--streams", "1,4,auto", "--yes",
-    )  # fmt: skip
-    assert ended.status == 0
-    assert state_machine.inputs[0]["streams"] == [1, 4, "auto"]
-    assert "streams     1, 4, auto" in ended.err
-    assert "512 MB / 1 MiB / 4 streams / 20.0 MB: 5 of 5" in ended.err
-    assert "512 MB Memory / 1 MiB Chunk Size / auto streams" in ended.out
 
 
 def test_the_page_tells_streams() -> None:

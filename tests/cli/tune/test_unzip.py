@@ -6,7 +6,6 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-import pytest
 from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, seconds_in, unzip_grid
 from tests.support.sweeps import changed
 
@@ -14,13 +13,8 @@ from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, Variants
 from bucketsum_cli.tune.report.page import page_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Run
-    from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
-
-AXES = ("--memory", "1769", "--chunk", "256KiB", "--object-size", "100MB")
 
 
 def an_unzip_run(run_id: str = "20261121T041500-abcdef", architecture: str = "arm64") -> object:
@@ -47,24 +41,6 @@ def test_tables_of_sweeps_that_hash_say_nothing_of_archives(run: Run, record: Re
     assert "files in folders" not in shown
     assert "inflate" not in compared
     assert "streams" not in shown + compared
-
-
-def test_what_is_recommended_can_be_applied(run: Run, record: Record, samconfig: Path) -> None:
-    """The mode goes into the file as a parameter like the others."""
-    record(*unzip_grid(), an_unzip_run())  # type: ignore[arg-type] # a Run
-    assert "/ stream / isal, the best balance" in run("tune", "show", "last").out
-    ended = run("tune", "apply", "last", "--yes", "--config-file", samconfig)
-    assert ended.status == 0
-    assert "Streams=1 ArchiveMode=stream" in samconfig.read_text()
-
-
-def test_a_recommended_disk_is_applied_with_its_size(
-    run: Run, record: Record, samconfig: Path
-) -> None:
-    """A setting that was measured with a disk is deployed with it."""
-    record(*unzip_grid(ways=[("tmp", "isal")]), an_unzip_run())  # type: ignore[arg-type] # a Run
-    run("tune", "apply", "last", "--yes", "--config-file", samconfig)
-    assert "ArchiveMode=tmp EphemeralStorageSize=1024" in samconfig.read_text()
 
 
 def test_architectures_are_compared_with_their_price(run: Run, record: Record) -> None:
@@ -106,23 +82,6 @@ def test_export_has_the_way_of_every_sample(run: Run, record: Record) -> None:
         (mode, engine) for mode in ("stream", "tmp", "discard") for engine in ("isal", "zlib")
     }
     assert {(line["members"], line["directories"]) for line in lines} == {("165", "129")}
-
-
-@pytest.mark.usefixtures("state_machine")
-def test_options_say_the_way(run: Run, state_machine: StateMachine) -> None:
-    """Options become fields of the input; the plan shows them, and the cells that do not fit."""
-    ended = run(
-        "tune", "run", *AXES, "--workload", "unzip", "--mode", "stream,tmp", "--inflate", "isal",
-        "--object-size", "100MB,300MB", "--yes",
-    )  # fmt: skip
-    [sweep_input] = state_machine.inputs
-    assert (sweep_input["workload"], sweep_input["mode"], sweep_input["inflate"]) == (
-        "unzip", ["stream", "tmp"], ["isal"],
-    )  # fmt: skip
-    assert "mode        stream, tmp" in ended.err
-    assert "archives    100.0 MB, 300.0 MB" in ended.err
-    assert ended.err.count("deploy with EphemeralStorageSize=1131 or more") == 1
-    assert ended.status == 1
 
 
 def test_the_page_shows_every_way() -> None:

@@ -9,7 +9,9 @@ import pytest
 from tests.support.sam_template import TEMPLATE
 
 from bucketsum.errors import BadSweep
+from bucketsum.prices import prices_in
 from bucketsum_lab.plan.input import Limits, Strategy, StrategyName, SweepInput
+from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.parameters import Setting
 
 if TYPE_CHECKING:
@@ -69,6 +71,15 @@ def test_what_is_named_twice_is_measured_once() -> None:
 def test_the_inputs_that_ship_are_inputs(path: Any) -> None:  # noqa: ANN401 - a Path
     """Every sweep input in events/ can be started."""
     assert SweepInput.from_json(json.loads(path.read_text())).settings
+
+
+@pytest.mark.parametrize("name", ["fetch", "objects", "records", "transfer"])
+def test_an_included_sweep_costs_less_than_ten_cents(name: str) -> None:
+    """It can be run without a thought, whole, on the disk of the default stack."""
+    raw = json.loads((EVENTS / f"sweep-{name}.json").read_text())
+    plan = plan_of(SweepInput.from_json(raw))
+    assert plan.estimated_usd(prices_in("us-east-1", "x86_64")) < 0.10
+    assert not [cell.refused for cell in plan.cells if cell.refused]
 
 
 def test_the_baselines_experiment_has_its_settings_objects_and_runs() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import Any, Final
 
 import pytest
-from tests.support.sam_template import TEMPLATE
 from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
-from bucketsum.prices import prices_in
 from bucketsum.table.codec import names_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
@@ -133,15 +130,6 @@ def test_disk_is_paid_for_by_the_layouts_that_use_it() -> None:
     for cell in planned(10_240, layout=["range", "tmp-block", "sqlite-tmp"]).cells:
         on_disk = cell.setting.own["layout"] in ("tmp-block", "sqlite-tmp")
         assert cell.storage_mb == (10_240 if on_disk else 512)
-
-
-@pytest.mark.parametrize("name", ["sweep-records.json", "sweep-objects.json"])
-def test_an_included_sweep_costs_less_than_ten_cents(name: str) -> None:
-    """It can be run without a thought, on the disk of the default stack."""
-    raw = json.loads((TEMPLATE.parent / "events" / name).read_text("utf-8"))
-    plan = plan_of(SweepInput.from_json(raw))
-    assert plan.estimated_usd(prices_in("us-east-1", "x86_64")) < 0.05  # requests cost as much
-    assert not [cell.refused for cell in plan.cells if cell.refused]
 
 
 def test_a_data_set_has_an_index_and_a_sample_of_objects() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from dataclasses import replace
@@ -10,11 +9,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.support.sam_template import TEMPLATE
 from tests.support.sweeps import TRANSFER
 
 from bucketsum.errors import BadSweep
-from bucketsum.prices import prices_in
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.objects import PART_BYTES
@@ -45,14 +42,6 @@ def refusals(**fields: Any) -> set[str | None]:  # noqa: ANN401 - any JSON
     """Why the cells of a sweep with *fields* cannot run."""
     plan = plan_of(SweepInput.from_json(INPUT | fields))
     return {cell.refused for cell in plan.cells}
-
-
-def test_the_sweep_of_the_events_is_cheap() -> None:
-    """Less than 0.10 US dollars in the most expensive architecture of the first Regions."""
-    document = json.loads((TEMPLATE.parent / "events/sweep-transfer.json").read_text("utf-8"))
-    plan = plan_of(SweepInput.from_json(document))
-    assert {cell.refused for cell in plan.cells} == {None}
-    assert plan.estimated_usd(prices_in("us-east-1", "x86_64")) < 0.10
 
 
 def test_the_files_of_fractos_are_the_default() -> None:
