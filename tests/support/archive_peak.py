@@ -1,4 +1,4 @@
-"""Peak memory of a process that reads an archive; its arguments are those of `main`."""
+"""Peak memory of a process that reads archives; its arguments are those of `main`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
 
 
-def main(mode: Mode, threads: int, path: Path) -> None:
-    """Print the peak in bytes."""
+def main(mode: Mode, threads: int, *paths: Path) -> None:
+    """Print the peak in bytes after each archive."""
+    for path in paths:
+        read_all(mode, threads, path)
+        sys.stdout.write(f"{peak_bytes()}\n")
+
+
+def read_all(mode: Mode, threads: int, path: Path) -> None:
+    """Read the archive at *path* to its end."""
     limits = Limits(members=10, total_bytes=10**13, ratio=10**6)
     settings = ArchiveSettings(mode, limits, threads=threads, second_core=threads > 1)
     with path.open("rb") as file, path.open("rb", buffering=0) as chunks:
@@ -27,8 +34,7 @@ def main(mode: Mode, threads: int, path: Path) -> None:
             continue
     assert archive.summary.reason is None
     assert not archive.summary.unreadable
-    sys.stdout.write(str(peak_bytes()))
 
 
 if __name__ == "__main__":
-    main(Mode(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
+    main(Mode(sys.argv[1]), int(sys.argv[2]), *map(Path, sys.argv[3:]))

@@ -100,14 +100,14 @@ def test_names_are_decoded_as_told() -> None:
     assert decoded_name(b"\xff", 0x800, b"", 0) == b"\xff".decode("cp437")
 
 
-@given(st.text(max_size=400), st.sampled_from(["null", "v" * 32, "v" * 1000]))
+@given(st.text(max_size=60), st.sampled_from(["null", "v" * 32, "v" * 1000]))
 def test_rows_keys_fit(path: str, version: str) -> None:
     """However long names are, DynamoDB takes their keys, and different names differ."""
-    entry = member_entry(version, "00AB", path * 9)
+    entry = member_entry(version, "00AB", path * 60)
     if len(version) < 900:
         assert len(entry.encode()) <= 1024
     assert archive_entry(entry) == version
-    assert shortened(path * 9 + "a", 100) != shortened(path * 9 + "b", 100)
+    assert shortened(path * 60 + "a", 100) != shortened(path * 60 + "b", 100)
 
 
 @pytest.mark.parametrize("length", [1100, 5000])
