@@ -260,17 +260,6 @@ def test_what_does_not_fit_into_the_time_is_left() -> None:
     assert released(works) == {"too large": 0, "neither": 1}
 
 
-def test_slow_functions_are_reckoned_slow() -> None:
-    """At 128 MB 20 MB/s are reckoned with."""
-    works = handled(
-        Hasher(),
-        *(delivery(arrival(key, 10**9), receives=2) for key in "ab"),
-        settings=replace(SETTINGS, memory_mb=128),
-        left=lambda: STOP_BEFORE_END_SECONDS + 48,
-    )
-    assert released(works) == {"b": 0}
-
-
 def test_a_silent_dynamodb_does_not_outlast_the_invocation() -> None:
     """Each large object then takes 19 s to fail; the others are left in time."""
     left = [PLENTY]

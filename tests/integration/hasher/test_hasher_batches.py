@@ -58,6 +58,17 @@ def test_connections_are_used_again(hostile_stack: HasherStack, hostile: Hostile
     assert hostile.connections == READS_MAX
 
 
+def test_small_objects_of_a_batch_wait_for_s3_together(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """No answer is sent before four were asked for: one after the other would never end."""
+    together = Barrier(4, timeout=60)
+    hostile.always = Fault(pause=lambda _: together.wait())
+    messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS[:4]]
+    assert hostile_stack.deliver(*messages) == []
+    assert len(hostile_stack.digests()) == 4
+
+
 def test_listed_objects_are_read_together_too(
     hostile_stack: HasherStack, hostile: HostileS3
 ) -> None:

@@ -1,4 +1,4 @@
-"""Log lines and metrics of the hasher, and the error of a bad deployment."""
+"""Log lines and metrics of the hasher."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.integration.hasher.log_lines import metrics_in, objects_in
 from tests.support.events import BUCKET, message_of
-
-from bucketsum.errors import BadSettings
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
@@ -50,21 +48,3 @@ def test_metrics_for_the_dashboard(stack: HasherStack, capsys: pytest.CaptureFix
     [described] = metrics["_aws"]["CloudWatchMetrics"]
     assert described["Namespace"] == "bucketsum"
     assert described["Dimensions"] == [["service"]]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("DIGESTS_TABLE", ""),
-        ("ARRIVALS_QUEUE_URL", ""),
-        ("DEAD_LETTER_QUEUE_URL", ""),
-        ("MAX_RECEIVES", "0"),
-        ("CHUNK_BYTES", "8MB"),
-        ("EXTRA_ALGORITHMS", "sha3"),
-        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "64"),
-    ],
-)
-def test_a_bad_deploy_fails_in_init(stack: HasherStack, name: str, value: str) -> None:
-    """Importing the function with a setting that is missing or wrong raises and names it."""
-    with pytest.raises(BadSettings, match=name):
-        stack.load(**{name: value})
