@@ -231,6 +231,7 @@ def test_the_clone_of_the_command_is_found_from_any_folder(
     (installed / "template.yaml").touch()
     monkeypatch.setattr(emulator_state, "_INSTALLED_FROM", installed)
 
+    monkeypatch.chdir(project.folder / "layers")
     assert emulator_state.local_project() == project
     (project.folder / "template.yaml").unlink()
     monkeypatch.chdir(elsewhere)
