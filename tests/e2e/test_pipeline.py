@@ -52,17 +52,6 @@ def test_each_file_is_recorded_with_what_sha1sum_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("at_project")
-def test_a_file_that_changed_since_does_not_pass_the_check(tmp_path: Path) -> None:
-    """`check` answers no when the local bytes are not those that the bucket recorded."""
-    path = tmp_path / "changing"
-    path.write_bytes(b"before")
-    run("put", str(path), "--local")
-    path.write_bytes(b"after")
-
-    run("check", str(path), "--local", expected=1)
-
-
-@pytest.mark.usefixtures("at_project")
 def test_the_same_content_is_found_under_every_key(tmp_path: Path) -> None:
     """`find` names each place that has the content, by file and by digest."""
     first, second = tmp_path / "first", tmp_path / "second"

@@ -179,12 +179,6 @@ def test_template_sets_what_is_read_and_its_defaults_are_good() -> None:
     assert Settings.from_env(env).chunk_bytes == defaults["ChunkBytes"]
 
 
-def test_template_admits_the_same_chunk_sizes() -> None:
-    """CloudFormation and the function accept the same range."""
-    parameter = load_template()["Parameters"]["ChunkBytes"]
-    assert (parameter["MinValue"], parameter["MaxValue"]) == (CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
-
-
 ARCHIVES = GOOD | {
     "ARCHIVE_SUFFIXES": ".zip, .JAR,",
     "ARCHIVE_MODE": "tmp",

@@ -136,16 +136,6 @@ def test_a_version_is_continued_though_newer_ones_came(
     assert reader.content_of(client, stored) == BODY
 
 
-def test_deleted_between_break_and_resume(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
-    """An object that is deleted while it is read is gone."""
-    stored = hostile.put(PATH, BODY)
-    hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.delete(PATH)))
-    with pytest.raises(ObjectGone):
-        reader.content_of(client, stored)
-
-
 LIES: Final = {
     "range ignored": Fault(ignore_range=True),
     "other start": Fault(content_range="bytes 0-99/10240"),
@@ -185,6 +175,7 @@ def test_a_continuation_with_another_etag_is_refused(
     ("status", "code", "error"),
     [
         (403, "AccessDenied", ObjectUnreadable),
+        (404, "NoSuchKey", ObjectGone),
         (503, "SlowDown", SourceUnavailable),
         (416, "InvalidRange", SourceUnavailable),
     ],
