@@ -616,3 +616,14 @@ def test_a_late_message_of_a_hashed_object_reads_nothing() -> None:
     assert chain.reports[-1].outcome is SliceOutcome.SUPERFLUOUS
     assert chain.reads == []
     assert chain.in_progress() == []
+
+
+def test_a_beginning_without_its_message_is_sent_again() -> None:
+    """A worker that begins an object again dies before it sends: the next receive sends."""
+    chain, created = started()
+    chain.messages.clear()
+    changed(chain)
+    chain.progress_table.begin(progress_of(created, created.etag or "", None))
+    chain.deliver(slice_at(created, 1024))
+    chain.run()
+    assert chain.recorded(created).sha1 == sha1_of(CONTENT)
