@@ -100,7 +100,6 @@ def test_each_object_has_its_line_and_its_share_of_the_metrics(
 
 def test_events_of_one_key_in_one_batch_end_with_the_newest(stack: HasherStack) -> None:
     """Whichever thread writes last, the row is the newest event's."""
-    stack.keep_versions()
     bodies = [f"{number}".encode() for number in range(8)]
     arrivals = [replace(stack.put("a", body), version_id=None, etag=None) for body in bodies]
     assert stack.deliver(*(message_of(created) for created in arrivals)) == []
