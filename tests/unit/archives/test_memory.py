@@ -42,7 +42,7 @@ def test_ten_times_the_archive_takes_no_more_memory(
     mode: str, threads: int, archives: list[Path]
 ) -> None:
     """Ten times larger members need the same memory."""
-    command = [sys.executable, "-m", archive_peak.__name__, mode, str(threads), *archives]
+    command = [sys.executable, "-m", archive_peak.__name__, mode, str(threads), *map(str, archives)]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     small, large = map(int, shown.split())
     assert large < small + ALLOWED_GROWTH_BYTES
