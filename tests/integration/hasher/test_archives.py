@@ -236,7 +236,7 @@ def _throttled(code: str) -> ClientError:
 def test_members_wait_for_a_table_that_is_busy(
     stack: HasherStack, monkeypatch: pytest.MonkeyPatch, answer: dict[str, object] | ClientError
 ) -> None:
-    """What DynamoDB does not take is retried; at last the message returns to the queue."""
+    """Rows that DynamoDB does not take are retried; then the message returns."""
     stack.load(**ARCHIVES)
     members = {f"{number}": b"x" for number in range(30)}
     created = stack.put("a.zip", zip_of(members))
