@@ -250,6 +250,8 @@ class S3:
     def list_object_versions(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
         """See S3's ListObjectVersions, without prefix and delimiter; the newest version first."""
         self.network.request("ListObjectVersions", request.get("KeyMarker", ""))
+        if request["Bucket"] != BUCKET:
+            raise refusal("NoSuchBucket", 404, "ListObjectVersions")
         after = request.get("KeyMarker", ""), request.get("VersionIdMarker")
         entries = [
             (version, version is versions[-1])
