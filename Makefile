@@ -40,16 +40,16 @@ test: .venv/.ready $(ASL_VALIDATOR) ## Run every test (ARGS=tests/unit: only the
 
 PROOFS := .venv/proofs
 
-$(PROOFS)/.ready: .venv/.ready requirements-proofs.lock tests/proofs/package-lock.json tests/proofs/pom.xml
-	@$(BIN)/uv venv --quiet --clear $(PROOFS)
+NEWEST := from bucketsum_cli.local.interpreter import newest_interpreter; print(newest_interpreter().path)
+
+$(PROOFS)/.ready: .venv/.ready requirements-proofs.lock tests/proofs/pom.xml
+	@$(BIN)/uv venv --quiet --clear --python "$$($(BIN)/python -c '$(NEWEST)')" $(PROOFS)
 	@$(BIN)/uv pip install --quiet --python $(PROOFS) --require-hashes --requirement requirements-proofs.lock
-	@cp tests/proofs/package.json tests/proofs/package-lock.json $(PROOFS)
-	@npm --prefix $(PROOFS) ci --silent --no-audit --no-fund
 	@mvn --batch-mode --quiet --file tests/proofs/pom.xml \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory=$(CURDIR)/$(PROOFS)/java
 	@touch $@
 
-proofs: $(PROOFS)/.ready ## Check patterns, permissions and template with event-ruler, iam-simulate and cfn-lint-serverless (Java, Maven, npm)
+proofs: $(PROOFS)/.ready ## Check patterns, permissions, state machines and template with the tools of others (Python 3.13, Java, Maven)
 	@$(BIN)/pytest --numprocesses 0 tests/proofs $(ARGS)
 
 soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its parts fail at random (ARGS="--objects 1000": fewer objects)
@@ -129,7 +129,7 @@ lock: .venv/.ready ## Write the lock files of the project, the layer and the aud
 	  --group audit --custom-compile-command "make lock" --output-file requirements-audit.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group docs --custom-compile-command "make lock" --output-file requirements-docs.lock
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group proofs --custom-compile-command "make lock" --output-file requirements-proofs.lock
 
 clean: ## Stop the local emulators, and delete all generated files that git ignores (deploy.toml stays)

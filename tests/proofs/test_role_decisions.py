@@ -1,8 +1,7 @@
-"""IAM, as iam-simulate decides, allows every call that the code makes, and refuses others."""
+"""IAM, as the local emulator decides, allows every call that the code makes, and refuses others."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -10,8 +9,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from ministack.core import iam_evaluator
 from tests.proofs.calls import ALLOWED, CHILD, DENIED, FILE, OTHER, calls
-from tests.proofs.expanded import ACCOUNT, REGION, ROOT, STACK, TOOLS, Deployed, attached, planted
+from tests.proofs.expanded import ACCOUNT, REGION, ROOT, STACK, Deployed, attached, planted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def policies_of(stack: Deployed, role: str) -> list[dict[str, Any]]:
     imported = {"Fn::ImportValue": f"{STACK}-{role}Name"}
     others = [each["Properties"] for each in attached()["Resources"].values()]
     policies += [stack.value(each) for each in others if imported in each.get("Roles", ())]
-    return [{"name": role, "policy": each["PolicyDocument"]} for each in policies]
+    return [each["PolicyDocument"] for each in policies]
 
 
 def resource_policy(stack: Deployed, name: str) -> Any:  # noqa: ANN401 - a document, or None
@@ -65,43 +65,46 @@ def resource_policy(stack: Deployed, name: str) -> Any:  # noqa: ANN401 - a docu
     return policy and stack.value(policy["Properties"]["PolicyDocument"])
 
 
-def simulation(stack: Deployed, call: str) -> dict[str, Any]:
-    """*call* as iam-simulate reads it."""
+def decision(stack: Deployed, call: str) -> str:
+    """``Allow``, ``Deny`` or ``ImplicitDeny``."""
     principal, action, place, *context = call.split()
     [(name, rest)] = re.findall(r"^(\w+)(.*)", place)
     arn = {"arn": place, "execution": f"arn:aws:states:{REGION}:{ACCOUNT}:{place}"}.get(name)
     is_role = principal in stack.resources
-    keys = {"aws:SecureTransport": "true"} | dict(each.split("=", 1) for each in context)
-    return {
-        "request": {
-            "principal": stack.arn(principal) if is_role else principal,
-            "action": action,
-            "resource": {"resource": arn or stack.arn(name) + rest, "accountId": ACCOUNT},
-            "contextVariables": keys,
-        },
-        "identityPolicies": policies_of(stack, principal),
-        "resourcePolicy": resource_policy(stack, name),
-        "serviceControlPolicies": [],
-        "resourceControlPolicies": [],
-    }
+    keys = dict(each.split("=", 1) for each in context)
+    request = iam_evaluator.EvalContext(
+        principal_arn=stack.arn(principal) if is_role else principal,
+        principal_type="AssumedRole",
+        principal_account=ACCOUNT,
+        action=action,
+        resource_arn=arn or stack.arn(name) + rest,
+        region=REGION,
+        secure_transport=keys.get("aws:SecureTransport") != "false",
+        service_context={key.lower(): value for key, value in keys.items()},
+    )
+    policy = resource_policy(stack, name)
+    if not is_role:
+        return str(iam_evaluator.evaluate_resource_policy(policy, request, principal).decision)
+    own = [iam_evaluator.parse_policy_document(each) for each in policies_of(stack, principal)]
+    of_role = iam_evaluator.evaluate(request, own)
+    of_both = iam_evaluator.combine_resource_policy(
+        of_role, request, policy, ACCOUNT, required=action.startswith("kms:")
+    )
+    return str(of_both.decision)
 
 
 def wrong_decisions(template: str, recorded: list[str]) -> set[str]:
     """Calls that must be allowed and are not, or the other way round."""
     stack = Deployed(template)
-    allowed = calls([*ALLOWED.splitlines(), *called_by_lambda(stack)])
-    right = dict.fromkeys((*recorded, *allowed), ("Allowed",))
-    denied = ("ImplicitlyDenied", "ExplicitlyDenied")
-    both = [*right.items(), *((call, denied) for call in calls(DENIED.splitlines()))]
-    command = ("env", f"NODE_PATH={TOOLS}/node_modules", "node", "tests/proofs/decide.cjs")
-    simulations = json.dumps([simulation(stack, call) for call, _ in both])
-    for listed in (right, calls(DENIED.splitlines())):
+    allowed = {*recorded, *calls([*ALLOWED.splitlines(), *called_by_lambda(stack)])}
+    denied = set(calls(DENIED.splitlines()))
+    for listed in (allowed, denied):
         assert set(stack.of_type("AWS::IAM::Role")) <= {call.split()[0] for call in listed}
-    decided = json.loads(subprocess.check_output(command, input=simulations, text=True, cwd=ROOT))
+    decided = {call: decision(stack, call) for call in allowed | denied}
     return {
-        f"{decision}: {call}"
-        for (call, expected), decision in zip(both, decided, strict=True)
-        if decision not in expected
+        f"{effect}: {call}"
+        for call, effect in decided.items()
+        if (effect == "Allow") != (call in allowed)
     }
 
 
@@ -117,13 +120,13 @@ def test_each_call_is_decided_as_it_must_be(recorded: list[str]) -> None:
         (", dynamodb:PutItem, dynamodb:BatchGetItem", "", "I.*: HasherRole dynamodb:PutItem "),
         ("[long-objects]", "['*']", "I.*: SlicerRole dynamodb:UpdateItem"),
         ("Condition: { ForAllValues:StringEquals: { dynamodb:LeadingKeys: [long-objects] } }", "",
-         "Allowed: SlicerRole dynamodb:DeleteItem DigestsTable .*=inbox/key"),
+         "Allow: SlicerRole dynamodb:DeleteItem DigestsTable .*=inbox/key"),
         ("${ProberFunction.Arn}:* # only", "${ProberFunction.Arn}* # only",
-         "Allowed: SweepRole lambda:InvokeFunction ProberFunction"),
+         "Allow: SweepRole lambda:InvokeFunction ProberFunction"),
         ("execution:${BackfillStateMachine.Name}/*", "execution:${BackfillStateMachine.Name}",
          f"I.*: BackfillRole states:StopExecution {CHILD}"),
         ("StringEquals: { aws:SourceAccount: !Ref AWS::AccountId }", "",
-         f"Allowed: s3.amazonaws.com sqs:SendMessage ArrivalsQueue .*{OTHER}"),
+         f"Allow: s3.amazonaws.com sqs:SendMessage ArrivalsQueue .*{OTHER}"),
     ],
 )  # fmt: skip
 def test_a_planted_fault_is_found(text: str, fault: str, wrong: str, recorded: list[str]) -> None:
