@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 def ensured(root: Path, planned: PlannedObject, workload: Workload) -> KnownObject:
     """The planned object below *root*, a folder of buckets; made now unless it was made before.
 
-    As in the sweep's bucket, the facts about it come last and stand for the whole set.
+    As in the sweep's bucket, a data set has the files of the planned parts.
     """
+    bucket = root / BUCKET
+    for file in workload.files_of(planned.size_bytes, planned.parts):
+        path = bucket / file_key(planned.key, file.name)
+        if not (path.exists() and path.stat().st_size == file.size_bytes):
+            _write(path, file.chunks())
     facts = root / "data-sets" / f"{planned.key.replace('/', '-')}.json"
     if facts.exists():
         known: KnownObject = json.loads(facts.read_text())
         return known
-    bucket = root / BUCKET
-    for file in workload.files(planned.size_bytes):
-        _write(bucket / file_key(planned.key, file.name), file.chunks())
     generated = workload.generate(planned.size_bytes)
     sha1 = _write(bucket / planned.key, generated.chunks())
     metadata = {SHA1_METADATA: sha1, **generated.metadata}

@@ -97,7 +97,7 @@ def make_object(event: dict[str, Any]) -> KnownObject:
     """Ensure that an object is there; returns the known facts about it."""
     workload = workload_of(event["workload"])
     if event["generated"]:
-        return _OBJECTS.ensured(event["key"], event["size_bytes"], workload)
+        return _OBJECTS.ensured(event["key"], event["size_bytes"], workload, event.get("parts"))
     return _OBJECTS.named(event["key"], workload)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEY = "objects/30.jsonl"
+FILES = 3
 
 
 class SetWorkload(HashWorkload):
@@ -27,7 +29,7 @@ class SetWorkload(HashWorkload):
 
     def files(self, size_bytes: int) -> Iterator[DataFile]:
         """Equal files."""
-        for number in range(3):
+        for number in range(FILES):
             yield DataFile(f"{number}.bin", size_bytes // 3, lambda: content(size_bytes // 3))
 
     def generate(self, size_bytes: int) -> Generated:  # noqa: ARG002 - as the protocol
@@ -53,15 +55,33 @@ def test_files_lie_beside_the_main_object(aws: Aws) -> None:
     assert file["Metadata"] == {"sha1": sha1}
 
 
-def test_a_set_is_made_once(aws: Aws) -> None:
-    """A fresh main object of the same size stands for the whole set."""
+def test_a_set_is_made_once(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only files that are missing, of another size, or too old are written."""
+    put: list[str] = []
+    original = aws.s3.put_object
+    monkeypatch.setattr(aws.s3, "put_object", lambda **of: put.append(of["Key"]) or original(**of))
     objects = GeneratedObjects(aws.s3, BUCKET)
     first = objects.ensured(KEY, 30, SetWorkload())
-    aws.s3.delete_object(Bucket=BUCKET, Key="objects/30/1.bin")
+    put.clear()
     assert objects.ensured(KEY, 30, SetWorkload()) == first
-    assert "objects/30/1.bin" not in keys_in(aws)
-    objects.ensured(KEY, 60, SetWorkload())  # another size: not this set
-    assert "objects/30/1.bin" in keys_in(aws)
+    assert not put
+    aws.s3.delete_object(Bucket=BUCKET, Key="objects/30/1.bin")
+    original(Bucket=BUCKET, Key="objects/30/2.bin", Body=b"short")
+    assert objects.ensured(KEY, 30, SetWorkload()) == first
+    assert sorted(put) == ["objects/30/1.bin", "objects/30/2.bin"]
+    monkeypatch.setattr(generated_objects, "FRESH_FOR", timedelta(0))
+    put.clear()
+    objects.ensured(KEY, 30, SetWorkload())
+    assert len(put) == FILES
+
+
+def test_only_the_parts_of_a_sweep_are_made(aws: Aws) -> None:
+    """Another sweep's parts are added to the same set."""
+    objects = GeneratedObjects(aws.s3, BUCKET)
+    objects.ensured(KEY, 30, SetWorkload(), ["0.bin"])
+    assert keys_in(aws) == [KEY, "objects/30/0.bin"]
+    objects.ensured(KEY, 30, SetWorkload(), ["2.bin"])
+    assert keys_in(aws) == [KEY, "objects/30/0.bin", "objects/30/2.bin"]
 
 
 def test_a_set_that_is_not_whole_has_no_main_object(

@@ -14,7 +14,12 @@ from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum_lab.workloads.records import items
 from bucketsum_lab.workloads.records.data_set import DataSet, queries, verify
 from bucketsum_lab.workloads.records.items import KEPT_SECONDS, RecordItems, record_items
-from bucketsum_lab.workloads.records.layouts import RECORDS_TABLE, SAMPLED_RECORDS
+from bucketsum_lab.workloads.records.layouts import (
+    INDEX_NAME,
+    ITEMS_PART,
+    RECORDS_TABLE,
+    SAMPLED_RECORDS,
+)
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
 
 if TYPE_CHECKING:
@@ -41,7 +46,7 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[DynamoDBClient]:
 def test_records_are_written_and_read_back(dynamodb: DynamoDBClient) -> None:
     """All that the workload's sampled layouts read; each expires after a week."""
     before = int(time.time())
-    RecordsWorkload().prepare(DATA_SET.size_bytes)
+    RecordsWorkload().prepare(DATA_SET.size_bytes, [ITEMS_PART])
     stored = dynamodb.scan(TableName=TABLE)["Items"]
     assert len(stored) == SAMPLED_RECORDS
     assert before <= int(stored[0]["expires_at"]["N"]) - KEPT_SECONDS <= time.time()
@@ -53,11 +58,17 @@ def test_records_are_written_and_read_back(dynamodb: DynamoDBClient) -> None:
         verify(data, record_id)
 
 
+def test_a_sweep_without_dynamodb_writes_no_items(dynamodb: DynamoDBClient) -> None:
+    """They are a part of the data set, like its files."""
+    RecordsWorkload().prepare(DATA_SET.size_bytes, [INDEX_NAME])
+    assert not dynamodb.scan(TableName=TABLE)["Items"]
+
+
 def test_without_a_table_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine without a stack; a cell then says why it cannot run."""
     monkeypatch.delenv(RECORDS_TABLE, raising=False)
     record_items.cache_clear()
-    RecordsWorkload().prepare(DATA_SET.size_bytes)
+    RecordsWorkload().prepare(DATA_SET.size_bytes, [ITEMS_PART])
     with pytest.raises(BadSettings, match="RECORDS_TABLE is not the name of a table"):
         record_items()
 

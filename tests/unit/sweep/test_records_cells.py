@@ -147,6 +147,31 @@ def test_a_data_set_has_an_index_and_a_sample_of_objects() -> None:
     assert generated.metadata == {"records": str(DataSet(200_000).records)}
 
 
+@pytest.mark.parametrize(
+    ("fields", "parts"),
+    [
+        ({"layout": ["tmp-block", "sqlite-tmp"]}, []),
+        ({"layout": ["whole", "tmp-block"]}, ["index"]),
+        ({"layout": ["object-per-record"]}, ["record"]),
+        ({"layout": ["dynamodb", "range"]}, ["index", "items"]),
+        (
+            {"layout": ["partitioned", "whole"], "objects": [1, 10, 1_000]},
+            ["index", "partition/10", "partition/1000"],
+        ),
+    ],
+)  # fmt: skip
+def test_only_what_the_settings_read_is_generated(
+    fields: dict[str, list[Any]], parts: list[str]
+) -> None:
+    """A sweep without partitions builds none: each part is read by a layout of the sweep."""
+    [planned_object] = planned(512, **fields).objects
+    assert planned_object.parts == tuple(parts)
+    made = RECORDS.files_of(planned_object.size_bytes, planned_object.parts)
+    assert list(dict.fromkeys(file.part for file in made)) == [
+        part for part in parts if part != "items"
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "many", "0", "-1"])
 def test_an_object_of_ones_own_is_refused(text: str) -> None:
     """Its records could not be verified."""

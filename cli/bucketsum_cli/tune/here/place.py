@@ -109,7 +109,10 @@ class SweepBucket:
         if not planned["generated"]:
             return self.named(planned["key"], workload)
         return GeneratedObjects(self.s3, self.name).ensured(
-            self.prefix + planned["key"], planned["size_bytes"], workload_of(workload)
+            self.prefix + planned["key"],
+            planned["size_bytes"],
+            workload_of(workload),
+            planned["parts"],
         )
 
     def named(self, key: str, workload: str) -> KnownObject:

@@ -13,7 +13,7 @@ from bucketsum.errors import BadSweep
 from bucketsum_lab.protocol.objects import PART_BYTES, file_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     from mypy_boto3_s3 import S3Client
@@ -65,16 +65,19 @@ class GeneratedObjects:
             )
         return _known(key, planned_bytes(key, head, workload), head["Metadata"], workload)
 
-    def ensured(self, key: str, size_bytes: int, workload: Workload) -> KnownObject:
+    def ensured(
+        self, key: str, size_bytes: int, workload: Workload, parts: Collection[str] | None = None
+    ) -> KnownObject:
         """The object of *size_bytes* at *key*, generated now unless a fresh one is there.
 
-        The files of a data set come first: a fresh main object means that all of them are there.
+        Of a data set, the files of *parts*, by default of all, are there too.
         """
-        workload.prepare(size_bytes)
+        workload.prepare(size_bytes, parts or ())
+        if workload.has_files:
+            self._write_files(key, workload.files_of(size_bytes, parts))
         head = self._head(key)
         if head is not None and self._usable(head, size_bytes, workload):
             return _known(key, size_bytes, head["Metadata"], workload)
-        self._write_files(key, workload.files(size_bytes))
         generated = workload.generate(size_bytes)
         of_set = {SET_BYTES_METADATA: str(size_bytes)} if workload.has_files else {}
         metadata = {**_sha1_of(generated.chunks()), **generated.metadata, **of_set}
@@ -83,19 +86,31 @@ class GeneratedObjects:
 
     @staticmethod
     def _usable(head: dict[str, Any], size_bytes: int, workload: Workload) -> bool:
-        fresh: bool = datetime.now(UTC) - head["LastModified"] < FRESH_FOR
+        fresh = _is_fresh(head)
         metadata, stored_bytes = head["Metadata"], str(head["ContentLength"])
         if workload.has_files:
             stored_bytes = metadata.get(SET_BYTES_METADATA, "")
         return fresh and SHA1_METADATA in metadata and stored_bytes == str(size_bytes)
 
     def _write_files(self, key: str, files: Iterable[DataFile]) -> None:
+        """Write those of *files* that are not there, or too old."""
+        fresh = self._fresh_sizes(file_key(key, ""))
+        named = ((file_key(key, file.name), file) for file in files)
+        missing = (pair for pair in named if fresh.get(pair[0]) != pair[1].size_bytes)
         pool = ThreadPoolExecutor(_FILES_AT_ONCE)
         try:
-            for _ in pool.map(lambda file: self._write_file(file_key(key, file.name), file), files):
+            for _ in pool.map(lambda pair: self._write_file(*pair), missing):
                 pass
         finally:
             pool.shutdown(cancel_futures=True)  # the first failure ends the rest
+
+    def _fresh_sizes(self, prefix: str) -> dict[str, int]:
+        """Key → size of the fresh objects whose keys begin with *prefix*."""
+        pages = self._s3.get_paginator("list_objects_v2").paginate(
+            Bucket=self._bucket, Prefix=prefix
+        )
+        objects = (entry for page in pages for entry in page.get("Contents", ()))
+        return {entry["Key"]: entry["Size"] for entry in objects if _is_fresh(entry)}
 
     def _write_file(self, key: str, file: DataFile) -> None:
         metadata = _sha1_of(file.chunks())
@@ -126,6 +141,12 @@ class GeneratedObjects:
         except BaseException:
             self._s3.abort_multipart_upload(**upload)
             raise
+
+
+def _is_fresh(stored: Mapping[str, Any]) -> bool:
+    """Whether the object of a HEAD or a listing stays for as long as a sweep may run."""
+    age: timedelta = datetime.now(UTC) - stored["LastModified"]
+    return age < FRESH_FOR
 
 
 def _in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:

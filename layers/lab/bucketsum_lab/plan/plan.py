@@ -186,9 +186,10 @@ def check_estimate(limits: Limits, usd: float | None, seconds: float) -> None:
 
 
 def _objects(sweep: SweepInput, key_sizes: Sequence[int]) -> tuple[PlannedObject, ...]:
-    name = WORKLOADS[sweep.workload].object_name
+    workload = WORKLOADS[sweep.workload]
+    name, parts = workload.object_name, workload.parts(sweep.settings)
     generated = (
-        PlannedObject(name.format(size_bytes=size), size, generated=True)
+        PlannedObject(name.format(size_bytes=size), size, generated=True, parts=parts)
         for size in sweep.object_bytes
     )
     named = (

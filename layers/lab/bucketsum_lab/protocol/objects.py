@@ -24,6 +24,8 @@ class PlannedObject:
     size_bytes: int
     generated: bool
     """Whether the sweep generates it if it is not there yet."""
+    parts: tuple[str, ...] | None = None
+    """The parts of a data set that the sweep's settings read; None for all, or for no set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class DataFile:
     size_bytes: int
     chunks: Callable[[], Iterable[bytes]]
     """As those of `Generated`."""
+
+    @property
+    def part(self) -> str:
+        """The part of the data set that it belongs to: its folder, or the file alone."""
+        return self.name.rpartition("/")[0] or self.name
 
 
 def file_key(key: str, name: str) -> str:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject
     from bucketsum_lab.protocol.parameters import Parameter, Setting, Value, Variant
@@ -65,8 +65,17 @@ class Workload(ABC):
         """The files of the data set of this size, which lie beside its main object."""
         return ()
 
-    def prepare(self, size_bytes: int) -> None:  # noqa: B027 - a default
-        """Write the parts of the data set that are not S3 objects; they stay for a week."""
+    def parts(self, settings: Iterable[Setting]) -> tuple[str, ...] | None:  # noqa: ARG002 - a default
+        """The parts of a data set that *settings* read, as `DataFile.part`; None for all."""
+        return None
+
+    def files_of(self, size_bytes: int, parts: Collection[str] | None) -> Iterator[DataFile]:
+        """Those of its `files` that belong to *parts*; all for None."""
+        files = self.files(size_bytes)
+        return (file for file in files if parts is None or file.part in parts)
+
+    def prepare(self, size_bytes: int, parts: Collection[str]) -> None:  # noqa: B027 - a default
+        """Write those of *parts* that are not S3 objects; they stay for a week."""
 
     @property
     def has_files(self) -> bool:

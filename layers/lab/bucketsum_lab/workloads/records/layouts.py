@@ -70,11 +70,22 @@ RECORDS_MONGODB: Final = "RECORDS_MONGODB"
 
 INDEX_NAME: Final = "index"
 """Name of the index's file in a data set."""
+RECORDS_PART: Final = "record"
+"""The part of a data set with an object for each sampled record."""
+ITEMS_PART: Final = "items"
+"""The part of a data set with the sampled records in DynamoDB."""
+
+
+def part_of(layout: Layout, objects: int) -> str | None:
+    """The part of a data set that *layout* reads besides the index and the main object."""
+    if layout in IN_PARTITIONS and objects > 1:
+        return f"partition/{objects}"
+    return {Layout.OBJECT_PER_RECORD: RECORDS_PART, Layout.DYNAMODB: ITEMS_PART}.get(layout)
 
 
 def record_name(record_id: int) -> str:
     """Name of the file of a record in a data set."""
-    return f"record/{record_id:010d}"
+    return f"{RECORDS_PART}/{record_id:010d}"
 
 
 _PART_BYTES: Final = 16 * MIB

@@ -14,6 +14,7 @@ from bucketsum_lab.workloads.records.layouts import (
     SAMPLED_OBJECTS,
     SAMPLED_RECORDS,
     Layout,
+    part_of,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Partition:
 
 def object_name(objects: int, place: int) -> str:
     """Name of the file of an object in a data set."""
-    return f"partition/{objects}/{place:07d}"
+    return f"{part_of(Layout.PARTITIONED, objects)}/{place:07d}"
 
 
 def partitions(data_set: DataSet) -> Iterator[Partition]:

@@ -18,6 +18,7 @@ from bucketsum_lab.workloads.records.layouts import (
     GAPS,
     IN_PARTITIONS,
     INDEX_NAME,
+    ITEMS_PART,
     KIB,
     MIB,
     OBJECT_COUNTS,
@@ -25,14 +26,16 @@ from bucketsum_lab.workloads.records.layouts import (
     RECORDS_TABLE,
     SAMPLED_RECORDS,
     WITH_BLOCKS,
+    WITH_INDEX,
     WITHOUT_CONNECTIONS,
     Layout,
+    part_of,
     record_name,
 )
 from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from bucketsum_lab.protocol.objects import PlannedObject
     from bucketsum_lab.protocol.parameters import Setting, Statistic, Value, Variant
@@ -92,7 +95,7 @@ class RecordsWorkload(Workload):
     chunk_bytes = MIB
     object_bytes = range(SIZE_BYTES_MIN, SIZE_BYTES_MAX + 1)
     default_object_bytes = DEFAULT_SIZE_BYTES
-    object_name = "objects/{size_bytes}-partitioned-records.txt"
+    object_name = "objects/{size_bytes}-records.txt"
     sample_names = (
         "records", "records_read", "build_seconds", "build_cpu_seconds", "index_seconds",
         "index_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds", "total_seconds",
@@ -156,9 +159,19 @@ class RecordsWorkload(Workload):
         for partition in partitions(data_set):
             yield from partition.files()
 
-    def prepare(self, size_bytes: int) -> None:
+    def parts(self, settings: Iterable[Setting]) -> tuple[str, ...]:
+        """The index, samples of records, and the partitions that *settings* read."""
+        read = [
+            (Layout(str(own["layout"])), int(own.get("objects", 1)))
+            for own in (setting.own for setting in settings)
+        ]
+        index = [INDEX_NAME for layout, _ in read if layout in WITH_INDEX]
+        others = (part_of(layout, objects) for layout, objects in read)
+        return tuple(dict.fromkeys([*index, *filter(None, others)]))
+
+    def prepare(self, size_bytes: int, parts: Collection[str]) -> None:
         """Write the sampled records to the table of `RECORDS_TABLE`, if there is one."""
-        if RECORDS_TABLE in os.environ:
+        if ITEMS_PART in parts and RECORDS_TABLE in os.environ:
             from bucketsum_lab.workloads.records.data_set import DataSet
             from bucketsum_lab.workloads.records.items import record_items
 
