@@ -14,7 +14,7 @@ from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.arguments.options import FiniteRange
 from bucketsum_cli.tune.machine import Confinement
 from bucketsum_lab.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
-from bucketsum_lab.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
     from enum import StrEnum
@@ -46,6 +46,11 @@ def _connections(text: str) -> int | str:
     return AUTO_STREAMS if text == AUTO_STREAMS else _integer(text)
 
 
+def _value(text: str) -> int | str:
+    """A name, or a number of a parameter that has both."""
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
 def _size_bytes(text: str) -> int:
     """Bytes, with a unit of 1,000s (``MB``) or of 1,024s (``MiB``)."""
     match = _SIZE.fullmatch(text)
@@ -58,37 +63,37 @@ def _size_bytes(text: str) -> int:
 
 
 _INTEGERS: Final = _separated(_integer)
-_NAMES: Final = _separated(str)
+_VALUES: Final = _separated(_value)
 _SIZES: Final = _separated(_size_bytes)
 
 
 class WorkloadOption(click.Option):
-    """An option that only one workload has; only its help shows it."""
+    """An option that only these workloads have; only their help shows it."""
 
-    def __init__(self, *args: Any, workload: str, **settings: Any) -> None:  # noqa: ANN401 - click's
+    def __init__(self, *args: Any, workloads: list[str], **settings: Any) -> None:  # noqa: ANN401 - click's
         super().__init__(*args, **settings)
-        self._workload = workload
+        self._workloads = workloads
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return its help after ``--workload`` with its workload; else None."""
-        is_shown = ctx.params.get("workload") == self._workload
+        """Return its help after ``--workload`` with one of its workloads; else None."""
+        is_shown = ctx.params.get("workload") in self._workloads
         return super().get_help_record(ctx) if is_shown else None
 
 
 def _workload_options() -> Iterator[Any]:
-    """Yield an option for each parameter that only one workload has."""
-    for name, workload in WORKLOADS.items():
-        for parameter in workload.parameters:
-            has_numbers = not isinstance(parameter.default_value, str)
-            yield click.option(
-                f"--{parameter.option or parameter.name.replace('_', '-')}",
-                parameter.name,
-                cls=WorkloadOption,
-                workload=name,
-                type=_INTEGERS if has_numbers else _NAMES,
-                metavar="N,..." if has_numbers else "VALUE,...",
-                help=f"For {name}: {parameter.meaning.format(parameter.choices)}.",
-            )
+    """Yield an option for each parameter that not all workloads have."""
+    for parameter in OWN_PARAMETERS.values():
+        names = [name for name, workload in WORKLOADS.items() if parameter in workload.parameters]
+        has_numbers = not isinstance(parameter.default_value, str)
+        yield click.option(
+            f"--{parameter.option or parameter.name.replace('_', '-')}",
+            parameter.name,
+            cls=WorkloadOption,
+            workloads=names,
+            type=_INTEGERS if has_numbers else _VALUES,
+            metavar="N,..." if has_numbers else "VALUE,...",
+            help=f"For {' and '.join(names)}: {parameter.meaning.format(parameter.choices)}.",
+        )
 
 
 def _choice(names: type[StrEnum]) -> click.Choice:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
 
-from bucketsum.errors import ObjectGone
+from bucketsum.errors import BadSettings, ObjectGone
+from bucketsum_lab.protocol import page_cache
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.fetch.data_set import ITEMS
 from bucketsum_lab.workloads.fetch.model import Schedule
@@ -26,11 +29,11 @@ MADE = {
 }  # fmt: skip
 
 
-def probe(known: dict[str, Any], schedule: str) -> dict[str, Any]:
+def probe(known: dict[str, Any], schedule: str, **own: str) -> dict[str, Any]:
     """The event that the state machine sends to the prober."""
     return {
         "cell_id": "m00512", "chunk_bytes": 65_536, "streams": 1,
-        "variant": {"schedule": schedule, "work": "unzip-sha1", "workers": 2},
+        "variant": {"schedule": schedule, "work": "unzip-sha1", "workers": 2, **own},
         "concurrency": 1, "object": 0, **known, "bucket": BUCKET, "workload": "fetch",
     }  # fmt: skip
 
@@ -53,6 +56,38 @@ def test_every_schedule_is_measured_and_checked(
     assert set(answer) <= {*SAMPLE_VALUES, *own}
     assert (own <= set(answer)) == (schedule is not Schedule.STREAM)
     assert (answer["disk_peak_bytes"] == 0) == (schedule is Schedule.STREAM)
+
+
+@pytest.fixture
+def disk() -> None:
+    """A folder for temporary files that is not in memory."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"x")
+        file.flush()
+        try:
+            page_cache.drop(Path(file.name))
+        except BadSettings as error:
+            pytest.skip(str(error))
+
+
+@pytest.mark.usefixtures("disk")
+@pytest.mark.parametrize("schedule", ["all-first", "queue:2"])
+def test_a_cold_page_cache_has_no_archive_that_is_read(invoke: Invoke, schedule: str) -> None:
+    """Each is written to the disk, and dropped before its work begins."""
+    answer = invoke("prober", probe(invoke("planner", MADE), schedule, page_cache="cold"))
+    assert (answer["status"], answer["cached_bytes"]) == ("ok", 0)
+    answer = invoke("prober", probe(invoke("planner", MADE), schedule, page_cache="warm"))
+    assert answer["cached_bytes"] == SET_BYTES_MIN
+
+
+def test_a_disk_that_cannot_be_cold_says_why(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one in memory, whose files are in the page cache alone."""
+    monkeypatch.setattr(page_cache, "cached_bytes", lambda path: path.stat().st_size)
+    answer = invoke("prober", probe(invoke("planner", MADE), "queue:2", page_cache="cold"))
+    assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
+    assert "stay in the page cache, as on a disk in memory" in answer["cause"]
 
 
 def test_another_manifest_than_the_known_one_is_a_failed_sample(aws: Aws, invoke: Invoke) -> None:

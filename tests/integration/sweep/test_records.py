@@ -18,6 +18,7 @@ from bucketsum.errors import SourceUnavailable
 from bucketsum.s3 import source
 from bucketsum_cli.tune.workloads.records import mongo_reader
 from bucketsum_lab.measure.prober import Prober
+from bucketsum_lab.protocol import page_cache
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.records import partition, tmp_readers
@@ -25,6 +26,7 @@ from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord, verif
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
     INDEX_NAME,
+    ON_DISK,
     RECORDS_MONGODB,
     RECORDS_TABLE,
     SAMPLED_RECORDS,
@@ -123,6 +125,20 @@ def test_each_layout_reads_and_verifies(s3: S3Client, layout: Layout) -> None:
     lacks = set() if layout is Layout.COALESCED else {"merged_gap_bytes"}
     assert own - set(answer) == lacks | {"database_server"}
     assert set(answer) <= {*SAMPLE_VALUES, *own}
+
+
+@pytest.mark.parametrize("layout", ON_DISK)
+def test_a_file_that_stays_in_the_page_cache_is_not_measured_as_cold(
+    s3: S3Client, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is dropped once it is built; the cell says why if that fails."""
+    monkeypatch.setattr(page_cache, "cached_bytes", lambda _: 0)
+    assert probed(s3, layout, **OWN[layout], page_cache="cold")["status"] == "ok"
+    monkeypatch.setattr(page_cache, "cached_bytes", lambda _: 4_096)
+    answer = probed(s3, layout, **OWN[layout], page_cache="cold")
+    assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
+    assert "4096 bytes stay in the page cache" in answer["cause"]
+    assert probed(s3, layout, **OWN[layout], page_cache="warm")["status"] == "ok"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,15 @@ def test_every_schedule_is_a_cell() -> None:
     cells = planned(schedule=list(Schedule), workers=[1, 2]).cells
     assert len({cell.cell_id for cell in cells}) == 2 * len(Schedule)
     [only] = planned().cells
-    assert only.setting.own == {"schedule": "all-first", "work": "unzip-sha1", "workers": 1}
+    assert only.setting.own == {
+        "schedule": "all-first", "work": "unzip-sha1", "workers": 1, "page_cache": "warm",
+    }  # fmt: skip
+
+
+def test_a_page_cache_is_an_axis_of_the_schedules_with_a_disk() -> None:
+    """Streamed archives are never on a disk."""
+    cells = planned(schedule=["stream", "queue:1"], page_cache=["cold", "warm"]).cells
+    assert [tuple(cell.setting.own.values())[3:] for cell in cells] == [("warm",), ("cold",), ()]
 
 
 @pytest.mark.parametrize(

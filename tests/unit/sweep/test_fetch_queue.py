@@ -15,6 +15,7 @@ import pytest
 from bucketsum.errors import SourceInterrupted
 from bucketsum.s3.source import OpenObject
 from bucketsum_cli.tune.workloads.fetch import shell
+from bucketsum_lab.protocol.page_cache import DiskTransfer, cached_bytes
 from bucketsum_lab.workloads.fetch import stages
 from bucketsum_lab.workloads.fetch.data_set import item_of
 from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
@@ -26,7 +27,6 @@ from bucketsum_lab.workloads.fetch.model import (
     Schedule,
     Work,
 )
-from bucketsum_lab.workloads.fetch.page_cache import DiskTransfer, cached_bytes
 from bucketsum_lab.workloads.fetch.pipeline import Pipeline
 from bucketsum_lab.workloads.fetch.schedules import Run
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive

@@ -77,7 +77,8 @@ def statistics_of(setting: Setting, values: Mapping[str, Any]) -> WorkloadStatis
     """
     for workload in WORKLOADS.values():
         kind = workload.statistics_type
-        if kind and {parameter for parameter, _ in setting.variant} & {*workload.parameters}:
+        own = {parameter for parameter, _ in setting.variant}  # workloads may share some
+        if kind and own and own <= {*workload.parameters}:
             return kind.of_values(values)
     return None
 

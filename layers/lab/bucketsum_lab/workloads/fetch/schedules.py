@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
+from bucketsum_lab.protocol.page_cache import DiskTransfer, PageCache
 from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
 from bucketsum_lab.workloads.fetch.model import (
     FOLDER_PROCESSORS,
@@ -17,7 +18,6 @@ from bucketsum_lab.workloads.fetch.model import (
     Schedule,
     Timings,
 )
-from bucketsum_lab.workloads.fetch.page_cache import DiskTransfer
 from bucketsum_lab.workloads.fetch.pipeline import Pipeline
 from bucketsum_lab.workloads.fetch.stages import DiskFetcher, DiskWorker
 from bucketsum_lab.workloads.fetch.streaming import Streaming
@@ -45,6 +45,7 @@ class Run:
     work: Work
     workers: int
     root: Path | None = None
+    page_cache: PageCache = PageCache.WARM
 
     def measured(self, source: ItemSource, items: Sequence[Item]) -> Mapping[str, int]:
         """Process all *items*, and return the workload's attributes of the sample.
@@ -54,6 +55,7 @@ class Run:
         Raises:
             ItemFailed: An archive cannot be processed, has a wrong result, or does not fit on the
                 disk; or a program is not installed.
+            BadSettings: The page cache cannot be cold.
         """
         if self.schedule is Schedule.SHELL and self.schedule not in FOLDER_PROCESSORS:
             raise ItemFailed(
@@ -84,7 +86,7 @@ class Run:
         queue = DiskQueue(
             self.schedule.depth, room, opens_at_end=self.schedule is Schedule.ALL_FIRST
         )
-        fetcher = DiskFetcher(source, queue, folder)
+        fetcher = DiskFetcher(source, queue, folder, self.page_cache)
         if self.schedule is Schedule.SHELL:
             return self._by_shell(fetcher, items).values()
         worker = DiskWorker(queue, self.work)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from bucketsum.s3.range_reads import range_reader
 from bucketsum_lab.protocol.objects import chunks_of
+from bucketsum_lab.protocol.page_cache import PageCache, cached_bytes, drop
 from bucketsum_lab.protocol.probe import object_at
 from bucketsum_lab.workloads.fetch.model import Bytes
-from bucketsum_lab.workloads.fetch.page_cache import cached_bytes
 from bucketsum_lab.workloads.fetch.processing import process
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class DiskFetcher:
     source: ItemSource
     queue: DiskQueue
     folder: Path
+    page_cache: PageCache = PageCache.WARM
 
     def fetch(self, item: Item) -> Path:
         """Write the archive to the disk."""
@@ -69,6 +70,8 @@ class DiskFetcher:
                     file.write(chunk)
         finally:
             opened.chunks.close()
+        if self.page_cache is PageCache.COLD:
+            drop(path)
         return path
 
 

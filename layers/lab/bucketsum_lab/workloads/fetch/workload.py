@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
-from bucketsum.errors import BadSweep
+from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.settings import MEMORY_MB_PER_CPU
 
 # What only a probe or a generated data set needs is imported there, as in unzip.
@@ -16,6 +16,7 @@ from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import DataFile, Generated, file_key
+from bucketsum_lab.protocol.page_cache import PAGE_CACHE, PageCache
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, failed
 from bucketsum_lab.protocol.workload import Workload
@@ -24,7 +25,7 @@ from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.objects import PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting
+    from bucketsum_lab.protocol.parameters import Setting, Variant
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.protocol.samples import Sample
 
@@ -59,7 +60,7 @@ class FetchWorkload(Workload):
 
     task = "processing archives"
     noun = "data set"
-    parameters = (SCHEDULE, WORK, WORKERS)
+    parameters = (SCHEDULE, WORK, WORKERS, PAGE_CACHE)
     object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
     object_name = "objects/fetch-{size_bytes}.json"
     sample_names = ("items", *_TIMES, *_COUNTS)
@@ -74,6 +75,11 @@ class FetchWorkload(Workload):
         return read_seconds(
             size_bytes, _MB_PER_VCPU_SECOND * vcpus, in_turn=own["schedule"] in _IN_TURN
         )
+
+    def effective(self, variant: Variant) -> Variant:
+        """Drop the page cache of the schedule without a disk."""
+        has_disk = dict(variant)[SCHEDULE] != Schedule.STREAM
+        return tuple(pair for pair in variant if has_disk or pair[0] is not PAGE_CACHE)
 
     def uses_disk(self, setting: Setting) -> bool:
         """Every schedule but stream writes archives to /tmp."""
@@ -116,7 +122,12 @@ class FetchWorkload(Workload):
         except BadSweep as error:
             return failed("BadManifest", f"{event['key']}: {error}")
         own = event["variant"]
-        run = Run(Schedule(str(own["schedule"])), Work(str(own["work"])), int(own["workers"]))
+        run = Run(
+            Schedule(str(own["schedule"])),
+            Work(str(own["work"])),
+            int(own["workers"]),
+            page_cache=PageCache(str(own.get("page_cache", PageCache.WARM))),
+        )
         source = S3Items(context.s3, context.source, event["bucket"], file_key(event["key"], ""))
         children = child_cpu_seconds()
         meter = Meter()
@@ -124,6 +135,8 @@ class FetchWorkload(Workload):
             measured = run.measured(source, items)
         except ItemFailed as error:
             return failed(error.error, str(error))
+        except BadSettings as error:  # this disk cannot; the next cell can
+            return failed("CannotRun", str(error))
         answer = answer_of(
             event, replace(digest_of([manifest]), size_bytes=event["size_bytes"]), meter
         )

@@ -19,6 +19,7 @@ from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import file_key
+from bucketsum_lab.protocol.page_cache import PageCache
 from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.protocol.probe import created_object, failed, measured_answer
 from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets, Get
@@ -180,6 +181,7 @@ def _options(own: Mapping[str, Value], link: Link, folder: Path) -> ReadOptions:
         gap_bytes=link.break_even_gap(connections) if gap == MEASURED_GAP else int(gap),
         objects=int(own.get("objects", 1)),
         folder=folder,
+        page_cache=PageCache(str(own.get("page_cache", PageCache.WARM))),
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from bucketsum_lab.protocol.page_cache import PageCache
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -50,6 +52,8 @@ class ReadOptions:
     objects: int
     folder: Path
     """Empty; removed after the probe."""
+    page_cache: PageCache = PageCache.WARM
+    """When files of the folder are read."""
 
 
 class RecordReader(ABC):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from bucketsum_lab.protocol.page_cache import PageCache, drop
 from bucketsum_lab.workloads.records.block_file import (
     BlockFile,
     BlockLayout,
@@ -16,19 +17,31 @@ from bucketsum_lab.workloads.records.block_file import (
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _DATABASE: Final = "records.sqlite"
 _INSERT: Final = "INSERT INTO records VALUES (?, ?)"
 _SELECT: Final = "SELECT record FROM records WHERE id = ?"
 
 
-class BlockFileReader(RecordReader):
+class _TmpReader(RecordReader):
+    def _built(self, path: Path) -> None:
+        """Count the bytes of the file at *path*, and drop it from a cold page cache."""
+        self.stored_bytes = path.stat().st_size
+        if self._options.page_cache is PageCache.COLD:
+            drop(path)
+
+
+class BlockFileReader(_TmpReader):
     """The block file of Fernandez and Turner (2023): a dictionary finds each record's block."""
 
     def build(self) -> None:
         """Write the block file."""
         layout = BlockLayout(self._options.block_bytes, self._store.records)
-        write_block_file(self._options.folder / "records.blocks", layout, self._downloaded())
-        self.stored_bytes = layout.size_bytes
+        path = self._options.folder / "records.blocks"
+        write_block_file(path, layout, self._downloaded())
+        self._built(path)
 
     def load(self) -> None:
         """Load the dictionary of positions."""
@@ -40,7 +53,7 @@ class BlockFileReader(RecordReader):
             yield from each_timed(self._file.record, record_ids)
 
 
-class SqliteReader(RecordReader):
+class SqliteReader(_TmpReader):
     """An SQLite database with an index of the ids.
 
     As a primary key, ids in random order would make the build three times as long: measured.
@@ -56,7 +69,7 @@ class SqliteReader(RecordReader):
                 database.executemany(_INSERT, ((id_in(record), record) for record in records))
             database.execute("CREATE UNIQUE INDEX by_id ON records (id)")
             database.commit()
-        self.stored_bytes = (self._options.folder / _DATABASE).stat().st_size
+        self._built(self._options.folder / _DATABASE)
 
     def load(self) -> None:
         """Open the database, and read its schema."""

@@ -12,6 +12,7 @@ from bucketsum.errors import BadSweep
 # What only a probe or a generated data set needs is imported there.
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.objects import DataFile, Generated
+from bucketsum_lab.protocol.page_cache import PAGE_CACHE
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.records.layouts import (
@@ -91,7 +92,7 @@ class RecordsWorkload(Workload):
 
     task = "reading records"
     noun = "data set"
-    parameters = (LAYOUT, READS, CONNECTIONS, BLOCK_BYTES, GAP_BYTES, OBJECTS)
+    parameters = (LAYOUT, READS, CONNECTIONS, BLOCK_BYTES, GAP_BYTES, OBJECTS, PAGE_CACHE)
     chunk_bytes = MIB
     object_bytes = range(SIZE_BYTES_MIN, SIZE_BYTES_MAX + 1)
     default_object_bytes = DEFAULT_SIZE_BYTES
@@ -119,6 +120,7 @@ class RecordsWorkload(Workload):
             BLOCK_BYTES: layout not in WITH_BLOCKS,
             GAP_BYTES: layout != Layout.COALESCED,
             OBJECTS: layout not in IN_PARTITIONS,
+            PAGE_CACHE: layout not in ON_DISK,
         }
         return tuple(pair for pair in variant if not without.get(pair[0]))
 

@@ -1,15 +1,54 @@
-"""Bytes of a file in the page cache, and of this process to and from the disk."""
+"""The page cache: files in it, files dropped from it, and bytes to and from the disk."""
 
 from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from bucketsum.errors import BadSettings
+from bucketsum_lab.protocol.parameters import Parameter
+
 _IO: Final = Path("/proc/self/io")
+
+
+class PageCache(StrEnum):
+    """Whether the page cache has the files that a probe has written to the disk."""
+
+    WARM = "warm"
+    COLD = "cold"
+
+
+PAGE_CACHE: Final = Parameter(
+    "page_cache",
+    tuple(PageCache),
+    "{} page cache",
+    meaning="page cache when files on the disk are read ({}); cold: they were dropped from it",
+)
+
+
+def drop(path: Path) -> None:
+    """Write *path* to the disk, and drop it from the page cache; needs no rights but those on it.
+
+    Raises:
+        BadSettings: It is still there, or the system does not say it.
+    """
+    if hasattr(os, "posix_fadvise"):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    left = cached_bytes(path)
+    if left != 0:
+        raise BadSettings(
+            f"page_cache is {PageCache.COLD}; of a file in {path.parent}, "
+            f"{'unknown' if left is None else left} bytes stay in the page cache, as on a disk in "
+            "memory: use another disk"
+        )
 
 
 def cached_bytes(path: Path) -> int | None:
