@@ -19,8 +19,9 @@ from bench.tables.document import write, written_between
 from bench.tables.machine import machine
 from bench.tables.table import show
 from bench.unzip.archives import BENGTSSON, OTHERS, archives
-from bench.unzip.tables import dump_and_extract, ratios, variants
+from bench.unzip.tables import CURVE, curve, dump_and_extract, ratios, variants
 from bench.unzip.turns import measured
+from bench.unzip.variants import COMPARED
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
@@ -29,20 +30,35 @@ if TYPE_CHECKING:
 DOCUMENT: Final = Path("bench", "measured", "unzip.md")
 
 
-def tables(runs: int) -> Iterator[Table]:
-    """Measure the rows of each table."""
+def comparison(runs: int) -> Iterator[Table]:
+    """Measure every variant with every archive."""
     bengtsson, others = map(archives, (BENGTSSON, OTHERS))
-    timed = [(archive, measured(archive.path, runs)) for archive in (*bengtsson, *others)]
+    timed = [(each, measured(each.path, runs, COMPARED)) for each in (*bengtsson, *others)]
     yield dump_and_extract(timed[: len(bengtsson)])
     yield variants(*timed[0])
     yield ratios(timed)
 
 
+def threads(runs: int) -> Iterator[Table]:
+    """Measure the curve of threads with an archive of each kind."""
+    chosen = archives(dict([next(iter(BENGTSSON.items())), *list(OTHERS.items())[1:]]))
+    yield curve([(each, measured(each.path, runs, CURVE)) for each in chosen])
+
+
+PARTS: Final = {"unzip": comparison, "unzip-threads": threads}
+"""Marker in the document → its tables."""
+
+
 @click.command()
+@click.option(
+    "--only",
+    type=click.Choice(list(PARTS)),
+    help="Measure only the comparison, or only the curve of threads.",
+)
 @options.runs(3)
 @options.as_json
 @options.write_docs(str(DOCUMENT))
-def unzip(runs: int, *, as_json: bool, write_docs: bool) -> None:
+def unzip(only: str | None, runs: int, *, as_json: bool, write_docs: bool) -> None:
     """Compare bucketsum with other unzip programs and libraries.
 
     These are zipfile, unzip and stream-unzip. The archives (in .bucketsum) are created once, from
@@ -54,8 +70,9 @@ def unzip(runs: int, *, as_json: bool, write_docs: bool) -> None:
         f"{machine()}, Python {platform.python_version()}, {runs} runs: medians, and in brackets "
         "the minimum and maximum"
     )
-    results = list(tables(runs))
-    show(results, as_json=as_json, origin=origin)
+    parts = {name: list(tables(runs)) for name, tables in PARTS.items() if only in (name, None)}
+    show([table for part in parts.values() for table in part], as_json=as_json, origin=origin)
     if write_docs:
-        text = "\n\n".join(["", f"{origin}.", *(table.markdown() for table in results), ""])
-        write(DOCUMENT, written_between(DOCUMENT.read_text("utf-8"), "unzip", text))
+        for name, part in parts.items():
+            text = "\n\n".join(["", f"{origin}.", *(table.markdown() for table in part), ""])
+            write(DOCUMENT, written_between(DOCUMENT.read_text("utf-8"), name, text))

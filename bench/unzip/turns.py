@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,6 @@ from typing import Any, Final
 from bench.tables.spread import Spread
 from bench.unzip import variants
 from bench.unzip.archives import FOLDER
-from bench.unzip.variants import VARIANTS
 from bucketsum_cli.terminal import output
 
 OURS: Final = "bucketsum stream"
@@ -35,18 +35,18 @@ Turns = dict[str, list[Timing]]
 """Timings by variant, one per turn."""
 
 
-def available() -> list[str]:
-    """The variants whose programs are installed."""
-    return [name for name in VARIANTS if name.split()[0] != "unzip" or shutil.which("unzip")]
+def available(names: Iterable[str]) -> list[str]:
+    """Those of the variants *names* whose programs are installed."""
+    return [name for name in names if name.split()[0] != "unzip" or shutil.which("unzip")]
 
 
-def measured(archive: Path, turns: int) -> Turns:
-    """Every variant once per turn, so that other work on the machine affects all of them.
+def measured(archive: Path, turns: int, names: Iterable[str]) -> Turns:
+    """Each of *names* once per turn, so that other work on the machine affects all of them.
 
     The archive is read into the page cache first, as in both articles.
     """
     archive.read_bytes()
-    timings: Turns = {name: [] for name in available()}
+    timings: Turns = {name: [] for name in available(names)}
     for number in range(turns):
         output.note(f"{archive.stem}: run {number + 1} of {turns}")
         for name, runs in timings.items():
@@ -57,7 +57,8 @@ def measured(archive: Path, turns: int) -> Turns:
 def _once(variant: str, archive: Path) -> Timing:
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         arguments = [variant, str(archive), str(Path(folder, "out"))]
-        cores = 2 if "2 threads" in variant else 1
+        threads = re.search(r"(\d+) threads", variant)
+        cores = int(threads[1]) if threads else 1
         return Timing(**output_of(variants.__name__, arguments, cores))
 
 

@@ -12,13 +12,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Final
 
 from bench.tables.process import Meter
 from bucketsum.archives.archive_reader import ArchiveReader
+from bucketsum.archives.background import BackgroundCalls
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
 
@@ -29,6 +30,15 @@ _LIMITS: Final = Limits(members=500_000, total_bytes=10**13, ratio=10**6)
 def _extractall(archive: Path, folder: Path) -> None:
     with zipfile.ZipFile(archive) as zf:
         zf.extractall(folder)
+
+
+def _reader_and_writer(archive: Path, folder: Path) -> None:
+    """One thread decompresses, and another one writes, as a comment on Bengtsson proposes."""
+    folder.mkdir()
+    with BackgroundCalls() as writer, zipfile.ZipFile(archive) as zf:
+        for number, info in enumerate(zf.infolist()):
+            if not info.is_dir():
+                writer.do((folder / str(number)).write_bytes, zf.read(info))
 
 
 def _members(archive: Path) -> Iterator[IO[bytes]]:
@@ -96,7 +106,7 @@ def _bucketsum(mode: Mode, engine: Engine, threads: int, archive: Path, folder: 
         raise SystemExit(summary.reason or f"{summary.unreadable} members are unreadable")
 
 
-VARIANTS: Final[Mapping[str, Callable[[Path, Path], None]]] = {
+COMPARED: Final[dict[str, Callable[[Path, Path], None]]] = {
     "zipfile.extractall": _extractall,
     "zipfile to /dev/null": _devnull,
     "zipfile, SHA-1 of all": _zipfile_sha1,
@@ -113,11 +123,21 @@ VARIANTS: Final[Mapping[str, Callable[[Path, Path], None]]] = {
 }
 """Each takes an archive and a folder that does not exist; bucketsum's variants also hash."""
 
+MORE_THREADS: Final[dict[str, Callable[[Path, Path], None]]] = {
+    "zipfile, 2 threads: read, write": _reader_and_writer,
+    **{
+        f"bucketsum {mode}, {threads} threads": partial(_bucketsum, mode, Engine.ISAL, threads)
+        for mode in (Mode.TMP, Mode.DISCARD)
+        for threads in (4, 8)
+    },
+}
+"""For the curve of threads alone."""
+
 
 def main(variant: str, archive: Path, folder: Path) -> None:
     """Unzip once, and print time and memory."""
     meter = Meter()
-    VARIANTS[variant](archive, folder)
+    (COMPARED | MORE_THREADS)[variant](archive, folder)
     print(json.dumps(meter.stop()))
 
 

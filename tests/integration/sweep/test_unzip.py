@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -70,6 +71,24 @@ def test_every_way_is_measured_and_checked(invoke: Invoke, mode: str, inflate: s
     assert answer["member_bytes"] == known["contents"]["member_bytes"]
     assert answer["size_bytes"] == ARCHIVE_BYTES_MIN
     assert answer["seconds"] > 0
+
+
+@pytest.mark.parametrize(("threads", "started"), [("auto", 2), (1, 1), (4, 4)])
+def test_members_are_read_by_so_many_threads(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, threads: int | str, started: int
+) -> None:
+    """By default as many as the hasher starts with this memory."""
+    pools: list[int] = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, threads: int) -> None:
+            pools.append(threads)
+            super().__init__(threads)
+
+    monkeypatch.setattr("bucketsum.archives.extract.ThreadPoolExecutor", Pool)
+    event = probe(invoke("planner", MADE), "tmp")
+    event["variant"]["threads"] = threads
+    assert (invoke("prober", event)["status"], pools) == ("ok", [started])
 
 
 @pytest.mark.parametrize(

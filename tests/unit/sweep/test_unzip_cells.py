@@ -12,6 +12,7 @@ from bucketsum.errors import BadSweep
 from bucketsum.prices import prices_in
 from bucketsum.table.archive_values import Engine, Mode
 from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 
 PRICES = prices_in("us-east-1", "arm64")
 LEAST: dict[str, Any] = {
@@ -28,7 +29,7 @@ def test_every_way_is_a_cell() -> None:
     cells = planned(mode=list(Mode), inflate=list(Engine)).cells
     assert len({cell.cell_id for cell in cells}) == 6
     assert {tuple(cell.setting.own.values()) for cell in cells} == {
-        (mode, engine) for mode in Mode for engine in Engine
+        (mode, engine, *["auto"] * (mode is not Mode.STREAM)) for mode in Mode for engine in Engine
     }
     [only] = planned().cells
     assert only.setting == Setting(1769, 262_144, "auto", unzip_variant("stream", "isal"))
@@ -38,7 +39,7 @@ def test_every_way_is_a_cell() -> None:
 def test_the_state_machine_gets_the_mode_and_the_library() -> None:
     """Cells say mode and engine; a sweep that hashes says nothing of them."""
     [cell] = planned(mode=["tmp"], inflate=["zlib"]).to_json()["versions"][0]["cells"]
-    assert cell["variant"] == {"mode": "tmp", "inflate": "zlib"}
+    assert cell["variant"] == {"mode": "tmp", "inflate": "zlib", "threads": "auto"}
     [cell] = planned(workload="hash").to_json()["versions"][0]["cells"]
     assert "variant" not in cell
 
@@ -93,6 +94,17 @@ def test_no_larger_disk_is_advised_for_an_archive_that_none_can_hold() -> None:
     assert planned(10_240, (9 * 10**9,), mode=["tmp"], object_bytes=None, keys=["a"]).samples
 
 
+def test_threads_are_an_axis_of_the_modes_with_a_disk() -> None:
+    """Estimates use as many vCPUs as there are threads, and only the hasher's number deploys."""
+    plan = planned(memory_mb=[3538], mode=["stream", "discard"], threads=["auto", 1, 2, 4])
+    cells = {cell.setting.own.get("threads"): cell for cell in plan.cells}
+    assert [*cells] == [None, "auto", 1, 2, 4]
+    assert cells[1].seconds > cells[2].seconds == cells[4].seconds == cells["auto"].seconds
+    tmp = planned(mode=["tmp"], threads=["auto", 2]).cells
+    unzip = WORKLOADS[WorkloadName.UNZIP]
+    assert [unzip.is_deployable(cell.setting) for cell in tmp] == [True, False]
+
+
 def test_a_disk_is_paid_for_where_it_is_used() -> None:
     """A stream could be deployed with the 512 MB that cost nothing, so that is its price."""
     small, large = (planned(storage_mb, mode=list(Mode)) for storage_mb in (512, 10_240))
@@ -109,7 +121,7 @@ def test_a_disk_is_paid_for_where_it_is_used() -> None:
 def test_slower_ways_are_estimated_to_take_longer() -> None:
     """Zlib takes longer than ISA-L; a disk longer than none; hashing alone is the shortest."""
     seconds = {
-        tuple(cell.setting.own.values()): cell.seconds
+        tuple(cell.setting.own.values())[:2]: cell.seconds
         for cell in planned(memory_mb=[512], mode=list(Mode), inflate=list(Engine)).cells
     }
     [hashed] = planned(memory_mb=[512], workload="hash").cells

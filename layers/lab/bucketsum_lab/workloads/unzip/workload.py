@@ -46,6 +46,15 @@ MODE: Final = Parameter(
     "null (no disk, members not hashed)",
 )
 INFLATE: Final = Parameter("inflate", tuple(Engine), meaning="decompression library ({})")
+AUTO_THREADS: Final = "auto"
+"""As the hasher: see `archive_threads`."""
+
+THREADS: Final = Parameter(
+    "threads",
+    (AUTO_THREADS, 1, 2, 4, 8, 16, 32, 64),
+    "{} threads",
+    meaning="threads that read the archive on the disk ({}); `auto`: one for each vCPU, at least 2",
+)
 
 _KEEPS_ARCHIVE: Final = (Mode.TMP, Mode.DISCARD)
 _MB_PER_VCPU_SECOND: Final[Mapping[Value, int]] = {
@@ -70,25 +79,33 @@ class UnzipWorkload(Workload):
 
     task = "unzipping archives"
     noun = "archive"
-    parameters = (MODE, INFLATE)
+    parameters = (MODE, INFLATE, THREADS)
     object_bytes = range(ARCHIVE_BYTES_MIN, ARCHIVE_BYTES_MAX + 1)
     object_name = "objects/{size_bytes}.zip"
     sample_names = ("mode", "inflate", "members", "directories", "member_bytes")
     statistics_type = UnzipStatistics
     folded_first = "chunk_bytes"
-    undeployable = "discard, null and zlib are to compare with and cannot be deployed"
+    undeployable = (
+        "discard, null, zlib and numbers of threads are to compare with and cannot be deployed"
+    )
 
     def seconds(self, setting: Setting, size_bytes: int) -> float:
         """The slower of network and CPU; their sum if members are read from the disk."""
         mode, inflate = setting.own["mode"], setting.own["inflate"]
+        threads = setting.own.get("threads", 1)  # without a disk it is one
         mb_per_vcpu_second = _MB_PER_VCPU_SECOND[mode]
         slowdown = _ZLIB_SLOWDOWN if inflate == Engine.ZLIB else 1.0
         vcpus = setting.memory_mb / MEMORY_MB_PER_CPU
-        if mode not in _KEEPS_ARCHIVE:
-            vcpus = min(vcpus, 1.0)  # one thread
+        if threads != AUTO_THREADS:
+            vcpus = min(vcpus, float(threads))
         return read_seconds(
             size_bytes, mb_per_vcpu_second / slowdown * vcpus, in_turn=mode in _KEEPS_ARCHIVE
         )
+
+    def effective(self, variant: Variant) -> Variant:
+        """Drop the threads of the modes without a disk."""
+        has_threads = dict(variant)[MODE] in _KEEPS_ARCHIVE
+        return tuple(pair for pair in variant if has_threads or pair[0] is not THREADS)
 
     def uses_disk(self, setting: Setting) -> bool:
         """The modes tmp and discard write the archive to /tmp."""
@@ -174,13 +191,17 @@ class UnzipWorkload(Workload):
         return UnzipStatistics.of_values(samples[0].own) if samples else None
 
     def is_deployable(self, setting: Setting) -> bool:
-        """Archives are streamed or go through /tmp, decompressed by the hasher's first engine."""
-        mode, inflate = setting.own["mode"], setting.own["inflate"]
-        return mode in (Mode.STREAM, Mode.TMP) and inflate == INFLATE.allowed[0]
+        """Modes of the template, with the hasher's first engine and its number of threads."""
+        own = setting.own
+        return own["mode"] in (Mode.STREAM, Mode.TMP) and all(
+            own.get(parameter.name, parameter.default_value) == parameter.default_value
+            for parameter in (INFLATE, THREADS)
+        )
 
     def deployed_variant(self, parameters: Mapping[str, str]) -> Variant:
-        """The deployed mode, decompressed by the hasher's first engine."""
-        return (MODE, parameters["ArchiveMode"]), (INFLATE, INFLATE.allowed[0])
+        """The deployed mode, with the hasher's first engine and its number of threads."""
+        defaults = ((parameter, parameter.default_value) for parameter in (INFLATE, THREADS))
+        return self.effective(((MODE, parameters["ArchiveMode"]), *defaults))
 
     def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:
         """The mode, and the /tmp that it was measured with if it uses one."""
@@ -189,7 +210,9 @@ class UnzipWorkload(Workload):
         return {"ArchiveMode": mode, **storage}
 
 
-def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
+def _reader(
+    mode: Value, inflate: Value, threads: Value = AUTO_THREADS, *, memory_mb: int
+) -> ArchiveReader:
     """The hasher's reader for this memory, without limits on the archive.
 
     Raises:
@@ -205,8 +228,8 @@ def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
     settings = ArchiveSettings(
         Mode.STREAM if mode == NULL else Mode(str(mode)),
         Limits(members=10_000_000, total_bytes=10**15, ratio=10**6),
-        threads=archive_threads(memory_mb),
-        second_core=has_second_core(memory_mb),
+        threads=archive_threads(memory_mb) if threads == AUTO_THREADS else int(threads),
+        second_core=threads != 1 and has_second_core(memory_mb),
     )
     return ArchiveReader(settings, engine=Engine(str(inflate)))
 
