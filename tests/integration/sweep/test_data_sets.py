@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from botocore.exceptions import ClientError
@@ -59,7 +59,12 @@ def test_a_set_is_made_once(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only files that are missing, of another size, or too old are written."""
     put: list[str] = []
     original = aws.s3.put_object
-    monkeypatch.setattr(aws.s3, "put_object", lambda **of: put.append(of["Key"]) or original(**of))
+
+    def spied(**arguments: Any) -> object:  # noqa: ANN401 - those of the module
+        put.append(arguments["Key"])
+        return original(**arguments)
+
+    monkeypatch.setattr(aws.s3, "put_object", spied)
     objects = GeneratedObjects(aws.s3, BUCKET)
     first = objects.ensured(KEY, 30, SetWorkload())
     put.clear()

@@ -204,6 +204,21 @@ def test_an_object_is_made_once(aws: Aws, invoke: Invoke) -> None:
     assert again["LastModified"] == body["LastModified"]
 
 
+def test_a_data_set_has_what_the_plan_reads(aws: Aws, invoke: Invoke) -> None:
+    """The state machine passes each object of the plan on, with the parts of its data set."""
+    sweep = {
+        "workload": "records", "object_bytes": [100_000], "memory_mb": [512],
+        "layout": ["whole", "partitioned"], "objects": [10],
+    }  # fmt: skip
+    plan = invoke("planner", plan_event(sweep))
+    invoke("planner", {"action": "object", "workload": "records", **plan["objects"][0]})
+    keys = {entry["Key"] for entry in aws.s3.list_objects_v2(Bucket=BUCKET)["Contents"]}
+    files = {"index", *(f"partition/10/{place:07d}" for place in range(10))}
+    assert keys == {
+        f"objects/100000-records{name}" for name in (".txt", *(f"/{file}" for file in files))
+    }
+
+
 def test_an_object_of_ones_own_brings_its_sha1(aws: Aws, invoke: Invoke) -> None:
     """Its size goes into the plan, its SHA-1 to the probes."""
     aws.s3.put_object(Bucket=BUCKET, Key="mine", Body=CONTENT, Metadata={"sha1": SHA1})

@@ -160,9 +160,7 @@ def test_a_data_set_has_an_index_and_a_sample_of_objects() -> None:
         ),
     ],
 )  # fmt: skip
-def test_only_what_the_settings_read_is_generated(
-    fields: dict[str, list[Any]], parts: list[str]
-) -> None:
+def test_only_what_the_settings_read_is_generated(fields: dict[str, Any], parts: list[str]) -> None:
     """A sweep without partitions builds none: each part is read by a layout of the sweep."""
     [planned_object] = planned(512, **fields).objects
     assert planned_object.parts == tuple(parts)
