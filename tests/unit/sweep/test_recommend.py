@@ -104,7 +104,7 @@ def test_what_cannot_be_deployed_is_never_recommended() -> None:
     assert choice["setting"]["inflate"] == "isal"
     none = recommend(cells[:2], Strategy(), PRICES, UNZIP)
     assert (none.best, none.reason) == (
-        None, "discard, null and zlib are to compare with and cannot be deployed",
+        None, "discard, null, zlib and threads other than auto cannot be deployed",
     )  # fmt: skip
 
 

@@ -85,9 +85,7 @@ class UnzipWorkload(Workload):
     sample_names = ("mode", "inflate", "members", "directories", "member_bytes")
     statistics_type = UnzipStatistics
     folded_first = "chunk_bytes"
-    undeployable = (
-        "discard, null, zlib and numbers of threads are to compare with and cannot be deployed"
-    )
+    undeployable = "discard, null, zlib and threads other than auto cannot be deployed"
 
     def seconds(self, setting: Setting, size_bytes: int) -> float:
         """The slower of network and CPU; their sum if members are read from the disk."""
