@@ -13,7 +13,7 @@ from bucketsum.table.codec import names_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
-from bucketsum_lab.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName, statistics_of
 from bucketsum_lab.workloads.records.data_set import DataSet, verify
 from bucketsum_lab.workloads.records.layouts import SAMPLED_RECORDS, Layout
 from bucketsum_lab.workloads.records.statistics import RecordsStatistics
@@ -164,8 +164,8 @@ def test_only_what_the_settings_read_is_generated(fields: dict[str, Any], parts:
     """A sweep without partitions builds none: each part is read by a layout of the sweep."""
     [planned_object] = planned(512, **fields).objects
     assert planned_object.parts == tuple(parts)
-    made = RECORDS.files_of(planned_object.size_bytes, planned_object.parts)
-    assert list(dict.fromkeys(file.part for file in made)) == [
+    files = RECORDS.files_of(planned_object.size_bytes, planned_object.parts)
+    assert list(dict.fromkeys(file.part for file in files)) == [
         part for part in parts if part != "items"
     ]
 
@@ -203,3 +203,10 @@ def test_each_layout_has_an_estimate() -> None:
             for reads in (1, 100_000)
         )
         assert 0 < few <= many
+
+
+def test_a_shared_parameter_does_not_hide_whose_statistics_these_are() -> None:
+    """The workload is the one that has all parameters of the setting: fetch has one of them too."""
+    [cell] = planned(10_240, layout=["tmp-block"], page_cache=["cold"]).cells
+    values = {**OTHERS, "record_time": "each"}
+    assert isinstance(statistics_of(cell.setting, values), RecordsStatistics)
