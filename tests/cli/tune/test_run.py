@@ -45,6 +45,15 @@ def test_help_has_the_options_of_the_named_workload_alone(run: Run) -> None:
     assert "--destination" not in shown
 
 
+def test_an_option_takes_the_names_and_the_numbers_of_its_parameter(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """Numbers are numbers in the input, also of a parameter whose default is a name."""
+    options = "--workload unzip --object-size 100MB --mode tmp --threads auto,4 --yes"
+    run("tune", "run", *AXES, *options.split())
+    assert state_machine.inputs[0]["threads"] == ["auto", 4]
+
+
 @pytest.mark.parametrize("answer", ["n\n", ""])
 def test_plan_price_and_time_come_first_and_no_starts_nothing(
     run: Run, state_machine: StateMachine, answer: str
