@@ -19,7 +19,8 @@ def main() -> NoReturn:
 
             sys.exit(run())
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+        if sys.stderr is not None:  # closed, as by `2>&-`
+            sys.stderr.write("interrupted\n")
         sys.exit(_INTERRUPTED)
 
 

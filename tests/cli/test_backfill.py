@@ -268,6 +268,24 @@ def test_a_backfill_is_waited_for(
     assert shown["backfill"] == ended.document["backfill"]
 
 
+@pytest.mark.usefixtures("executions")
+def test_after_ctrl_c_a_waiting_person_knows_that_the_backfill_goes_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch, stack: Stack
+) -> None:
+    """Only the bar ends; the hint names the command that stops the backfill."""
+
+    def interrupt(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", interrupt)
+    ended = run("backfill", BUCKET, "--yes", "--wait")
+    newest = next(BackfillsTable(stack.client("dynamodb"), "BackfillsTableName").backfills())
+    assert isinstance(newest, Backfill)
+    name = newest.backfill_id
+    assert ended.status == 130
+    assert f"{name} continues; `bucketsum backfill stop {name}` stops it" in ended.err
+
+
 @pytest.mark.parametrize(("region", "is_said"), [("us-east-1", False), ("eu-central-1", True)])
 def test_the_bill_says_whose_prices_it_has(
     capsys: pytest.CaptureFixture[str], region: str, *, is_said: bool

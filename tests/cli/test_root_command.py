@@ -12,6 +12,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -70,6 +71,29 @@ def test_closed_stdout_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """After `>&-` nobody can see a result, so that success would be a lie."""
     monkeypatch.setattr(sys, "stdout", None)
     assert root.run() == 2
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_note_without_stderr_is_dropped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After `2>&-`, stdout has the result alone."""
+    monkeypatch.setattr(sys, "stderr", None)
+    ended = run("show", "nosuch")
+    assert (ended.status, ended.out) == (1, "")
+    monkeypatch.setattr(root, "run", Mock(side_effect=KeyboardInterrupt))
+    assert run("show", "nosuch").status == 130
+
+
+def test_a_file_on_stdout_is_utf_8() -> None:
+    """An escape in a list of sums or an export would be another key."""
+    program = "from bucketsum_cli.terminal.output import print_text; print_text('日本')"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env=environment | {"PYTHONIOENCODING": "ascii:backslashreplace"},
+    )
+    assert done.stdout.decode() == "日本"
 
 
 def test_output_without_utf_8_shows_escapes(tmp_path: Path) -> None:

@@ -157,10 +157,11 @@ def _replace(file: Path, text: str) -> None:
 
 
 def print_text(text: str) -> None:
-    """Show *text* as it is, or on a terminal with escapes for control characters."""
+    """Write *text* as UTF-8, or show it on a terminal with escapes for control characters."""
     if sys.stdout.isatty():
-        text = "\n".join(map(printable, text.replace("\r\n", "\n").split("\n")))
-    write(text)
+        write("\n".join(map(printable, text.replace("\r\n", "\n").split("\n"))))
+    else:  # whatever the locale's encoding is: an escape would be another name
+        write(text.encode())
 
 
 def size_text(size_bytes: int) -> str:

@@ -49,13 +49,15 @@ def styled(text: str, style: str, stream: TextIO | None = None) -> str:
     )
 
 
-def write(text: str, *, to_stderr: bool = False) -> bool:
+def write(text: str | bytes, *, to_stderr: bool = False) -> bool:
     """Write *text*; returns whether anybody still reads.
 
     A pipe that the reader has closed, as `head` does, is no failure: the command may end early,
     and what it still writes is dropped.
     """
-    stream = sys.stderr if to_stderr else sys.stdout
+    stream: TextIO | None = sys.stderr if to_stderr else sys.stdout
+    if stream is None:  # closed, as by `2>&-`: click would write to the other one
+        return False
     try:
         click.echo(text, nl=False, file=stream, color=True)
     except BrokenPipeError:

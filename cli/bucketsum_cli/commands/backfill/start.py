@@ -38,7 +38,7 @@ from bucketsum_cli.backfill.views import (
     progress_document,
 )
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.output import confirm, print_json, progress, say
+from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
@@ -168,7 +168,15 @@ def _show_started(
 
 
 def _awaited(backfills: Backfills, name: str) -> Progress:
-    """Show a bar until nothing more happens."""
+    """Show a bar until nothing more happens; after Ctrl-C, say that only the bar ended."""
+    try:
+        return _shown_to_its_end(backfills, name)
+    except KeyboardInterrupt:
+        note(f"{name} continues; `bucketsum backfill stop {name}` stops it")
+        raise
+
+
+def _shown_to_its_end(backfills: Backfills, name: str) -> Progress:
     with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
         task = bar.add_task("hashing", total=0)
         while True:
