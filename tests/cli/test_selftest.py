@@ -545,9 +545,11 @@ def test_what_is_not_permitted_is_skipped_and_other_refusals_fail(run: Run, worl
 
 
 def test_ctrl_c_cleans_up(run: Run, world: World) -> None:
-    """Everything created until then is deleted, the dead letter included."""
+    """Everything created until then is deleted; a poll in vain hides the dead letter for 10 s."""
+    hidden_seconds: list[int] = []
 
-    def interrupt(_request: dict[str, Any]) -> None:
+    def interrupt(request: dict[str, Any]) -> None:
+        hidden_seconds.append(request.get("VisibilityTimeout", 0))
         raise KeyboardInterrupt
 
     world.answers["ReceiveMessage"] = interrupt
@@ -556,6 +558,7 @@ def test_ctrl_c_cleans_up(run: Run, world: World) -> None:
     world.answers["FilterLogEvents"] = interrupt
     assert run("selftest", "--yes", "--only", "log").status == 130
     assert keys_and_rows(world.stack) == (0, 0)
+    assert 0 < max(hidden_seconds) <= 10
 
 
 def test_keep_leaves_everything(run: Run, world: World) -> None:

@@ -40,7 +40,7 @@ _PART_BYTES: Final = 5 * 1024 * 1024
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 5.0
 _DEAD_LETTERS: Final = 1000
-_HOLD_SECONDS: Final = 60
+_HOLD_SECONDS: Final = 10  # so long a message is hidden that a poll got, and Ctrl-C lost
 
 
 class Scratch:
