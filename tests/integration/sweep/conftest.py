@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from bench.maven import ProgramUnavailableError
 from moto import mock_aws
 from tests.integration.sweep.mongodb_server import mongodb_server
 from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
-from tests.support.server_programs import ServerUnavailableError
 from tests.support.sweeps import put_sample
 
 from bucketsum_lab.results.measurements_table import MeasurementsTable
@@ -115,6 +115,6 @@ def mongodb_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with ExitStack() as servers:
         try:
             address = servers.enter_context(mongodb_server(log))
-        except ServerUnavailableError as error:
+        except ProgramUnavailableError as error:
             pytest.skip(str(error))
         yield address

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pymongo
+from bench.maven import fetched
 from pymongo.errors import PyMongoError
-from tests.support.server_programs import SHORT_LIVED, fetched, running
+from tests.support.server_programs import SHORT_LIVED, running
 from tests.support.servers import reserved_port
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def mongodb_server(log: Path) -> Iterator[str]:
     """Run it on a free port; yields its address.
 
     Raises:
-        ServerUnavailableError: It cannot be fetched, or did not start.
+        ProgramUnavailableError: It cannot be fetched, or did not start.
     """
     with reserved_port() as port:
         address = f"mongodb://127.0.0.1:{port}"

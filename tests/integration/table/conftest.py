@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 import boto3
 import pytest
+from bench.maven import ProgramUnavailableError
 from moto import mock_aws
 from tests.integration.table.dynamodb_local import dynamodb_local
 from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.programs import is_here
 from tests.support.sam_template import create_table
-from tests.support.server_programs import ServerUnavailableError
 
 from bucketsum.table.digests_table import DigestsTable
 
@@ -32,7 +32,7 @@ def dynamodb_local_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with ExitStack() as running:
         try:
             endpoint = running.enter_context(dynamodb_local(log))
-        except ServerUnavailableError as error:
+        except ProgramUnavailableError as error:
             pytest.skip(str(error))
         yield endpoint
 

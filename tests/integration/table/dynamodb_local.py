@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import boto3
+from bench.maven import fetched
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
-from tests.support.server_programs import SHORT_LIVED, fetched, running
+from tests.support.server_programs import SHORT_LIVED, running
 from tests.support.servers import reserved_port
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def dynamodb_local(log: Path) -> Iterator[str]:
     """Run it in memory; yields its endpoint.
 
     Raises:
-        ServerUnavailableError: It cannot be fetched, or did not start.
+        ProgramUnavailableError: It cannot be fetched, or did not start.
     """
     libraries = fetched("dynamodb-local", COORDINATES)
     with reserved_port() as port:
