@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from bench.maven import ProgramUnavailableError
 from bench.sandbox.requirements import missing, refusal, refusals_are_status_2
 from bench.sandbox.server import FOLDER
 from bench.signals import unwind_on_signals
@@ -20,11 +21,13 @@ from bench.tables.machine import machine
 from bench.tables.options import matching
 from bench.tables.table import show
 from bench.workloads.experiments import EXPERIMENTS
-from bench.workloads.languages import programs, records
+from bench.workloads.languages import programs, records, transfer_manager
 from bench.workloads.report import Measured
 from bench.workloads.runner import plan, samples_of
+from bench.workloads.saved_samples import SavedSamples
 from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.workloads.fetch.shell import missing_programs
+from bucketsum_lab.workloads.transfer.model import ClientName
 
 if TYPE_CHECKING:
     from bench.workloads.experiments import Experiment
@@ -50,10 +53,19 @@ NAMES: Final = (*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES)
     is_flag=True,
     help="One run with small data sets, to check that the benchmark works.",
 )
+@click.option(
+    "--resume", is_flag=True, help="Keep the samples of an earlier run of the same experiments."
+)
 @options.as_json
 @options.write_docs(str(MEASURED), str(DOCUMENT))
 def workloads(
-    only: tuple[str, ...], runs: int, *, quick: bool, as_json: bool, write_docs: bool
+    only: tuple[str, ...],
+    runs: int,
+    *,
+    quick: bool,
+    resume: bool,
+    as_json: bool,
+    write_docs: bool,
 ) -> None:
     """Measure the sweep workloads in the benchmark sandbox.
 
@@ -67,7 +79,10 @@ def workloads(
     origin = f"{datetime.now(UTC).date()}, {machine()}; load before {os.getloadavg()[0]:.1f}"
     with refusals_are_status_2():
         names = matching(only, NAMES)
-        measured = [_measured(each, runs, quick=quick) for each in _experiments(names)]
+        measured = [
+            _measured(each.quickly() if quick else each.with_runs(runs), resume=resume)
+            for each in _experiments(names)
+        ]
     tables = [each.table(origin) for each in measured]
     tables += [
         table(1 if quick else runs, origin, quick=quick)
@@ -85,20 +100,31 @@ def workloads(
         raise SystemExit(1)
 
 
-def _experiments(names: list[str]) -> Iterator[Experiment]:
+def _experiments(names: list[str]) -> list[Experiment]:
     if lacking := missing():
         raise refusal(lacking)
     for program in missing_programs():
         output.note(f"missing: {program}, which the schedule shell needs")
-    return (experiment for experiment in EXPERIMENTS if experiment.name in names)
+    chosen = [experiment for experiment in EXPERIMENTS if experiment.name in names]
+    if any(ClientName.JAVA_TRANSFER_MANAGER in each.sweep.get("client", ()) for each in chosen):
+        _add_transfer_manager()
+    return chosen
 
 
-def _measured(experiment: Experiment, runs: int, *, quick: bool) -> Measured:
-    experiment = experiment.quickly() if quick else experiment.with_runs(runs)
-    planned = plan(experiment)
+def _add_transfer_manager() -> None:
+    try:
+        os.environ["PATH"] = f"{transfer_manager.built()}:{os.environ['PATH']}"
+    except ProgramUnavailableError as error:
+        output.note(f"missing: {error}")
+
+
+def _measured(experiment: Experiment, *, resume: bool) -> Measured:
+    planned, saved = plan(experiment), SavedSamples.of(experiment)
     output.note(f"{experiment.name}: {experiment.title}")
-    samples = []
-    for sample in samples_of(experiment, planned):
+    samples = saved.read() if resume else saved.none()
+    done = {(sample.cell_id, sample.repetition) for sample in samples}
+    for sample in samples_of(experiment, planned, done):
+        saved.add(sample)
         samples.append(sample)
         result = f"{sample.reading.seconds:.2f} s" if sample.reading else sample.failure
         output.note(f"  {len(samples)}/{planned.samples} {sample.cell_id}: {result}")

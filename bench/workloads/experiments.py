@@ -81,6 +81,23 @@ EXPERIMENTS: Final = (
         burst_bytes=BURST_BYTES,
     ),
     Experiment(
+        "transfer-managers",
+        "The same files by two transfer managers: of boto3, and of AWS SDK for Java 2",
+        {**_TRANSFER, "client": ["s3transfer", "java-transfer-manager"], "warm": ["cold", "warm"],
+         "pattern": ["serial", "parallel", "saturated", "limited:4", "staccato"]},
+        _TRANSFER_QUICK | {"pattern": ["limited:4"]},
+        burst_bytes=BURST_BYTES,
+    ),
+    Experiment(
+        "transfer-aws-cli",
+        "The same files by `aws s3 cp`, a process for each, on two cores, as fractos (2017) had",
+        {**_TRANSFER, "client": ["aws-cli"], "memory_mb": [6144], "warm_up": False,
+         "pattern": ["serial", "parallel", "saturated", "limited:2", "staccato:1"]},
+        _TRANSFER_QUICK | {"pattern": ["serial", "parallel"]},
+        limits_cpu=False,
+        burst_bytes=BURST_BYTES,
+    ),
+    Experiment(
         "transfer-programs",
         "20 files of 31 MB, by programs that start for each file, and by the reader of the hasher",
         {**_TRANSFER, "object_bytes": [31_240_960], "pattern": ["serial", "limited:4"],

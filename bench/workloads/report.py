@@ -64,7 +64,7 @@ class Measured:
             tuple(headings[at] for at in kept),
             tuple(tuple(row[at] for at in kept) for row in rows),
             self.experiment.title,
-            f"{NOT_AWS} {origin}.",
+            f"{NOT_AWS} {origin}. Runs of each: {self.experiment.sweep['runs']}.",
         )
 
     def _row(

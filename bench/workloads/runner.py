@@ -22,7 +22,7 @@ from bucketsum_lab.results.record_values import sample_of
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from bench.sandbox.sandbox import Inside, Sandbox
@@ -50,8 +50,10 @@ def plan(experiment: Experiment) -> Plan:
     return plan_of(sweep, storage_mb=STORAGE_MB)
 
 
-def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
-    """Measure every round of the plan, in its order."""
+def samples_of(
+    experiment: Experiment, planned: Plan, done: Collection[tuple[str, int]] = ()
+) -> Iterator[Sample]:
+    """Measure every round of the plan, in its order, but for the repetitions of cells in *done*."""
     objects, workload = FOLDER / "objects", WORKLOADS[planned.sweep.workload]
     programs = view_of(planned.sweep.workload).programs
     known = [ensured(objects, each, workload) for each in planned.objects]
@@ -70,6 +72,8 @@ def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
             prober = _SandboxProber(sandbox, server, folder, experiment.limits_cpu, programs)
             for index, repetition in rounds:
                 cell = planned.cells[index]
+                if (cell.cell_id, repetition) in done:
+                    continue
                 time.sleep(pause_seconds)
                 answer = prober.probe(_event(cell, planned, known[cell.number]))
                 yield _sample(cell, repetition, answer)

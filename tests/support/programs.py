@@ -8,7 +8,7 @@ from typing import Final
 _COMPARED_WITH: Final = {
     "zip": "its archives", "unzip": "its verdicts", "7z": "its archives and verdicts",
     "bsdtar": "its archives", "jar": "its archives", "go": "its archives",
-    "java": "DynamoDB Local, mongo-java-server", "mvn": "the same two",
+    "java": "DynamoDB Local, mongo-java-server, S3TransferManager", "mvn": "the same three",
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep, BucketsumError
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_cli.tune.workloads.transfer import programs as programs_module
+from bucketsum_cli.tune.workloads.transfer import transfer_manager
 from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol.objects import file_key
@@ -165,6 +166,12 @@ _PROGRAMS: Final = {
 }
 """The arguments that each program needs; it copies from a folder with the data set's files."""
 
+_MANAGER: Final = """#!/bin/sh
+[ "$*" = "sweeps 4 $AWS_ENDPOINT_URL" ] || exit 3
+while read key path; do cp "{folder}/${{key##*/}}" "$path"; printf "$path\\t\\n"; done
+"""
+"""The same for all files in one process."""
+
 
 @pytest.fixture
 def programs(
@@ -175,8 +182,7 @@ def programs(
 ) -> Path:
     """The folder of the programs, which is the first in the PATH."""
     folder = tmp_path_factory.mktemp("programs")
-    for number in range(1, 5):
-        name = f"{number:04d}.bin"
+    for name in ("warm-up", *(f"{number:04d}.bin" for number in range(1, 5))):
         body = s3.get_object(Bucket=BUCKET, Key=file_key(known["key"], name))["Body"].read()
         (folder / name).write_bytes(body)
     for name, arguments in _PROGRAMS.items():
@@ -185,6 +191,9 @@ def programs(
         refusal = '[ "$AWS_CA_BUNDLE" ] && echo custom CA >&2 && exit 4\n' * (name == "rclone")
         program.write_text(f"#!/bin/sh\n{refusal}{copy}\necho no such thing >&2\nexit 3\n", "utf-8")
         program.chmod(0o755)
+    manager = folder / transfer_manager.PROGRAM
+    manager.write_text(_MANAGER.format(folder=folder), "utf-8")
+    manager.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.setattr(clients, "CLIENTS", {**clients.CLIENTS})
     monkeypatch.setattr(programs_module, "CLIENTS", clients.CLIENTS)
@@ -207,6 +216,18 @@ def test_a_program_writes_every_file(
     answer = probed(s3, known, client=client, pattern="parallel")
     assert (answer["status"], answer["size_bytes"]) == ("ok", SET_BYTES)
     assert {time.first_byte for time in file_times.read(answer["file_times"])} == {None}
+    assert answer["cpu_seconds"] > 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize("warm", ["cold", "warm"])
+def test_a_transfer_manager_writes_every_file(
+    s3: S3Client, known: KnownObject, warm: str, tmp_path: Path
+) -> None:
+    """In one process, which may have copied five bytes before the clock starts."""
+    answer = probed(s3, known, client="java-transfer-manager", pattern="parallel", warm=warm)
+    assert (answer["status"], answer["digest_ok"], answer["files"]) == ("ok", True, 4)
     assert answer["cpu_seconds"] > 0
     assert not list(tmp_path.iterdir())
 

@@ -154,6 +154,10 @@ def test_patterns_are_in_order() -> None:
         ({"client": ["s5cmd"], "destination": ["null"]}, "destination must be tmp"),
         ({"client": ["rclone"], "warm": ["warm"]}, "none of them can be warm"),
         ({"client": ["aws-cli"]}, "a program that is not installed here; Lambda has none"),
+        (
+            {"client": ["java-transfer-manager"], "warm": ["warm"]},
+            "a program that is not installed",
+        ),
     ],
 )
 def test_a_cell_that_cannot_run_says_why(

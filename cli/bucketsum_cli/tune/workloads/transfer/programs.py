@@ -1,4 +1,4 @@
-"""Clients of transfers that are programs: a process for each file."""
+"""Clients of transfers that are programs, most of them a process for each file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceUnavailable
+from bucketsum_cli.tune.workloads.transfer import transfer_manager
 from bucketsum_lab.workloads.transfer.clients import CLIENTS, Access, endpoint
 from bucketsum_lab.workloads.transfer.model import ClientName
 from bucketsum_lab.workloads.transfer.sinks import FileSink
@@ -31,6 +32,8 @@ def add() -> None:
     for name, program in _PROGRAMS.items():
         if shutil.which(program):
             CLIENTS[name] = partial(ProgramClient, name)
+    if shutil.which(transfer_manager.PROGRAM):
+        CLIENTS[ClientName.JAVA_TRANSFER_MANAGER] = transfer_manager.TransferManagerClient
 
 
 @dataclass(frozen=True, slots=True)

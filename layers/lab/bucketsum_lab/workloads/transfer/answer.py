@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
@@ -18,7 +20,7 @@ from bucketsum_lab.protocol.probe import checked_answer, failed
 from bucketsum_lab.workloads.transfer import data_set, file_times
 from bucketsum_lab.workloads.transfer.data_set import SetFile
 from bucketsum_lab.workloads.transfer.file_times import FileTime
-from bucketsum_lab.workloads.transfer.model import PROGRAMS, Destination
+from bucketsum_lab.workloads.transfer.model import Destination
 from bucketsum_lab.workloads.transfer.schedule import run_all
 from bucketsum_lab.workloads.transfer.sinks import Sink, new_sink
 from bucketsum_lab.workloads.transfer.trial import UNMEASURED_THREADS, Trial
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _MS: Final = 1000
 _KIB: Final = 1024
+_PROC: Final = Path("/proc")
 _WRONG_SHOWN: Final = 3
 
 
@@ -63,15 +66,15 @@ def answer_to(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
 def _measured(trial: Trial) -> ProbeAnswer:
     drained = trial.drained_bytes()
     client = trial.warmed_client()
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    children_cpu = children_cpu_seconds() if trial.runs_programs else 0.0
     meter = Meter()
     began = time.perf_counter()
     with closing(client or trial.new_client()) as used:
         run = partial(_received, trial, used, began)
         received = run_all(trial.pattern, trial.threads, len(trial.files), run)
         measurement = meter.stop(sum(each.sink.size_bytes for each in received))
-    if trial.event["variant"]["client"] in PROGRAMS:
-        measurement = _with_children(measurement, children)
+    if trial.runs_programs:
+        measurement = _with_children(measurement, children_cpu)
     arrived = _arrived(trial, received)
     answer = {
         **checked_answer(trial.event, _digest_of(trial, arrived), measurement, meter),
@@ -130,10 +133,19 @@ def _digest_of(trial: Trial, arrived: Sequence[SetFile]) -> Digest:
     return Digest(digest_of([data_set.written(arrived)]).sha1, size_bytes)
 
 
-def _with_children(measurement: Measurement, before: resource.struct_rusage) -> Measurement:
-    """*measurement* with the CPU time of processes since *before*, and the largest's memory."""
+def children_cpu_seconds() -> float:
+    """CPU time of processes of this one: of those that have ended and, on Linux, of the others."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    pids = [pid for path in _PROC.glob("self/task/*/children") for pid in path.read_text().split()]
+    stats = [(_PROC / pid / "stat").read_text().rpartition(")")[2].split() for pid in pids]
+    ticks = sum(int(stat[11]) + int(stat[12]) for stat in stats)  # in user mode, in the kernel
+    return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _with_children(measurement: Measurement, cpu_before: float) -> Measurement:
+    """*measurement* with the CPU time of ended processes, and the largest's memory."""
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    cpu = children_cpu_seconds() - cpu_before
     own_cpu, own_peak = measurement.cpu_seconds, measurement.max_rss_bytes
     return replace(
         measurement,

@@ -32,6 +32,7 @@ _CPU_SECONDS_PER_FILE: Final = {
     ClientName.AWS_CLI: 0.5,
     ClientName.S5CMD: 0.05,
     ClientName.RCLONE: 0.1,
+    ClientName.JAVA_TRANSFER_MANAGER: 0.05,
 }
 """Cautious estimates: a new client loads a model, a program starts, the AWS CLI with Python."""
 

@@ -30,6 +30,8 @@ class ClientName(StrEnum):
     """``aws s3 cp``, a process for each file; so are the next ones."""
     S5CMD = "s5cmd"
     RCLONE = "rclone"
+    JAVA_TRANSFER_MANAGER = "java-transfer-manager"
+    """That of AWS SDK for Java 2, in a process for all files."""
 
 
 class PatternName(StrEnum):
@@ -146,17 +148,18 @@ class PatternParameter(Parameter):
         return ", ".join([*map(str, self.allowed), *numbered])
 
 
+PROCESS_PER_FILE: Final = (ClientName.AWS_CLI, ClientName.S5CMD, ClientName.RCLONE)
+PROGRAMS: Final = (*PROCESS_PER_FILE, ClientName.JAVA_TRANSFER_MANAGER)
+"""Clients that are programs."""
+
 PATTERN: Final = PatternParameter(
     "pattern", tuple(PatternName), meaning="pattern in which transfers start ({})"
 )
 CLIENT: Final = Parameter(
-    "client", tuple(ClientName), meaning="{}; not on Lambda: aws-cli, s5cmd, rclone"
+    "client", tuple(ClientName), meaning=f"{{}}; not on Lambda: {', '.join(PROGRAMS)}"
 )
 DESTINATION: Final = Parameter("destination", tuple(Destination), label="to {}")
 START: Final = Parameter(
     "warm", tuple(Start), meaning="cold, or warm (client used before)", option="client-start"
 )
 NETWORK: Final = Parameter("network", tuple(Network), meaning="burst, or sustained (burst used up)")
-
-PROGRAMS: Final = (ClientName.AWS_CLI, ClientName.S5CMD, ClientName.RCLONE)
-"""Clients that are programs: a process for each file."""

@@ -12,9 +12,16 @@ from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.protocol.probe import object_at
 from bucketsum_lab.workloads.transfer.clients import Access, new_client
 from bucketsum_lab.workloads.transfer.data_set import WARM_UP_CONTENT, WARM_UP_NAME
-from bucketsum_lab.workloads.transfer.model import DRAIN_BYTES, ClientName, Network, Pattern, Start
+from bucketsum_lab.workloads.transfer.model import (
+    DRAIN_BYTES,
+    PROGRAMS,
+    ClientName,
+    Network,
+    Pattern,
+    Start,
+)
 from bucketsum_lab.workloads.transfer.schedule import threads_of, vcpus_of
-from bucketsum_lab.workloads.transfer.sinks import Sink
+from bucketsum_lab.workloads.transfer.sinks import FileSink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +54,11 @@ class Trial:
         """Maximum number of files at a time."""
         return threads_of(self.pattern, len(self.files), vcpus_of(self.context.memory_mb))
 
+    @property
+    def runs_programs(self) -> bool:
+        """Whether the client is a program."""
+        return self.event["variant"]["client"] in PROGRAMS
+
     def new_client(self) -> Client:
         """A client without connections."""
         event = self.event
@@ -69,7 +81,7 @@ class Trial:
         if self.event["variant"]["warm"] == Start.COLD:
             return None
         client = self.new_client()
-        with closing(Sink()) as sink:
+        with closing(FileSink(self.folder / WARM_UP_NAME)) as sink:
             client.fetch(self.key_of(WARM_UP_NAME), len(WARM_UP_CONTENT), sink)
         return client
 

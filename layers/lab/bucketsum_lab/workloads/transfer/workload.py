@@ -16,6 +16,7 @@ from bucketsum_lab.workloads.transfer.model import (
     DESTINATION,
     NETWORK,
     PATTERN,
+    PROCESS_PER_FILE,
     PROGRAMS,
     START,
     ClientName,
@@ -144,7 +145,7 @@ def _no_program(setting: Setting) -> str | None:
         return None
     if own["destination"] != Destination.TMP:
         return f"client is {own['client']}, which writes files: destination must be tmp"
-    if own["warm"] == Start.WARM:
+    if own["warm"] == Start.WARM and own["client"] in PROCESS_PER_FILE:
         return f"client is {own['client']}, a process for each file: none of them can be warm"
     from bucketsum_lab.workloads.transfer.clients import CLIENTS
 
