@@ -36,8 +36,8 @@ BODY: Final = bytes(range(256)) * 4_000
 def client() -> Iterator[TransferManagerClient]:
     """A client of the bucket ``b`` that two threads share."""
     access = Access("b", "us-east-1", read_policy(1, 65_536, 512), THREADS)
-    with closing(TransferManagerClient(access)) as made:
-        yield made
+    with closing(TransferManagerClient(access)) as opened:
+        yield opened
 
 
 def fetched(client: TransferManagerClient, key: str, folder: Path) -> bytes:
