@@ -41,7 +41,7 @@ class SavedSamples:
         return []
 
     def add(self, sample: Sample) -> None:
-        """Save one more."""
+        """Save one more sample."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
             print(json.dumps(item_values(sample)), file=file)

@@ -55,7 +55,7 @@ class TransferManagerClient:
             raise SourceUnavailable(f"{PROGRAM} could not copy {key}: {error[-_SHOWN_CHARACTERS:]}")
 
     def close(self) -> None:
-        """End the program."""
+        """End the program, and wait until it has."""
         _pipe(self._process.stdin).close()
         self._reader.shutdown()
         self._process.wait()
