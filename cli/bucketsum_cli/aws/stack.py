@@ -237,5 +237,5 @@ def _missing(connection: Connection, name: str) -> str:
     return (
         f"there is no stack {name} in {connection.region} (profile {profile}); "
         "name yours with --stack, --region and --profile, use the local emulator with --local, or "
-        "deploy one with `sam build && sam deploy --guided --config-file deploy.toml` (README)"
+        "deploy one with `sam build && sam deploy` (README)"
     )

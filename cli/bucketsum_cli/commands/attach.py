@@ -94,10 +94,10 @@ def attach(
     If another notification already reports some of the same keys, S3 refuses the new one. Then use
     --via eventbridge, which covers all keys and cannot be used with --prefix or --suffix.
 
-    The permission to read the bucket is in a stack of its own, NAME-attached; --deploy creates or
-    updates this stack. Without --deploy, the command fails if the stack must be created or updated.
-    `attach` can be repeated with the same options. To hash further keys, repeat it with a --prefix
-    or --suffix that matches none of the keys already covered.
+    The permission to read the bucket is in a stack of its own, whose name ends in -attached;
+    --deploy creates or updates this stack. Without --deploy, the command fails if the stack must be
+    created or updated. `attach` can be repeated with the same options. To hash further keys, repeat
+    it with a --prefix or --suffix that matches none of the keys already covered.
 
     Exits with 1 if you decline.
 

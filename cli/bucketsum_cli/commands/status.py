@@ -51,11 +51,11 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
 
     Numbers of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads
     ten metrics, which costs 0.0001 USD (with --watch, each time). Values that your credentials do
-    not allow to read are left out.
+    not allow you to read are left out.
 
-    Exits with 1 if there are messages in the dead-letter queue, if a bucket is not hashed, if the
-    event source mapping is disabled, or if a long object's progress is damaged. With --watch,
-    exits with 0 after Ctrl-C.
+    Exits with 1 if there are messages in the dead-letter queue, if new objects of a bucket are not
+    hashed, if the event source mapping is disabled, or if a long object's progress is damaged. With
+    --watch, exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """

@@ -162,7 +162,7 @@ def quota_problem(stack: Stack) -> str | None:
         f"the account has {quota} concurrent executions, the functions may use {wanted}: throttled "
         "batches wait for 90 minutes, and end in the dead-letter queue. Request more with `aws "
         "service-quotas request-service-quota-increase --service-code lambda --quota-code "
-        "L-B99A9384 --desired-value 1000`, or until then `sam deploy --config-file deploy.toml "
+        "L-B99A9384 --desired-value 1000`, or until then `sam deploy "
         f"--parameter-overrides {' '.join(lowered)}`"
     )
 

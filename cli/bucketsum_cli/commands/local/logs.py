@@ -31,7 +31,7 @@ _EMULATOR_LINES: Final = 200
 def logs(follow: bool, emulator_log: bool) -> None:
     """Show the log of the hashing function.
 
-    `Max Memory Used` comes from the emulator and is no measurement of the function. If the function
+    `Max Memory Used` comes from the emulator: it does not measure the function. If the function
     cannot start, only --emulator shows the reason.
     """
     if follow and emulator_log:
