@@ -84,9 +84,9 @@ def test_the_pauses_are_the_time_without_a_sample() -> None:
 
 
 def test_the_recorded_comparison_holds() -> None:
-    """In every cell of the measured memory sizes, as the document shows it."""
+    """Emulator and sandbox agree in every cell up to 1,769 MB, as the document shows it."""
     document = json.loads(MEASURED.read_text("utf-8"))
-    assert {512, 1024} <= {*map(int, document)} <= {*fields()["memory_mb"]}
+    assert {*map(int, document)} == {512, 1024, 1769}  # above, this machine's cores end it
     recorded = comparison(fields(), document)
     assert recorded.differing() == []
     assert recorded.recommendations_agree
