@@ -92,7 +92,11 @@ class Measured:
             "link_mbit_per_s": self.experiment.link_mbit_per_s,
             "burst_bytes": self.experiment.burst_bytes,
             "samples": [
-                {name: value for name, value in sample_values(sample).items() if value is not None}
+                {
+                    name: value
+                    for name, value in sample_values(sample).items()
+                    if value is not None and name != "disk_folder"  # a path of this machine
+                }
                 for sample in self.samples
             ],
         }
