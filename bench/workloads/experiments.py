@@ -62,6 +62,8 @@ _RECORDS: Final = {
 }
 _RECORDS_QUICK: Final = {"object_bytes": [2_000_000], "reads": [10, 1_000]}
 _S3_LAYOUTS: Final = ["range", "coalesced", "whole", "object-per-record"]
+_PARTITIONS: Final = ["partitioned", "partitioned-range"]
+_OBJECT_COUNTS: Final = [10**power for power in range(7)]
 
 EXPERIMENTS: Final = (
     Experiment(
@@ -141,6 +143,17 @@ EXPERIMENTS: Final = (
         columns=(
             "records_read", "total_seconds", "predicted_seconds", "index_phase", "fetch_phase",
             "record_ms", "record_requests", "read_factor", "usd_per_million_reads", "build_price",
+        ),
+    ),
+    Experiment(
+        "records-objects",
+        "215,000 reads by the number of objects that the records are in, beside other layouts",
+        {**_RECORDS, "layout": [*_S3_LAYOUTS[1:], *_PARTITIONS, "tmp-block", "sqlite-tmp"],
+         "objects": _OBJECT_COUNTS, "reads": [215_000], "block_bytes": [32_768]},
+        _RECORDS_QUICK | {"objects": [1, 100]},
+        columns=(
+            "records_read", "total_seconds", "build_phase", "index_phase", "fetch_phase",
+            "record_requests", "read_factor", "build_price", "storage_factor",
         ),
     ),
     Experiment(
