@@ -49,9 +49,9 @@ def test_an_option_takes_the_names_and_the_numbers_of_its_parameter(
     run: Run, state_machine: StateMachine
 ) -> None:
     """Numbers are numbers in the input, also of a parameter whose default is a name."""
-    options = "--workload unzip --object-size 100MB --mode tmp --threads auto,4 --yes"
+    options = "--workload unzip --object-size 100MB --mode tmp --archive-threads auto,4 --yes"
     run("tune", "run", *AXES, *options.split())
-    assert state_machine.inputs[0]["threads"] == ["auto", 4]
+    assert state_machine.inputs[0]["archive_threads"] == ["auto", 4]
 
 
 @pytest.mark.parametrize("answer", ["n\n", ""])

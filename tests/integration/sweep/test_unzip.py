@@ -87,7 +87,7 @@ def test_members_are_read_by_so_many_threads(
 
     monkeypatch.setattr("bucketsum.archives.extract.ThreadPoolExecutor", Pool)
     event = probe(invoke("planner", MADE), "tmp")
-    event["variant"]["threads"] = threads
+    event["variant"]["archive_threads"] = threads
     assert (invoke("prober", event)["status"], pools) == ("ok", [started])
 
 

@@ -39,7 +39,7 @@ def test_every_way_is_a_cell() -> None:
 def test_the_state_machine_gets_the_mode_and_the_library() -> None:
     """Cells say mode and engine; a sweep that hashes says nothing of them."""
     [cell] = planned(mode=["tmp"], inflate=["zlib"]).to_json()["versions"][0]["cells"]
-    assert cell["variant"] == {"mode": "tmp", "inflate": "zlib", "threads": "auto"}
+    assert cell["variant"] == {"mode": "tmp", "inflate": "zlib", "archive_threads": "auto"}
     [cell] = planned(workload="hash").to_json()["versions"][0]["cells"]
     assert "variant" not in cell
 
@@ -96,11 +96,11 @@ def test_no_larger_disk_is_advised_for_an_archive_that_none_can_hold() -> None:
 
 def test_threads_are_an_axis_of_the_modes_with_a_disk() -> None:
     """Estimates use as many vCPUs as there are threads, and only the hasher's number deploys."""
-    plan = planned(memory_mb=[3538], mode=["stream", "discard"], threads=["auto", 1, 2, 4])
-    cells = {cell.setting.own.get("threads"): cell for cell in plan.cells}
+    plan = planned(memory_mb=[3538], mode=["stream", "discard"], archive_threads=["auto", 1, 2, 4])
+    cells = {cell.setting.own.get("archive_threads"): cell for cell in plan.cells}
     assert [*cells] == [None, "auto", 1, 2, 4]
     assert cells[1].seconds > cells[2].seconds == cells[4].seconds == cells["auto"].seconds
-    tmp = planned(mode=["tmp"], threads=["auto", 2]).cells
+    tmp = planned(mode=["tmp"], archive_threads=["auto", 2]).cells
     unzip = WORKLOADS[WorkloadName.UNZIP]
     assert [unzip.is_deployable(cell.setting) for cell in tmp] == [True, False]
 

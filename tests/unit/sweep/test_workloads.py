@@ -11,7 +11,7 @@ import pytest
 from tests.support.sam_template import TEMPLATE
 from tests.support.source_files import tree_of
 
-from bucketsum_lab.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +62,13 @@ def test_a_decision_is_found(text: str) -> None:
 def test_every_name_has_a_workload() -> None:
     """Every workload that the input accepts can be probed."""
     assert set(WORKLOADS) == set(WorkloadName)
+
+
+def test_no_statistic_has_the_name_of_another_workloads_parameter() -> None:
+    """Both are attributes of one item: such a statistic was read as a part of the setting."""
+    for workload in WORKLOADS.values():
+        own = {parameter.name for parameter in workload.parameters}
+        assert (set(workload.sample_names) - own).isdisjoint(OWN_PARAMETERS)
 
 
 def test_the_registry_imports_no_archive_code() -> None:

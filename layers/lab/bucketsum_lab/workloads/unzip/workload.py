@@ -7,9 +7,10 @@ from contextlib import closing
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
+from bucketsum import settings as hasher
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings, BadSweep
-from bucketsum.settings import MEMORY_MB_PER_CPU, archive_threads, has_second_core
+from bucketsum.settings import MEMORY_MB_PER_CPU, has_second_core
 from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
@@ -50,7 +51,7 @@ AUTO_THREADS: Final = "auto"
 """As the hasher: see `archive_threads`."""
 
 THREADS: Final = Parameter(
-    "threads",
+    "archive_threads",
     (AUTO_THREADS, 1, 2, 4, 8, 16, 32, 64),
     "{} threads",
     meaning="threads that read the archive on the disk ({}); `auto`: one for each vCPU, at least 2",
@@ -90,7 +91,7 @@ class UnzipWorkload(Workload):
     def seconds(self, setting: Setting, size_bytes: int) -> float:
         """The slower of network and CPU; their sum if members are read from the disk."""
         mode, inflate = setting.own["mode"], setting.own["inflate"]
-        threads = setting.own.get("threads", 1)  # without a disk it is one
+        threads = setting.own.get("archive_threads", 1)  # without a disk it is one
         mb_per_vcpu_second = _MB_PER_VCPU_SECOND[mode]
         slowdown = _ZLIB_SLOWDOWN if inflate == Engine.ZLIB else 1.0
         vcpus = setting.memory_mb / MEMORY_MB_PER_CPU
@@ -209,7 +210,7 @@ class UnzipWorkload(Workload):
 
 
 def _reader(
-    mode: Value, inflate: Value, threads: Value = AUTO_THREADS, *, memory_mb: int
+    mode: Value, inflate: Value, archive_threads: Value = AUTO_THREADS, *, memory_mb: int
 ) -> ArchiveReader:
     """The hasher's reader for this memory, without limits on the archive.
 
@@ -223,11 +224,12 @@ def _reader(
         raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(map(str, MODE.allowed))}")
     if inflate not in ENGINES:
         raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
+    is_auto = archive_threads == AUTO_THREADS
     settings = ArchiveSettings(
         Mode.STREAM if mode == NULL else Mode(str(mode)),
         Limits(members=10_000_000, total_bytes=10**15, ratio=10**6),
-        threads=archive_threads(memory_mb) if threads == AUTO_THREADS else int(threads),
-        second_core=threads != 1 and has_second_core(memory_mb),
+        threads=hasher.archive_threads(memory_mb) if is_auto else int(archive_threads),
+        second_core=archive_threads != 1 and has_second_core(memory_mb),
     )
     return ArchiveReader(settings, engine=Engine(str(inflate)))
 
