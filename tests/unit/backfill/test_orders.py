@@ -14,7 +14,13 @@ from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.settings import SETTINGS
 
 from bucketsum.backfill.listed_batch import ListedBatchHasher
-from bucketsum.backfill.messages import ListedObjects, bodies_of, listed_objects_in
+from bucketsum.backfill.messages import (
+    TOTAL_BYTES_MAX,
+    ListedObjects,
+    bodies_of,
+    body_of,
+    listed_objects_in,
+)
 from bucketsum.errors import DamagedRow, ObjectGone, ObjectSuperseded, ObjectUnreadable, TableBusy
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
 from bucketsum.hashing.deletions import Deletions
@@ -345,6 +351,25 @@ def test_a_failed_message_names_only_the_objects_that_failed(size_bytes: int) ->
     assert isinstance(result.failure, DamagedRow)
     assert listed_objects_in(result.received.body) == ListedObjects("b", (damaged,))
     assert [report.event.key for report in result.reports] == ["other", "third"]
+
+
+def test_a_forged_message_of_many_bytes_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No enqueuer writes it: its failed objects fit one message all the same."""
+    world = new_world()
+    world.bucket.put()
+    world.bucket.list()
+    large = replace(world.bucket.listings[0], size_bytes=TOTAL_BYTES_MAX)
+    objects = (large, replace(large, key="other"))
+
+    def refuse(*_: object) -> None:
+        raise TableBusy("DynamoDB is busy")
+
+    monkeypatch.setattr(world.hasher, "hash", refuse)
+    batch = ListedBatchHasher(world.hasher, world.table, NO_BACKFILLS, SETTINGS)
+    received = ReceivedMessage(body_of("b", objects), "handle", 1, "id", "backfill")
+    [result] = batch.handle([received], DEADLINE)
+    assert result.failure
+    assert listed_objects_in(result.received.body) == ListedObjects("b", objects)
 
 
 def test_a_throttled_table_is_an_error_of_each_message(monkeypatch: pytest.MonkeyPatch) -> None:

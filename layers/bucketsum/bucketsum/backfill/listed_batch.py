@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import Tally
-from bucketsum.backfill.messages import bodies_of, listed_objects_in
+from bucketsum.backfill.messages import body_of, listed_objects_in
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.result import HashResult
@@ -145,8 +145,8 @@ def _parsed(body: str) -> Sequence[ObjectCreated]:
 
 def _message_of(failed: list[ObjectCreated], received: ReceivedMessage) -> ReceivedMessage:
     """The message with the objects that *failed* alone: a dead letter names no others."""
-    [body] = bodies_of(listed_objects_in(received.body).backfill_id, failed)
-    return replace(received, body=body)
+    backfill_id = listed_objects_in(received.body).backfill_id
+    return replace(received, body=body_of(backfill_id, failed))
 
 
 def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:

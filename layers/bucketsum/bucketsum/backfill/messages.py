@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -110,6 +110,11 @@ def bodies_of(backfill_id: str, objects: Iterable[ObjectCreated]) -> Iterator[st
         total_bytes += listed.size_bytes
     if entries:
         yield _body(backfill_id, bucket, entries)
+
+
+def body_of(backfill_id: str, objects: Sequence[ObjectCreated]) -> str:
+    """The message that holds *objects* of one bucket, whatever their number and size."""
+    return _body(backfill_id, objects[0].bucket, [_entry_of(listed) for listed in objects])
 
 
 def _entry_of(listed: ObjectCreated) -> str:
