@@ -22,8 +22,9 @@ setup: .venv/.ready ## Create the Python environment in .venv, with pinned versi
 	  f"$(PYTHON) is Python {v}; bucketsum needs 3.11 or newer: make PYTHON=python3.13 ...")'
 	@echo "Creating the environment under .venv (once; about a minute)"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip download --disable-pip-version-check --progress-bar off --no-deps --require-hashes \
-	  --only-binary :all: --dest .venv/wheels --requirement requirements.lock \
+	@mkdir -p .venv/locks && awk '/^[^ #]/ { n++ } { print > (".venv/locks/" n % 4) }' requirements.lock
+	@ls .venv/locks/* | xargs -n 1 -P 4 $(BIN)/python -m pip download --disable-pip-version-check --progress-bar off \
+	  --no-deps --require-hashes --only-binary :all: --dest .venv/wheels --requirement \
 	  | awk '/^(Saved|File was already)/ { printf "\r  %d wheels", ++n; fflush() } END { print "" }'
 	@echo "  installing them"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --find-links .venv/wheels uv
