@@ -13,7 +13,7 @@ from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table, dollars
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICES, prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
-from bucketsum_cli.backfill.bill import Group, Setup, Work, bill_of
+from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.output import size_text
 
 if TYPE_CHECKING:
@@ -161,12 +161,12 @@ _SLOW_LANE: Final = Setup(memory_mb=_DEFAULT_MEMORY_MB, concurrency=10, batch_si
 
 
 def backfill() -> Table:
-    """The bill of a backfill of 10⁹ objects of 100 kB with the template's defaults."""
-    bill = bill_of(_BACKFILL, _SLOW_LANE, prices_in(DEFAULT_REGION, "arm64"))
+    """The estimate of a backfill of 10⁹ objects of 100 kB with the template's defaults."""
+    estimate = estimate_of(_BACKFILL, _SLOW_LANE, prices_in(DEFAULT_REGION, "arm64"))
     rows: list[tuple[object, ...]] = [
-        (item.group.value, item.name, item.requests, item.usd) for item in bill.items
+        (item.group.value, item.name, item.requests, item.usd) for item in estimate.items
     ]
-    rows += [(group.value, "sum", None, bill.usd_of(group)) for group in Group]
+    rows += [(group.value, "sum", None, estimate.usd_of(group)) for group in Group]
     columns = (
         Column("part", "part"),
         Column("item", "item"),

@@ -1,4 +1,4 @@
-"""`bucketsum backfill`: the bill, the start, and what can be done with it afterwards."""
+"""`bucketsum backfill`: the estimate, the start, and what can be done with it afterwards."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, 
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws import bucket_figures
-from bucketsum_cli.backfill.bill import Setup, Work, bill_of
 from bucketsum_cli.backfill.counting import Count
-from bucketsum_cli.backfill.views import print_bill
+from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
+from bucketsum_cli.backfill.views import print_estimate
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -55,14 +55,14 @@ def executions(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> dict[str, Any]:
     return seen
 
 
-def test_the_bill_of_a_billion_objects(run: Run, executions: dict[str, Any]) -> None:
-    """Nothing is counted or started; the bill has each item, and says what limits the time."""
+def test_the_estimate_of_a_billion_objects(run: Run, executions: dict[str, Any]) -> None:
+    """Nothing is counted or started; the estimate has each item, and says what limits the time."""
     ended = run("backfill", BUCKET, "--dry-run", *BILLION, "--json")
     assert ended.status == 0
-    bill = ended.document["bill"]
-    assert bill["object_count"] == 10**9
-    assert bill["orchestration_usd"] < 100 < bill["usd"]
-    assert bill["limited_by"] == "BackfillConcurrency"
+    estimate = ended.document["estimate"]
+    assert estimate["object_count"] == 10**9
+    assert estimate["orchestration_usd"] < 100 < estimate["usd"]
+    assert estimate["limited_by"] == "BackfillConcurrency"
     assert ended.document["backfill"] is None
     assert executions == {}
 
@@ -83,23 +83,25 @@ def test_what_is_in_the_bucket_is_counted(
     assert (declined.status, executions) == (1, {})
 
 
-def test_the_bill_names_what_s3_adds(run: Run, stack: Stack, executions: dict[str, Any]) -> None:
+def test_the_estimate_names_what_s3_adds(
+    run: Run, stack: Stack, executions: dict[str, Any]
+) -> None:
     """Retrieval is the first line; archived objects are left out, unless asked for."""
     for storage_class in ("STANDARD", "STANDARD_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"):
         arguments: Any = {"StorageClass": storage_class}
         body = bytes(10_000_000)
         stack.client("s3").put_object(Bucket=BUCKET, Key=storage_class, Body=body, **arguments)
-    bill = run("backfill", BUCKET, "--dry-run", "--json").document["bill"]
-    assert (bill["object_count"], bill["archived_objects"]) == (3, 2)
-    assert [item["name"] for item in bill["items"][:2]] == [
+    estimate = run("backfill", BUCKET, "--dry-run", "--json").document["estimate"]
+    assert (estimate["object_count"], estimate["archived_objects"]) == (3, 2)
+    assert [item["name"] for item in estimate["items"][:2]] == [
         "bytes from STANDARD_IA",
         "bytes from GLACIER_IR",
     ]
-    assert bill["retrieval_usd"] == pytest.approx(0.01 * 0.01 + 0.01 * 0.03)
+    assert estimate["retrieval_usd"] == pytest.approx(0.01 * 0.01 + 0.01 * 0.03)
     shown = run("backfill", BUCKET, "--dry-run").out
     assert "2 more in GLACIER or DEEP_ARCHIVE are left out" in shown
     assert "not known" not in shown
-    assert run("backfill", BUCKET, "--dry-run", "--archived", "--json").document["bill"][
+    assert run("backfill", BUCKET, "--dry-run", "--archived", "--json").document["estimate"][
         "object_count"
     ] == 5  # fmt: skip
     assert executions == {}
@@ -117,7 +119,7 @@ def test_a_large_bucket_is_counted_by_cloudwatch(
     assert executions == {}
 
 
-def test_the_bill_says_what_it_lacks(run: Run, executions: dict[str, Any]) -> None:
+def test_the_estimate_says_what_it_lacks(run: Run, executions: dict[str, Any]) -> None:
     """Unknown classes, the rows' storage, and the cheaper service are named."""
     shown = run("backfill", BUCKET, "--dry-run", *BILLION).out
     assert "not included: retrieval" in shown
@@ -287,12 +289,12 @@ def test_after_ctrl_c_a_waiting_person_knows_that_the_backfill_goes_on(
 
 
 @pytest.mark.parametrize(("region", "is_said"), [("us-east-1", False), ("eu-central-1", True)])
-def test_the_bill_says_whose_prices_it_has(
+def test_the_estimate_says_whose_prices_it_has(
     capsys: pytest.CaptureFixture[str], region: str, *, is_said: bool
 ) -> None:
     """Only Lambda's prices follow the Region; the line is absent where there is no difference."""
     count = Count(Work(1000, 1000), "as given", is_exact=False)
-    bill = bill_of(count.work, Setup(256, 10, 10), prices_in(region, "arm64"))
-    print_bill(count, bill, region)
+    estimate = estimate_of(count.work, Setup(256, 10, 10), prices_in(region, "arm64"))
+    print_estimate(count, estimate, region)
     shown = " ".join(capsys.readouterr().out.split())
     assert (f"at the prices of us-east-1, not of {region}" in shown) == is_said

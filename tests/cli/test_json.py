@@ -31,9 +31,9 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.prices import prices_in
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.backfill.backfills import Progress
-from bucketsum_cli.backfill.bill import Setup, Work, bill_of
 from bucketsum_cli.backfill.counting import Count
-from bucketsum_cli.backfill.views import bill_document, progress_document
+from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
+from bucketsum_cli.backfill.views import estimate_document, progress_document
 from bucketsum_cli.commands.backfill.start import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.commands.root import cli
@@ -131,13 +131,13 @@ def local_documents(
 def backfill_documents() -> list[Any]:
     """The documents of `bucketsum backfill`."""
     work = Work(object_count=1, size_bytes=1)
-    bill = bill_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
+    estimate = estimate_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
     run = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00")
     progress = Progress(run, (), Work(0, 0), Tally(), None, 0.0, 1.0)
     count = Count(work, "as given", is_exact=False)
     shown = progress_document(progress)
     return [
-        checked("backfill start", StartedBackfill("id", bill_document(count, bill), shown)),
+        checked("backfill start", StartedBackfill("id", estimate_document(count, estimate), shown)),
         checked("backfill show", shown),
     ]
 

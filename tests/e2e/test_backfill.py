@@ -83,8 +83,8 @@ def test_objects_from_before_are_hashed_once(stack: Stack) -> None:
     """Stopped, resumed, two at once on overlapping prefixes, repeated: every row, and no more."""
     with without_events(stack):
         put_objects(stack)
-    bill = answer("backfill", stack.bucket, "--prefix", PREFIX, "--dry-run")["bill"]
-    assert (bill["object_count"], bill["is_exact"]) == (OBJECTS, True)
+    estimate = answer("backfill", stack.bucket, "--prefix", PREFIX, "--dry-run")["estimate"]
+    assert (estimate["object_count"], estimate["is_exact"]) == (OBJECTS, True)
     assert answer("backfill", "list") == []
 
     # Else all could be queued before it is stopped; executions try again for a minute.

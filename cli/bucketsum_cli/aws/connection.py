@@ -76,8 +76,8 @@ class Connection:
         """Whether the connection is to the local emulator."""
         return self.endpoint is not None
 
-    def client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - `Stack.client` has the types
-        """Make a client for *service*, by default in the session's Region; it takes some 20 ms.
+    def client(self, service: str) -> Any:  # noqa: ANN401 - `Stack.client` has the types
+        """Make a client for *service* in the session's Region; it takes some 20 ms.
 
         Raises:
             CannotDoError: The endpoint or the Region is not valid.
@@ -85,7 +85,6 @@ class Connection:
         try:
             return self.session.create_client(
                 service,
-                region_name=region,
                 endpoint_url=self.endpoint,
                 verify=self.ca_bundle,
                 config=_config(service, is_local=self.is_local),

@@ -16,7 +16,7 @@ from bucketsum.errors import DamagedItem
 from bucketsum.prices import Prices, prices_in
 from bucketsum.table.damage import each_read
 from bucketsum_cli.aws.executions import Execution, StateMachine
-from bucketsum_cli.backfill.bill import Group, Setup, Work, bill_of
+from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -195,8 +195,8 @@ class Backfills:
         failed = execution if execution and execution.has_failed else None
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
         hashed = Work(tally.hashed, tally.hashed_bytes)
-        usd = bill_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
-        usd += bill_of(hashed, self.setup, self.prices).usd_of(Group.HASHING)
+        usd = estimate_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
+        usd += estimate_of(hashed, self.setup, self.prices).usd_of(Group.HASHING)
         until = datetime.fromisoformat((is_over and counted_at) or now())
         seconds = (until - datetime.fromisoformat(backfill.started_at)).total_seconds()
         return Progress(backfill, parts, queued, tally, failed, usd, seconds)

@@ -1,4 +1,4 @@
-"""Tables and JSON of backfills and their bills."""
+"""Tables and JSON of backfills and their estimates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
-from bucketsum_cli.backfill.bill import Bill, Group
+from bucketsum_cli.backfill.estimate import Estimate, Group
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.terminal.output import moment_text, say, size_text
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.backfill.counting import Count
     from bucketsum_cli.terminal.documents import Moment
 
-_BILL: Final = (
+_ESTIMATE: Final = (
     Column("part"),
     Column("item", shrinks=True),
     Column("number", right=True),
@@ -39,11 +39,11 @@ _SHOWN_USD: Final = 0.00005
 
 
 @dataclass(frozen=True, slots=True)
-class BackfillBill:
+class BackfillEstimate:
     """Estimate of the cost and the time of a backfill."""
 
     count: Count = field(metadata=INLINE)
-    bill: Bill = field(metadata=INLINE)
+    estimate: Estimate = field(metadata=INLINE)
     retrieval_usd: Annotated[float, "US dollars for reading objects of cheap storage classes."]
     orchestration_usd: Annotated[float, "US dollars for finding and queueing the objects."]
     usd: Annotated[float, "US dollars; of a backfill, the cost so far."]
@@ -93,21 +93,21 @@ class BackfillProgress:
     usd: float | None = None
 
 
-def print_bill(count: Count, bill: Bill, region: str) -> None:
-    """Show the objects, and each line of the bill."""
+def print_estimate(count: Count, estimate: Estimate, region: str) -> None:
+    """Show the objects, and each line of the estimate."""
     work = count.work
     say(f"{work.object_count:,} objects, {size_text(work.size_bytes)} ({count.counted})")
     if count.archived_objects:
         say(f"{count.archived_objects:,} more in GLACIER or DEEP_ARCHIVE are left out (--archived)")
     rows = [
         [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
-        for item in bill.items
+        for item in estimate.items
         if item.usd >= _SHOWN_USD
     ]
     if rows:
-        print_table(_BILL, rows)
-    sums = ", ".join(f"{group.value} {bill.usd_of(group):,.2f}" for group in Group)
-    say(f"{bill.usd:,.2f} USD: {sums}; less for objects that are recorded already")
+        print_table(_ESTIMATE, rows)
+    sums = ", ".join(f"{group.value} {estimate.usd_of(group):,.2f}" for group in Group)
+    say(f"{estimate.usd:,.2f} USD: {sums}; less for objects that are recorded already")
     if not work.bytes_by_class:
         say("not included: retrieval from cheap storage classes, which are not known; up to 0.03 "
             "USD per GB")  # fmt: skip
@@ -115,11 +115,11 @@ def print_bill(count: Count, bill: Bill, region: str) -> None:
         say("INTELLIGENT_TIERING: reading an object moves it to the frequent access tier")
     if region != REQUESTS_REGION:
         say(f"requests, retrieval and storage at the prices of {REQUESTS_REGION}, not of {region}")
-    say(f"{bill.rows_usd_per_month:,.2f} USD per month for the rows")
-    if bill.checksum_is_cheaper:
-        say(f"cheaper: S3 Batch Operations computes these checksums for {bill.checksum_usd:,.2f} "
-            "USD, in a report instead of the table")  # fmt: skip
-    say(f"{time_text(bill.hours)}, limited by {bill.limited_by.value}")
+    say(f"{estimate.rows_usd_per_month:,.2f} USD per month for the rows")
+    if estimate.checksum_is_cheaper:
+        say("cheaper: S3 Batch Operations computes these checksums for "
+            f"{estimate.checksum_usd:,.2f} USD, in a report instead of the table")  # fmt: skip
+    say(f"{time_text(estimate.hours)}, limited by {estimate.limited_by.value}")
 
 
 def time_text(hours: float) -> str:
@@ -129,14 +129,14 @@ def time_text(hours: float) -> str:
     return f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"
 
 
-def bill_document(count: Count, bill: Bill) -> BackfillBill:
-    """Return the bill as a document."""
-    return BackfillBill(
+def estimate_document(count: Count, estimate: Estimate) -> BackfillEstimate:
+    """Return the estimate as a document."""
+    return BackfillEstimate(
         count=count,
-        bill=bill,
-        retrieval_usd=bill.usd_of(Group.RETRIEVAL),
-        orchestration_usd=bill.usd_of(Group.ORCHESTRATION),
-        usd=bill.usd,
+        estimate=estimate,
+        retrieval_usd=estimate.usd_of(Group.RETRIEVAL),
+        orchestration_usd=estimate.usd_of(Group.ORCHESTRATION),
+        usd=estimate.usd,
         requests_priced_as=REQUESTS_REGION,
     )
 

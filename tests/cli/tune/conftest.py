@@ -61,9 +61,9 @@ def state_machine(measurements: MeasurementsTable, monkeypatch: pytest.MonkeyPat
     """The simulated state machine behind the stack's client; a prober on arm64."""
     machine, make_client = StateMachine(measurements), Connection.client
 
-    def client(connection: Connection, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - as `Connection.client`
+    def client(connection: Connection, service: str) -> Any:  # noqa: ANN401 - as `Connection.client`
         is_simulated = service == "stepfunctions"
-        return machine if is_simulated else make_client(connection, service, region)
+        return machine if is_simulated else make_client(connection, service)
 
     monkeypatch.setattr(Connection, "client", client)
     change_calls(monkeypatch, answered(HEALTHY))

@@ -1,4 +1,4 @@
-"""`bucketsum backfill start`: count, show the bill, ask, start."""
+"""`bucketsum backfill start`: count, show the estimate, ask, start."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
 from bucketsum_cli.backfill.backfills import Backfills
-from bucketsum_cli.backfill.bill import Work, bill_of
 from bucketsum_cli.backfill.counting import Count, count_of, figures_count
+from bucketsum_cli.backfill.estimate import Work, estimate_of
 from bucketsum_cli.backfill.views import (
-    BackfillBill,
+    BackfillEstimate,
     BackfillProgress,
-    bill_document,
-    print_bill,
+    estimate_document,
+    print_estimate,
     print_progress,
     progress_document,
 )
@@ -52,7 +52,7 @@ class StartedBackfill:
     """The result of `backfill start`."""
 
     backfill: str | None
-    bill: Annotated[BackfillBill | None, "Null if the objects were not counted."]
+    estimate: Annotated[BackfillEstimate | None, "Null if the objects were not counted."]
     progress: Annotated[BackfillProgress | None, "With --wait: its progress at the end."] = None
 
 
@@ -144,23 +144,23 @@ def start(
         counted = _counted(stack, backfill, exactly=count)
     elif inventory is not None:
         _require_manifest(stack, inventory, bucket)
-    bill = _shown_bill(backfills, counted, as_json=as_json)
+    estimate = _shown_estimate(backfills, counted, as_json=as_json)
     if dry_run:
         if as_json:
-            print_json(StartedBackfill(None, bill))
+            print_json(StartedBackfill(None, estimate))
         return
     _start(backfills, backfill, counted, yes=yes)
-    _show_started(backfills, backfill.backfill_id, bill, wait=wait, as_json=as_json)
+    _show_started(backfills, backfill.backfill_id, estimate, wait=wait, as_json=as_json)
 
 
 def _show_started(
-    backfills: Backfills, name: str, bill: BackfillBill | None, *, wait: bool, as_json: bool
+    backfills: Backfills, name: str, estimate: BackfillEstimate | None, *, wait: bool, as_json: bool
 ) -> None:
     if not as_json:
         say(f"started {name}; show its progress with `bucketsum backfill show {name}`")
     ended = _awaited(backfills, name) if wait else None
     if as_json:
-        print_json(StartedBackfill(name, bill, progress_document(ended) if ended else None))
+        print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
     elif ended:
         print_progress(ended)
     if ended and (ended.has_failed or not ended.is_done):
@@ -229,19 +229,19 @@ def _counted(stack: Stack, backfill: Backfill, *, exactly: bool) -> Count:
         raise CannotDoError(str(error)) from error
 
 
-def _shown_bill(backfills: Backfills, count: Count | None, *, as_json: bool) -> BackfillBill | None:
+def _shown_estimate(
+    backfills: Backfills, count: Count | None, *, as_json: bool
+) -> BackfillEstimate | None:
     if count is None:
         return None
-    bill = bill_of(count.work, backfills.setup, backfills.prices)
+    estimate = estimate_of(count.work, backfills.setup, backfills.prices)
     if not as_json:
-        print_bill(count, bill, backfills.prices.region)
-    return bill_document(count, bill)
+        print_estimate(count, estimate, backfills.prices.region)
+    return estimate_document(count, estimate)
 
 
 def _start(backfills: Backfills, backfill: Backfill, count: Count | None, *, yes: bool) -> None:
     confirm(f"Start the backfill of {backfill.bucket}?", "nothing was started", yes=yes)
     if count:
-        backfill = replace(
-            backfill, expected_objects=count.work.object_count, expected_bytes=count.work.size_bytes
-        )
+        backfill = replace(backfill, expected_objects=count.work.object_count)
     backfills.start(backfill)

@@ -33,7 +33,6 @@ class Backfill:
         limit: Most objects to queue; None for all.
         archived: Whether objects of GLACIER and DEEP_ARCHIVE are hashed too.
         expected_objects: Objects that were counted before it was started; None if none were.
-        expected_bytes: Their size.
         executions: Executions of the state machine so far; each after the first resumes it.
         part_count: Number of its parts; None until it is planned.
         ended_at: When it was stopped, or when its last object was queued; ISO 8601 UTC.
@@ -49,7 +48,6 @@ class Backfill:
     limit: int | None = None
     archived: bool = False
     expected_objects: int | None = None
-    expected_bytes: int | None = None
     executions: int = 1
     part_count: int | None = None
     ended_at: str | None = None

@@ -49,7 +49,7 @@ _SQS_BATCH: Final = 10
 
 
 class Group(StrEnum):
-    """A part of a bill."""
+    """A part of an estimate."""
 
     RETRIEVAL = "retrieval"
     """What S3 adds for reading objects of cheap storage classes."""
@@ -95,19 +95,19 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A line of a bill."""
+    """A line of an estimate."""
 
     group: Annotated[Group, "Part of the backfill."]
-    name: Annotated[str, "Item of the bill."]
+    name: Annotated[str, "Item of the estimate."]
     requests: Annotated[float, "Number of requests or other units."]
     usd: float
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
+class Estimate:
     """The cost and the time of a backfill."""
 
-    items: Annotated[tuple[Item, ...], "Lines of the bill."]
+    items: Annotated[tuple[Item, ...], "Lines of the estimate."]
     hours: Annotated[float, "Estimated time until the last object is hashed."]
     limited_by: Annotated[Limit, "The limit that determines the time."]
     rows_usd_per_month: Annotated[float, "Storage of the rows, with point-in-time recovery."]
@@ -130,15 +130,15 @@ class Bill:
         return sum(item.usd for item in self.items if item.group is group)
 
 
-def bill_of(work: Work, setup: Setup, prices: Prices) -> Bill:
-    """The bill of a backfill of which nothing is recorded yet, without a free tier or a retry."""
+def estimate_of(work: Work, setup: Setup, prices: Prices) -> Estimate:
+    """Estimate a backfill of which nothing is recorded yet, without a free tier or a retry."""
     seconds, limit = _duration(work, setup)
     items = _orchestration(work, setup, prices, seconds) + _hashing(work, setup, prices)
     stored = (_ROW_BYTES + _INDEX_BYTES) * listed.TABLE_BYTE_MONTH.each
     rows = work.object_count * (stored + _ROW_BYTES * listed.BACKUP_BYTE_MONTH.each)
     checksums = work.object_count * listed.BATCH_OBJECT.each + listed.BATCH_JOB.each
     checksums += work.size_bytes * listed.CHECKSUM_BYTE.each
-    return Bill(_retrieval(work) + items, seconds / 3600, limit, rows, checksums)
+    return Estimate(_retrieval(work) + items, seconds / 3600, limit, rows, checksums)
 
 
 def _retrieval(work: Work) -> tuple[Item, ...]:
