@@ -115,7 +115,7 @@ _NOT_IN_OVERVIEW: Final = frozenset({"256", "3008"})  # like their neighbors
 _OVERVIEW: Final = (
     Column("memory, network, object", "configuration"),
     _median("baseline", "baseline_mb_per_s", 1),
-    Column("fastest of the other readers", "fastest_other"),
+    Column("fastest alternative", "fastest_other"),
     _median("bucketsum", "mb_per_s", 1),
     _median("speed ÷ baseline", "ratio", 2),
     _median("CPU time ÷ baseline", "cpu_ratio", 2),

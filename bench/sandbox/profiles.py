@@ -59,7 +59,7 @@ class Profile:
             if self.object_bytes % (1000 * _MB) == 0
             else f"{self.object_bytes // _MB} MB"
         )
-        warm = " (after an untimed first read)" if self.warm else ""
+        warm = " (second read)" if self.warm else ""
         return f"{self.memory_mb} MB of memory, {link}, object of {size}{warm}"
 
     def with_object(self, object_bytes: int) -> Profile:

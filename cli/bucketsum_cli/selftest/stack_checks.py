@@ -178,7 +178,7 @@ def _clean_up(scratch: Scratch) -> Finding:
     return passed()
 
 
-CLEAN_UP: Final = Check("clean-up", "nothing of the self-test stays behind", _clean_up)
+CLEAN_UP: Final = Check("clean-up", "the self-test has deleted its data", _clean_up)
 
 LATE_CHECKS: Final = (
     Check("layer", "no compiled wheel is missing from the layer", _layer),
