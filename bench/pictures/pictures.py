@@ -1,4 +1,4 @@
-"""Every picture, by its file, and README, which shows them with their texts."""
+"""Every picture, by its file, and the pages that show them with their texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.cost.measured import measured_in
-from bench.pictures.boxes import boxes
+from bench.pictures.boxes import HOW, PATHS, boxes
 from bench.pictures.cost import chart
 from bench.pictures.session import session
 from bench.pictures.sweep import sweep
@@ -21,29 +21,34 @@ _TEXTS: Final = re.compile(r"<title>(.*)</title>\n<desc>(.*)</desc>")
 
 PICTURES: Final[Mapping[str, Callable[[], str]]] = {
     "cost": lambda: chart(measured_in()),
-    "how": boxes,
+    "how": lambda: boxes(HOW),
+    "paths": lambda: boxes(PATHS),
     "session": lambda: terminal(session()),
     "sweep": sweep,
 }
 """Name of each file in docs/ → its drawing."""
 
+_PAGES: Final = {"paths": "docs/architecture.md"}
+"""The page that shows a picture, if README does not."""
+
 
 def pictures() -> dict[Path, str]:
-    """Return each picture as it has to be, and README.
+    """Return each picture as it has to be, and the pages that show them.
 
     Raises:
-        ValueError: README lacks a picture's markers.
+        ValueError: A page lacks the markers of a picture.
     """
-    drawn = {name: draw() for name, draw in PICTURES.items()}
-    readme = _ROOT / "README.md"
-    text = readme.read_text("utf-8")
-    for name, picture in drawn.items():
-        text = written_between(text, f"picture-{name}", _shown(name, picture))
-    files = {_ROOT / "docs" / f"{name}.svg": picture for name, picture in drawn.items()}
-    return {**files, readme: text}
+    files: dict[Path, str] = {}
+    for name, draw in PICTURES.items():
+        file, page = _ROOT / "docs" / f"{name}.svg", _ROOT / _PAGES.get(name, "README.md")
+        files[file] = draw()
+        text = files.get(page) or page.read_text("utf-8")
+        shown = _shown(files[file], file.relative_to(page.parent))
+        files[page] = written_between(text, f"picture-{name}", shown)
+    return files
 
 
-def _shown(name: str, picture: str) -> str:
+def _shown(picture: str, path: Path) -> str:
     """Return the Markdown that shows *picture*, with its title and its text."""
     [(title, text)] = _TEXTS.findall(picture)
-    return f"![{unescape(title)}: {' '.join(unescape(text).split())}](docs/{name}.svg)"
+    return f"![{unescape(title)}: {' '.join(unescape(text).split())}]({path})"
