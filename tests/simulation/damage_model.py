@@ -35,6 +35,8 @@ class OtherProgram:
             then, only their digests are promised.
         rows: Those whose row was changed: not even that is.
         removed: Those whose row the repair removed, and with it the order of their events.
+        repaired: Those whose row or progress the repair removed: if the same bytes were uploaded
+            several times, their row may be about any of these uploads.
         backfills: Backfills with an attribute that was changed; if an attribute or an item was
             removed, a backfill must not end as if it had listed all.
         has_acted: Whether it has changed anything.
@@ -47,6 +49,7 @@ class OtherProgram:
     backfills: set[str] = field(default_factory=set)
     rows: set[Key] = field(default_factory=set)
     removed: set[Key] = field(default_factory=set)
+    repaired: set[Key] = field(default_factory=set)
     has_acted: bool = False
     _items: set[tuple[str, Key]] = field(default_factory=set)
 
@@ -114,6 +117,7 @@ class OtherProgram:
 
     def repair(self) -> None:
         """Delete the items that were changed, as the reasons of dead letters advise."""
+        self.repaired |= self.objects
         for table, key in sorted(self._items):
             self.schedule.log("a person deletes %s", key)
             self.dynamodb.overwrite(table, key, None)

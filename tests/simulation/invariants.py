@@ -245,7 +245,7 @@ class Invariants:
     ) -> Sequence[Version]:
         same = [each for each in self._s3.history[key, entry] if each.etag == etag]
         exact = [each for each in same if _padded(each.number) == sequencer]
-        if not exact:
+        if not exact or (key, entry) in self._other.repaired:
             return same
         unannounced = [each for each in same if not each.is_announced]
         return sorted({*exact, *unannounced}, key=lambda each: each.number)
