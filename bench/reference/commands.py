@@ -20,9 +20,9 @@ _BEGINNING: Final = """\
 | `--stack NAME` | `BUCKETSUM_STACK` | the stack; `bucketsum` by default |
 | `--region NAME` | `AWS_DEFAULT_REGION` | its Region |
 | `--profile NAME` | `AWS_PROFILE` | the AWS profile with the credentials |
-| `--local` | `BUCKETSUM_HOME` | the local emulator of this clone; outside a clone, of the clone \
-that the command was installed from. `BUCKETSUM_HOME` names the folder of another emulator, such \
-as `.bucketsum/demo` |
+| `--local` | `BUCKETSUM_HOME` | the local emulator of the clone that you are in, or else of the \
+clone that the command was installed from. `BUCKETSUM_HOME` names the folder of another emulator, \
+such as `.bucketsum/demo` |
 | `--json` | | one [JSON document](json.md) on stdout; everything else on stderr |
 | `--yes`, `-y` | | do not ask for confirmation. Without it, a missing answer counts as "no" (exit \
 status 1) |

@@ -63,7 +63,8 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for conf
 count_option = click.option(
     "--count",
     is_flag=True,
-    help="List the bucket to count exactly, even if it has more than a million objects.",
+    help="Count exactly, by listing the bucket. By default, only buckets of up to a million "
+    "objects are listed; for larger ones, CloudWatch's figures are shown.",
 )
 
 

@@ -66,7 +66,8 @@ if TYPE_CHECKING:
 @click.option(
     "--created-only",
     is_flag=True,
-    help="Do not record deletions and restores: their events cost too.",
+    help="Do not record deletions, or objects restored from Glacier, which saves the cost of "
+    "these events.",
 )
 @deploy_option
 @dry_run_option

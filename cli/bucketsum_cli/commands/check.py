@@ -130,18 +130,18 @@ def check(
 
     Results: equal; differs; waiting (the newest version has no digest yet); failed (the object's
     message is in the dead-letter queue); unreadable (the hashing function could not read the
-    object); damaged (another program changed its row); deleted (recorded, but no longer in the
-    bucket); not recorded (neither in the bucket nor recorded).
+    object); damaged (another program changed its record); deleted (recorded, but no longer in the
+    bucket); not recorded (there is no such object and no record of one).
 
     Exits with 1 if a file is not equal to its object.
 
     With --archive, files are compared with the members of an archive in the bucket. For a folder
-    `photos`, the file `photos/a/b.txt` is compared with the member `a/b.txt`, or with `old/a/b.txt`
-    if there is --prefix old/. A file that is not in the archive is `not recorded`. A member without
+    `photos`, the file `photos/a/b.txt` is compared with the member `a/b.txt`, or, with --prefix
+    old/, with `old/a/b.txt`. A file that is not in the archive is `not recorded`. A member without
     a local file is listed too, and the exit status is then 1.
 
-    With --sums, nothing is hashed here: the SHA-1 of `a/b.txt` in the list is compared with the
-    object `a/b.txt`, or with `old/a/b.txt` if there is --prefix old/.
+    With --sums FILE, no local file is hashed: the SHA-1 that FILE has for `a/b.txt` is compared
+    with the object `a/b.txt`, or, with --prefix old/, with `old/a/b.txt`.
 
     Example: bucketsum check photos --prefix 2026/
     """

@@ -35,7 +35,7 @@ def failures(target: Target, limit: int, as_json: bool) -> None:
 
     Listing increases the messages' receive count and hides them from other consumers for a few
     seconds. Another command, such as a `redrive` that waits for your confirmation or was killed,
-    can hide messages for at most 10 minutes. Of hidden messages, only the number is shown.
+    can hide messages for at most 10 minutes. Hidden messages are only counted.
     Unreadable objects are not listed here; `bucketsum ls` shows them.
 
     Example: bucketsum failures --limit 1000 --json

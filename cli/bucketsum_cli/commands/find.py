@@ -57,7 +57,7 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
     the file). Any other argument is a file, which is hashed locally. With -, the SHA-1s are read
     from stdin, as `sha1sum` prints them. With several SHA-1s or files, --json prints an array.
 
-    Exits with 1 if a SHA-1 is not recorded, or if another program damaged a row.
+    Exits with 1 if a SHA-1 is not recorded, or if another program damaged a record.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """

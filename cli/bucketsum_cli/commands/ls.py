@@ -70,7 +70,7 @@ def ls(
 
     An object that has no digest yet is shown as `waiting`. If no notification to the stack covers
     its key, it is shown as `not covered`: it will not be hashed. An object that could not be read
-    is shown as `unreadable`, with the reason. Exits with 1 if another program damaged a row.
+    is shown as `unreadable`, with the reason. Exits with 1 if another program damaged a record.
 
     With --members, lists the members of the newest recorded version of an archive. PREFIX is then
     the archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1

@@ -35,7 +35,7 @@ _SECTIONS: Final = {
         "status": "Show the state of a stack.",
         "failures": "Show the failed messages and the reasons.",
         "redrive": "Retry the messages that failed.",
-        "stop": "Stop hashing the long object KEY.",
+        "stop": "Stop hashing KEY, a long object.",
         "selftest": "Test a deployed stack end to end.",
         "delete": "Delete a stack and the buckets that it created.",
     },

@@ -44,7 +44,7 @@ def show(target: Target, key: str, as_json: bool) -> None:
     Shows all versions of KEY, newest first. For a member of an archive, write KEY!/PATH. If a
     long object is still being hashed, its progress is shown above the versions.
 
-    Exits with 1 if there is nothing to show, or if another program damaged a row or the progress.
+    Exits with 1 if there is nothing to show, or if another program damaged a record of KEY.
 
     Example: bucketsum show photos/cat.jpg
     """

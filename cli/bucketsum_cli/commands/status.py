@@ -46,16 +46,17 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
 
     Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;
     the estimated Lambda cost of the hashing function this month; long objects in progress; and
-    running sweeps. Names a problem if the objects of a bucket are no longer hashed (`bucketsum
-    buckets` has the details), or if Lambda no longer invokes the function for the queue.
+    running sweeps (`bucketsum tune`). Reports a problem if the objects of a bucket are no longer
+    hashed (`bucketsum buckets` has the details), or if Lambda no longer invokes the function for
+    the queue.
 
     Numbers of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads
     ten metrics, which costs 0.0001 USD (with --watch, each time). Values that your credentials do
     not allow you to read are left out.
 
     Exits with 1 if there are messages in the dead-letter queue, if new objects of a bucket are not
-    hashed, if the event source mapping is disabled, or if a long object's progress is damaged. With
-    --watch, exits with 0 after Ctrl-C.
+    hashed, if the event source mapping is disabled, or if the record of a long object is damaged.
+    With --watch, exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """

@@ -36,11 +36,12 @@ class StopResult:
 @json_option(StopResult)
 @bucket_options
 def stop(target: Target, key: str, as_json: bool) -> None:
-    """Stop hashing the long object KEY.
+    """Stop hashing KEY, a long object.
 
-    A long object is hashed in slices, one in each invocation. The current slice is hashed to its
-    end, and the progress is saved; no further slice begins. The object is recorded as unreadable;
-    the reason says that it was stopped. `bucketsum redrive --key KEY` resumes hashing it.
+    A long object is too large for one invocation, so it is hashed in slices, one in each
+    invocation. The current slice is hashed to its end, and the progress is saved; no further slice
+    begins. The object is then shown as `unreadable`, with the reason that it was stopped.
+    `bucketsum redrive --key KEY` resumes hashing it.
 
     Exits with 1 if KEY is not being hashed in slices.
 

@@ -125,12 +125,13 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                          help=f"Connections per object: 1 to {STREAMS_MAX}, or auto (default)."),
             click.option("--workload", type=_choice(WorkloadName), metavar="NAME", is_eager=True,
                          help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}; "
-                              "--workload NAME --help shows its own options."),
+                              "docs/sweeps.md explains them, and --workload NAME --help shows the "
+                              "options of one."),
             *_workload_options(),
             click.option("--concurrency", type=_INTEGERS, metavar="N,...",
                          help="Concurrent invocations per cell; 1 by default."),
             click.option("--runs", type=int, metavar="N",
-                         help="Number of times that each cell is measured; "
+                         help="How often each cell is measured in this sweep; "
                               f"{DEFAULT_REPETITIONS} by default."),
             click.option("--strategy", type=_choice(StrategyName), metavar="NAME",
                          help="Setting to recommend: "
@@ -154,9 +155,9 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="With --here: price of this machine per hour; without it, costs are "
                               "unknown."),
             click.option("--confine", type=_choice(Confinement), metavar="LIMIT",
-                         help="With --here: limit on each process: memory (the memory size of the "
-                              "cell), lambda (also Lambda's CPU share), none. Default: memory if "
-                              "control groups are writable, otherwise none."),
+                         help="With --here: limit each process. `memory` limits its memory to that "
+                              "of the cell, `lambda` its CPU share too, and `none` nothing. By "
+                              "default memory if control groups are writable, otherwise none."),
             click.option("--disk", "disks", multiple=True, metavar="FOLDER",
                          type=click.Path(path_type=Path),
                          help="With --here: folder on a disk for temporary files; may be repeated, "

@@ -42,7 +42,7 @@ _backfill_argument = click.argument(
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List backfills, newest first.
 
-    Exits with 1 if another program damaged a backfill.
+    Exits with 1 if another program damaged the record of a backfill.
 
     Example: bucketsum backfill list
     """

@@ -60,7 +60,11 @@ class StartedBackfill:
 @click.argument("bucket", metavar="BUCKET", type=BucketName())
 @prefix_option("Hash only keys that begin with TEXT.")
 @click.option("--versions", is_flag=True, help="Also hash overwritten versions.")
-@click.option("--archived", is_flag=True, help="Also queue objects in GLACIER and DEEP_ARCHIVE.")
+@click.option(
+    "--archived",
+    is_flag=True,
+    help="Also queue objects in GLACIER and DEEP_ARCHIVE; only restored ones can be hashed.",
+)
 @click.option(
     "--inventory",
     metavar="URL",

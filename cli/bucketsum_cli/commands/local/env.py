@@ -14,7 +14,7 @@ from bucketsum_cli.terminal.output import print_json, print_text
 @click.command("env")
 @json_option(dict[str, str])
 def env(as_json: bool) -> None:
-    """Print the variables with which other programs use the emulator.
+    """Print the environment variables that make other programs use the emulator.
 
     The AWS CLI, SDKs and other S3 clients then use the emulator, and no real account.
 

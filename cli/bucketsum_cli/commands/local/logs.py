@@ -31,8 +31,8 @@ _EMULATOR_LINES: Final = 200
 def logs(follow: bool, emulator_log: bool) -> None:
     """Show the log of the hashing function.
 
-    `Max Memory Used` comes from the emulator: it does not measure the function. If the function
-    cannot start, only --emulator shows the reason.
+    The emulator does not measure the function's memory: `Max Memory Used` means nothing. If the
+    function cannot start, only --emulator shows the reason.
     """
     if follow and emulator_log:
         raise click.UsageError("--follow cannot be used with --emulator")

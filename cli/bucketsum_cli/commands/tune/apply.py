@@ -52,7 +52,7 @@ def apply(
     The next `sam deploy --config-file deploy.toml` uses the new values. If there is no deploy.toml,
     samconfig.toml is changed instead.
 
-    Shows the change of the file and the gain over the deployed setting, and asks for confirmation.
+    Shows the change to the file and the gain over the deployed setting, and asks for confirmation.
     The rest of the file stays as it is.
 
     Exits with 1 if you decline.

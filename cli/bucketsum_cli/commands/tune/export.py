@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--format", "kind", type=click.Choice(["csv", "rows", "json"]), default="json",
               show_default=True,
-              help="csv: one line per sample (one invocation); rows: CSV, one line per file of "
-                   "a sample (workload transfer); json: everything.")  # fmt: skip
+              help="csv: one line per sample (one invocation); rows: CSV, one line per "
+                   "transferred file (workload transfer only); json: everything.")  # fmt: skip
 @output_option("Output file; by default -, which is stdout.", default="-")
 @json_option()
 @stack_options

@@ -21,7 +21,7 @@ from bucketsum_cli.tune.report.table_view import print_runs
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List runs, newest first.
 
-    Exits with 1 if another program damaged a run.
+    Exits with 1 if another program damaged the record of a run.
 
     Example: bucketsum tune list
     """
