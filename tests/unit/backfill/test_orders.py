@@ -318,6 +318,22 @@ def test_an_unreadable_object_replaces_nothing_that_may_be_newer(*, deleted: boo
     assert world.row() == row
 
 
+def test_an_unreadable_object_keeps_the_time_of_its_event() -> None:
+    """S3 lists when its upload was begun: an older object that was listed is not newer than it."""
+    world = new_world()
+    world.bucket.put()
+    world.bucket.list()
+    world.bucket.put()
+    world.bucket.list(BEGUN)
+    world.bucket.is_denied = True
+    world.handle_event(1)
+    arrived_at = world.row().arrived_at
+    assert world.handle_listed(1) is Outcome.UNREADABLE
+    assert isinstance(world.listed_result(0).failure, ObjectUnreadable)
+    row = world.row()
+    assert (row.etag, row.arrived_at) == (world.bucket.listings[1].etag, arrived_at)
+
+
 @pytest.mark.parametrize("digest", [None, {"S": "zz"}, {"N": "5"}])
 def test_a_backfill_hashes_a_row_without_a_digest_again(digest: dict[str, str] | None) -> None:
     """Another program took the digest of a hashed row, or wrote another text in its place."""

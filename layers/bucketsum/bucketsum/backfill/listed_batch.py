@@ -12,6 +12,7 @@ from bucketsum.backfill.backfill_records import Tally
 from bucketsum.backfill.messages import body_of, listed_objects_in
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult
+from bucketsum.hashing.object_rows import SECONDS
 from bucketsum.hashing.result import HashResult
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, Status, row_key_of
@@ -121,8 +122,11 @@ class _ListedHasher:
             return HashResult(listed, outcome)
         # It keeps the row's sequencer, or that of its deletion, so that late events of the row's
         # object change nothing.
-        sequencer = seen.deletion.sequencer if seen.deletion else seen.sequencer
-        return self._hasher.hash(replace(listed, sequencer=sequencer), deadline, seen)
+        if seen.deletion:
+            listed = replace(listed, sequencer=seen.deletion.sequencer)
+        else:
+            listed = replace(listed, sequencer=seen.sequencer, event_time=_time(listed, seen))
+        return self._hasher.hash(listed, deadline, seen)
 
 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
@@ -137,6 +141,17 @@ def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
         return None if row.version.is_null else Outcome.SUPERSEDED
     is_same = row.etag == listed.etag
     return Outcome.UNCHANGED if is_same and row.status is Status.HASHED else None
+
+
+def _time(listed: ObjectCreated, row: Row) -> str:
+    """The time of *listed*; of the object that *row* is about, the later one of both.
+
+    S3 lists the time at which an upload in parts was begun, and an object that was put between that
+    and its end would seem newer.
+    """
+    if row.etag != listed.etag:
+        return listed.event_time
+    return max(row.arrived_at, listed.event_time, key=lambda time: time[:SECONDS])
 
 
 def _parsed(body: str) -> Sequence[ObjectCreated]:

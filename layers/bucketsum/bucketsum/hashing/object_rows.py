@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from bucketsum.hashing.result import ReadObject
     from bucketsum.settings import Settings
 
-_SECONDS: Final = len("2026-11-21T03:04:05")
+SECONDS: Final = len("2026-11-21T03:04:05")
+"""Characters of a time that LastModified has too."""
 
 
 def hashed_row(read: ReadObject, settings: Settings) -> Row:
@@ -42,7 +43,7 @@ def is_newer(created: ObjectCreated, seen: Row | Deletion) -> bool:
     """
     is_same = isinstance(seen, Row) and seen.etag == created.etag and not seen.deletion
     moment = seen.at if isinstance(seen, Deletion) else seen.changed_at
-    return is_same or moment[:_SECONDS] < created.event_time[:_SECONDS]
+    return is_same or moment[:SECONDS] < created.event_time[:SECONDS]
 
 
 def _row_of_event(created: ObjectCreated, status: Status) -> Row:
