@@ -68,7 +68,7 @@ _OBJECT_COUNTS: Final = [10**power for power in range(7)]
 EXPERIMENTS: Final = (
     Experiment(
         "transfer-patterns",
-        "100 files of 156 MB, with one vCPU and the network's burst",
+        "100 files, 156 MB together, with one vCPU and the network's burst",
         {**_TRANSFER, "client": ["libcurl", "boto3"],
          "pattern": ["serial", "parallel", "saturated", "limited:4", "limited:16", "staccato"]},
         _TRANSFER_QUICK | {"pattern": ["serial", "limited:4"]},
