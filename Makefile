@@ -136,5 +136,5 @@ lock: .venv/.ready ## Write the lock files of the project, the layer and the aud
 clean: ## Stop the local emulators, and delete all generated files that git ignores (deploy.toml stays)
 	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/*/; do \
 	  ! test -f "$$home/local.json" || BUCKETSUM_HOME="$$home" $(BIN)/bucketsum local down; done
-	@rm -rf .venv dist tests/template/asl/node_modules .aws-sam .bucketsum .coverage* .hypothesis .*_cache *.egg-info
+	@rm -rf .venv dist tests/template/asl/node_modules .aws-sam .bucketsum .coverage* .hypothesis .*_cache *.egg-info hs_err_pid*.log
 	@find . -name __pycache__ -prune -exec rm -rf {} +

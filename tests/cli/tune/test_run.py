@@ -250,7 +250,7 @@ def test_cells_that_cannot_run_are_named_before_the_start(
         (("none.json",), "none.json cannot be read: No such file"),
         (("--memory", "512", "--chunk", "1 parsec", "--object-size", "1MB"), "is not a valid size"),
         (("--confine", "foo"), "'foo' is not one of 'none', 'memory', 'lambda'."),
-        (("--workload", "foo"), "is not one of 'hash', 'unzip', 'fetch', 'transfer', 'records'."),
+        (("--workload", "foo"), "is not one of " + ", ".join(map(repr, map(str, WORKLOADS)))),
         ((*AXES, "--weight", "0.5"), "need a --strategy"),
         ((*AXES, "--max-usd", "0.0000001"), "above the limit of 0.0000001 (--max-usd)"),
         (("--memory", "128"), "give either --object-size (sizes"),
