@@ -247,6 +247,7 @@ def test_another_emulator_is_named_by_a_variable(
     assert emulator_state.local_project() == project.separate("demo")
     ended = run("ls", "--local")
     assert (ended.status, str(home) in ended.err) == (2, True)
+    assert "`bucketsum local up`" in ended.err
     assert f"unset {emulator_state.HOME_VARIABLE}" in ended.err
 
 

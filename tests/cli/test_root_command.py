@@ -218,6 +218,14 @@ def test_the_help_has_each_command_with_the_first_line_of_its_own_help(run: Run)
         assert re.search(rf"^  {name} +{text}$", shown, re.MULTILINE)
 
 
+@pytest.mark.parametrize("command", ["detach", "attach", "selftest"])
+def test_no_line_of_a_help_ends_within_a_word(run: Run, command: str) -> None:
+    """An option is whole, so that it can be copied, and its hyphens are those of the keyboard."""
+    shown = run(command, "--help").out
+    assert "\u2011" not in shown
+    assert not re.search(r"\w-$", shown, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("--version",), ("--help",), ("ls", "--help"), *[("tune", "list", "--help")] * is_installed()],

@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from bucketsum import __version__
+from bucketsum_cli.arguments.help_text import HelpText
 from bucketsum_cli.commands.lab import is_installed
 from bucketsum_cli.commands.lazy_group import LazyGroup
 from bucketsum_cli.terminal.errors import CannotDoError, unexpected
@@ -47,6 +48,8 @@ _PLACES: Final = {
     for section in _SECTIONS.values()
     for name in section
 }
+
+click.Context.formatter_class = HelpText  # of every command
 
 
 @click.group(

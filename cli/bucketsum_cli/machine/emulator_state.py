@@ -141,8 +141,8 @@ def running(project: LocalProject) -> LocalAws:
     raise CannotDoError(
         f"the local emulator of {project.folder} is not running; start it with `bucketsum local up`"
         if project.is_usual
-        else f"no local emulator is running in {project.home} ({HOME_VARIABLE}); unset "
-        f"{HOME_VARIABLE} to use the one of {project.folder}"
+        else f"no local emulator is running in {project.home} ({HOME_VARIABLE}); start it "
+        f"with `bucketsum local up`, or unset {HOME_VARIABLE} to use the one of {project.folder}"
     )
 
 
