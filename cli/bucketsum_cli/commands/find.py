@@ -24,7 +24,15 @@ from bucketsum_cli.objects.rows import (
 )
 from bucketsum_cli.objects.sums import sums_in
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.output import moment_text, note, print_json, progress, say, size_text
+from bucketsum_cli.terminal.output import (
+    moment_text,
+    note,
+    print_json,
+    progress,
+    say,
+    size_text,
+    with_bar,
+)
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
@@ -63,7 +71,10 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
     """
     wanted = [*_wanted(contents)]
     stack = target.find()
-    matches = {sha1: _rows_with(stack, sha1, target.bucket) for _, sha1 in wanted}
+    matches = {
+        sha1: _rows_with(stack, sha1, target.bucket)
+        for _, sha1 in with_bar(wanted, "finding", len(wanted))
+    }
     if as_json:
         results = [FindResult(sha1, [*map(recorded_row, matches[sha1])]) for _, sha1 in wanted]
         print_json(results[0] if contents == (wanted[0][0],) else results)

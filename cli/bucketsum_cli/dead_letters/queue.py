@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, events_of, why
+from bucketsum_cli.terminal.output import progress
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -32,24 +33,35 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadL
     sqs = stack.client("sqs")
     messages: dict[str, DeadLetter] = {}
     try:
-        while len(messages) < limit:
-            answer = sqs.receive_message(
-                QueueUrl=stack.dead_letter_queue_url,
-                MaxNumberOfMessages=min(_BATCH_MESSAGES, limit - len(messages)),
-                MessageAttributeNames=["All"],
-                MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
-                VisibilityTimeout=hold_seconds,
-                WaitTimeSeconds=_POLL_SECONDS,
-            )
-            letters = map(dead_letter_of, answer.get("Messages", ()))
-            page = {letter.message_id: letter for letter in letters}
-            is_last = not page.keys() - messages.keys()  # it is empty, or our own come again
-            messages |= page
-            if is_last:
-                break
+        with progress("{task.completed} messages", passing=True) as bar:
+            task = bar.add_task("receiving", total=None)
+            while len(messages) < limit:
+                most = min(_BATCH_MESSAGES, limit - len(messages))
+                page = _received(sqs, stack.dead_letter_queue_url, most, hold_seconds)
+                is_last = not page.keys() - messages.keys()  # it is empty, or our own come again
+                messages |= page
+                bar.update(task, completed=len(messages))
+                if is_last:
+                    break
         yield sorted(messages.values(), key=lambda message: message.sent_at)
     finally:
         _release(sqs, stack.dead_letter_queue_url, messages.values())
+
+
+def _received(
+    sqs: SQSClient, queue_url: str, most: int, hold_seconds: int
+) -> dict[str, DeadLetter]:
+    """Receive up to *most* messages by their ids."""
+    answer = sqs.receive_message(
+        QueueUrl=queue_url,
+        MaxNumberOfMessages=most,
+        MessageAttributeNames=["All"],
+        MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
+        VisibilityTimeout=hold_seconds,
+        WaitTimeSeconds=_POLL_SECONDS,
+    )
+    letters = map(dead_letter_of, answer.get("Messages", ()))
+    return {letter.message_id: letter for letter in letters}
 
 
 def hidden_count(stack: Stack) -> int:

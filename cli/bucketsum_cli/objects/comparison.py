@@ -13,7 +13,7 @@ from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
 from bucketsum_cli.objects.versions import ObjectVersion, newest_version
-from bucketsum_cli.terminal.output import progress
+from bucketsum_cli.terminal.output import progress, with_bar
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
@@ -143,7 +143,7 @@ def compare_sums(
     """Compare each name and SHA-1 of *sums*, several at a time; the key is *prefix* + name."""
     with ThreadPoolExecutor(_FILES_AT_A_TIME) as pool:
         keys = [prefix + name for name, _ in sums]
-        counterparts = pool.map(counterpart_of, keys)
+        counterparts = with_bar(pool.map(counterpart_of, keys), "comparing", len(keys))
         return [
             Comparison(LocalFile(Path(name), key, 0), sha1, counterpart)
             for (name, sha1), key, counterpart in zip(sums, keys, counterparts, strict=True)

@@ -18,7 +18,7 @@ from bucketsum_cli.objects.rows import digest_cell, recorded_row
 from bucketsum_cli.objects.versions import newest_version
 from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.output import moment_text, note, print_json_array, size_text
+from bucketsum_cli.terminal.output import moment_text, note, print_json_array, size_text, with_bar
 from bucketsum_cli.terminal.tables import SHA1, SIZE, Cell, Column, print_table
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def members_by_path(stack: Stack, key: str, folder: str) -> tuple[dict[str, Row]
             f"`bucketsum ls {shlex.quote(key)}` and `bucketsum failures`"
         )
     members = ArchiveMembers(stack, _required_archive(key, newest.row))
-    paths = {row.member.path: row for row in members if row.member}
+    listed = with_bar(members, "reading the archive's rows")
+    paths = {row.member.path: row for row in listed if row.member}
     if members.problem:
         note(members.problem)
     named = {}

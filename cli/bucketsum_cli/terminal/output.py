@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
@@ -25,6 +25,8 @@ from bucketsum_cli.terminal.screen import write, write_line
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+_Item = TypeVar("_Item")
 
 STDOUT: Final = Path("-")
 """Stands for stdout as the file of an option."""
@@ -108,6 +110,12 @@ def progress(text: str = "", *, in_bytes: bool = False, passing: bool = False) -
         transient=passing,
         disable=passing and not console.is_terminal,
     )
+
+
+def with_bar(items: Iterable[_Item], task: str, total: int | None = None) -> Iterator[_Item]:
+    """Yield *items*; meanwhile, passing progress counts them."""
+    with progress("{task.completed:,.0f}", passing=True) as shown:
+        yield from shown.track(items, total=total, description=task)
 
 
 def print_json(document: object) -> None:
