@@ -17,7 +17,7 @@ from bucketsum.prices import prices_in
 from bucketsum_cli.aws import bucket_figures
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
-from bucketsum_cli.backfill.views import print_estimate
+from bucketsum_cli.backfill.views import print_estimate, time_text
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -65,6 +65,15 @@ def test_the_estimate_of_a_billion_objects(run: Run, executions: dict[str, Any])
     assert estimate["limited_by"] == "BackfillConcurrency"
     assert ended.document["backfill"] is None
     assert executions == {}
+
+
+@pytest.mark.parametrize(
+    ("hours", "shown"),
+    [(1e-6, "1 s"), (0.02, "1 min 12 s"), (1.5, "1 h 30 min"), (50, "50 h (2.1 days)")],
+)
+def test_a_time_has_units_that_fit_it(hours: float, shown: str) -> None:
+    """As in `tune` and `status`; "0.0 minutes" would be no time."""
+    assert time_text(hours) == shown
 
 
 def test_what_is_in_the_bucket_is_counted(

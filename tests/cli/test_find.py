@@ -97,7 +97,7 @@ def test_content_that_is_nowhere_is_a_no(run: Run) -> None:
     ended = run("find", SHA1)
     assert ended.status == 1
     assert f"the SHA-1 {SHA1}" in ended.err
-    assert "`bucketsum backfill` records" in " ".join(ended.err.split())
+    assert "`bucketsum backfill BUCKET` records" in " ".join(ended.err.split())
     ended = run("find", SHA1, "--json")
     assert (ended.status, ended.document["objects"]) == (1, [])
 

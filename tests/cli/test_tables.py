@@ -91,6 +91,25 @@ def test_a_version_is_whole_while_the_key_can_give_way(shown: Callable[..., list
     assert version in shown(60, (KEY, VERSION), ("k" * 50, version))[2]
 
 
+def test_a_version_that_does_not_fit_is_not_cut(shown: Callable[..., list[str]]) -> None:
+    """It stands beside the key if both fit in a line, else below it."""
+    version = "v" * 36
+    narrow = shown(60, (KEY, VERSION, SHA1), ("k", version, DIGEST), ("k" * 30, version, DIGEST))
+    assert narrow[1:] == [
+        f"k  {version}",
+        f"{'':<20}{DIGEST}",
+        "k" * 30,
+        version,
+        f"{'':<20}{DIGEST}",
+    ]
+
+
+def test_a_label_stays_with_a_text_that_does_not_fit(shown: Callable[..., list[str]]) -> None:
+    """The text comes after it, and no empty line follows."""
+    columns = (Column("", shrinks=True), Column("", shrinks=True))
+    assert shown(20, columns, ("long objects", "k" * 19))[1:] == ["long objects", "k" * 19]
+
+
 def test_what_is_folded_is_folded_at_words(shown: Callable[..., list[str]]) -> None:
     """A word is cut only if it is longer than its column."""
     columns = (Column("run"), Column("recommended", shrinks=True))
@@ -98,6 +117,18 @@ def test_what_is_folded_is_folded_at_words(shown: Callable[..., list[str]]) -> N
         "run   recommended",
         "2026  512 MB and one",
         "      stream",
+    ]
+
+
+def test_a_number_is_not_folded_away_from_its_percent_sign(
+    shown: Callable[..., list[str]],
+) -> None:
+    """A percent sign alone in a line says nothing."""
+    columns = (Column("memory"), Column("bottleneck", shrinks=True))
+    assert shown(20, columns, ("128 MB", "cpu share 100 %")) == [
+        "memory  bottleneck",
+        "128 MB  cpu share",
+        "        100 %",
     ]
 
 
@@ -113,6 +144,18 @@ def test_prose_is_folded_at_words_below_its_label(
         "         three four",
         "wrote",
         "/a/path/that/is/too/long",
+    ]
+
+
+def test_prose_can_be_folded_below_another_column(
+    terminal: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Details stay below details, not below the outcome."""
+    terminal(24)
+    say("alarms  passed  one two three", indent=16)
+    assert capsys.readouterr().out.splitlines() == [
+        "alarms  passed  one two",
+        f"{'':<16}three",
     ]
 
 

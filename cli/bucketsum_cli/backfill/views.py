@@ -10,7 +10,7 @@ from bucketsum.errors import DamagedItem
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group
 from bucketsum_cli.terminal.documents import INLINE
-from bucketsum_cli.terminal.formatting import MISSING
+from bucketsum_cli.terminal.formatting import MISSING, duration_text
 from bucketsum_cli.terminal.output import moment_text, say, size_text
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
@@ -123,10 +123,10 @@ def print_estimate(count: Count, estimate: Estimate, region: str) -> None:
 
 
 def time_text(hours: float) -> str:
-    """Hours, with the days if there are several."""
+    """A duration of at least a second, with the days if there are several."""
     if hours >= 2 * _HOURS_PER_DAY:
-        return f"{hours:,.0f} hours ({hours / _HOURS_PER_DAY:.1f} days)"
-    return f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"
+        return f"{hours:,.0f} h ({hours / _HOURS_PER_DAY:.1f} days)"
+    return duration_text(max(1, hours * 3600))
 
 
 def estimate_document(count: Count, estimate: Estimate) -> BackfillEstimate:

@@ -65,11 +65,11 @@ class ComparedFile:
 
 
 _HINTS: Final = {
-    Result.DIFFERS: "`bucketsum show` has all versions of a key; `bucketsum put` uploads again",
+    Result.DIFFERS: "`bucketsum show KEY` has all its versions; `bucketsum put FILE` uploads again",
     Result.WAITING: "repeat this later; `bucketsum status` shows how many messages wait",
     Result.FAILED: "`bucketsum failures` shows the reasons, `bucketsum redrive` tries again",
-    Result.UNREADABLE: "`bucketsum ls` shows the reasons, `bucketsum redrive --key` tries again",
-    Result.NOT_RECORDED: "`bucketsum put` uploads it",
+    Result.UNREADABLE: "`bucketsum ls` shows why, `bucketsum redrive --key KEY` tries again",
+    Result.NOT_RECORDED: "`bucketsum put FILE` uploads it",
 }
 
 

@@ -85,8 +85,8 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
             _print_table(stack, matches[sha1])
         if not matches[sha1]:
             note(
-                f"no object with the SHA-1 {sha1} is recorded; `bucketsum put` uploads a file, "
-                "`bucketsum backfill` records objects that are in the bucket"
+                f"no object with the SHA-1 {sha1} is recorded; `bucketsum put FILE` uploads a "
+                "file, `bucketsum backfill BUCKET` records objects that are in a bucket"
             )
     if not all(matches.values()) or any(map(any_damaged, matches.values())):
         raise SystemExit(ANSWER_IS_NO)

@@ -177,7 +177,7 @@ def _require_coverage(stack: Stack, keys: Sequence[str], *, no_wait: bool) -> No
     if not no_wait:
         raise CannotDoError(
             f"{text}. Nothing was uploaded; choose a --prefix that `bucketsum buckets` shows, or "
-            "upload with --no-wait and run `bucketsum backfill`"
+            f"upload with --no-wait and run `bucketsum backfill {stack.bucket}`"
         )
     note(f"{text}; `bucketsum backfill {stack.bucket}` hashes them")
 

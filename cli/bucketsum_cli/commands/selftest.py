@@ -217,6 +217,6 @@ def _result_of(
     if private:
         detail = redacted(detail, private)
     if shown:
-        line = f"{check.name:<16}  {outcome:<16}  {seconds:>5.1f} s  {detail}"
-        say(line.rstrip(), _STYLES[outcome])
+        line = f"{check.name:<16}  {outcome:<16}  {seconds:>5.1f} s  "
+        say(f"{line}{detail}".rstrip(), _STYLES[outcome], indent=len(line))
     return CheckedProperty(check.name, check.proves, outcome, round(seconds, 3), detail)

@@ -48,9 +48,9 @@ def notes() -> Console:
     return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
-def say(text: str, style: str = "") -> None:
-    """Show a line of the result."""
-    write_line(printable(with_options(text)), style)
+def say(text: str, style: str = "", *, indent: int | None = None) -> None:
+    """Show a line of the result, folded below its label, or with *indent*."""
+    write_line(printable(with_options(text)), style, indent=indent)
 
 
 def note(text: str, style: str = "") -> None:

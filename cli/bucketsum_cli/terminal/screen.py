@@ -13,7 +13,7 @@ from rich.cells import cell_len, chop_cells
 _USUAL_WIDTH: Final = 80
 _WITHOUT_COLOURS: Final = ("dumb", "unknown")
 _WIDEST_LABEL: Final = 24
-_WORD: Final = re.compile(r" *(?:≈ )?[^ ]+")  # a sign stays with its word
+_WORD: Final = re.compile(r" *(?:≈ )?[^ ]+(?: %(?= |$))?")  # a sign stays with its word
 _LABEL: Final = re.compile(r" *(\S+ {2,})?")
 
 
@@ -66,11 +66,17 @@ def write(text: str | bytes, *, to_stderr: bool = False) -> bool:
     return True
 
 
-def write_line(text: str, style: str = "", *, to_stderr: bool = False) -> bool:
-    """Write *text* and the end of the line, on a terminal in *style* and folded at words."""
+def write_line(
+    text: str, style: str = "", *, indent: int | None = None, to_stderr: bool = False
+) -> bool:
+    """Write *text* and the end of the line, on a terminal in *style* and folded at words.
+
+    What is folded has *indent*, by default that of the text behind a label.
+    """
     stream = sys.stderr if to_stderr else sys.stdout
     width = width_of(stream)
-    lines = [text] if width is None else folded(text, width, _indent(text), breaks=False)
+    before = _indent(text) if indent is None else " " * indent
+    lines = [text] if width is None else folded(text, width, before, breaks=False)
     shown = "".join(f"{styled(line, style, stream)}\n" for line in lines)
     return write(shown, to_stderr=to_stderr)
 

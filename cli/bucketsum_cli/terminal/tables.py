@@ -29,8 +29,9 @@ class Column:
     Attributes:
         title: Its heading.
         right: Whether it is aligned to the right, as numbers are.
-        shrinks: Whether it gets narrower on a narrow terminal. What does not fit then is folded; in
-            the first column, it has lines of its own, so that a key is always whole.
+        shrinks: Whether it gets narrower on a narrow terminal. What does not fit then is folded at
+            words. A text in the first column, or a word, that does not fit is never cut: it stands
+            above the rest of the row.
     """
 
     title: str
@@ -99,14 +100,33 @@ class Layout:
     def lines(self, rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
         """The lines of *rows*."""
         for cells in rows:
-            key = cells[0]
-            if self.available and cell_len(key.text) > self.widths[0]:
-                yield from (
-                    styled(part, key.style) for part in chop_cells(key.text, self.available)
-                )
-                yield from self._row([Cell(""), *cells[1:]])
-            else:
+            above = {index for index, cell in enumerate(cells) if self._is_above(index, cell)}
+            if not above:
                 yield from self._row(cells)
+                continue
+            above.add(0)
+            yield from self._above([cells[index] for index in sorted(above)])
+            rest = [Cell("") if index in above else cell for index, cell in enumerate(cells)]
+            if any(cell.text for cell in rest):
+                yield from self._row(rest)
+
+    def _is_above(self, index: int, cell: Cell) -> bool:
+        """Whether *cell* does not fit in its column, and must not be cut."""
+        if not self.available or not (index == 0 or self.columns[index].shrinks):
+            return False
+        words = [cell.text] if index == 0 else cell.text.split(" ")
+        return max(map(cell_len, words)) > self.widths[index]
+
+    def _above(self, cells: Sequence[Cell]) -> Iterator[str]:
+        """The line of *cells*, or lines of each."""
+        available = self.available or 0
+        if cell_len(_GAP.join(cell.text for cell in cells)) <= available:
+            yield _GAP.join(styled(cell.text, cell.style) for cell in cells)
+            return
+        for cell in cells:
+            is_key = cell is cells[0]  # its blanks stay
+            parts = (chop_cells if is_key else folded)(cell.text, available)
+            yield from (styled(part, cell.style) for part in parts)
 
     def _row(self, cells: Sequence[Cell]) -> Iterator[str]:
         parts = [

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import Run
     from bucketsum_lab.results.measurements_table import MeasurementsTable
 
+NO_RUN: Final = "no sweep has run yet; start one with `bucketsum tune run FILE`"
+
 
 class RecordedRuns:
     """The runs in files and in the stack of a target; if both have a run, the file is used.
@@ -47,7 +49,7 @@ class RecordedRuns:
         if run_id == "last":
             newest = next(self.runs(), None)
             if newest is None:
-                raise CannotDoError("no sweep has run yet; start one with `bucketsum tune run`")
+                raise CannotDoError(NO_RUN)
             run_id = _id_of(newest)
         return results_of(self._files if self._files.run(run_id) else self._table, run_id)
 

@@ -20,6 +20,7 @@ from bucketsum_lab.protocol.use import Use, UseCurve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pytest
     from tests.cli.conftest import Run
 
     from bucketsum_lab.protocol.run_records import CellRow
@@ -59,6 +60,20 @@ def test_compare_names_the_bottlenecks_of_both_runs(run: Run, record: Record) ->
     assert text.count("cpu share 100 %") == 2
     pair, _ = json.loads(run("tune", "compare", name, name, "--json").out)["cells"]
     assert pair["after"]["bottleneck"] == "cpu share"
+
+
+def test_what_is_shown_of_a_run_fits_a_terminal_of_80_columns(
+    run: Run, record: Record, terminal: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A setting stands above its numbers, and the legend names only columns that are there."""
+    name = record(CELLS, SAMPLES).run_id
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal(80)
+    compared, shown = run("tune", "compare", name, name).out, run("tune", "show", name).out
+    assert max(map(len, [*compared.splitlines(), *shown.splitlines()])) <= 80
+    assert "\n128 MB, 1 MiB, 20.0 MB\n" in compared
+    assert "not significant" in compared
+    assert "average" not in shown
 
 
 def test_a_run_without_curves_has_no_column_for_bottlenecks(run: Run, record: Record) -> None:

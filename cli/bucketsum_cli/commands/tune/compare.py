@@ -15,15 +15,18 @@ from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs
 from bucketsum_cli.tune.number_texts import chunk_text, percent_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import run_as_json
-from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
+from bucketsum_cli.tune.report.table_view import LOCAL_NOTE, is_narrow
 from bucketsum_cli.tune.results import Results, bottleneck_text, statistic_of
-from bucketsum_cli.tune.setting_labels import has_notable_streams
+from bucketsum_cli.tune.setting_labels import has_notable_streams, streams_text
+
+_NARROW: Final = Column("setting", shrinks=True)
+"""The whole setting, on a terminal without the room for a column of each value."""
 
 _SETTING: Final = (Column("memory", right=True), Column("chunk size", right=True))
 _STREAMS: Final = Column("streams", right=True)
 _DISK: Final = Column("disk", shrinks=True)
+_OBJECT: Final = Column("object", shrinks=True)
 _SPEED: Final = (
-    Column("object", shrinks=True),
     Column("MB/s before", right=True),
     Column("after", right=True),
     Column("change", right=True),
@@ -86,30 +89,50 @@ def _print(before: Results, after: Results) -> None:
     own = list(dict.fromkeys(name for setting in settings for name in setting.own))
     has_limits = any(cell.limit for pair in pairs for cell in (pair.before, pair.after) if cell)
     has_disks = any(pair.disk for pair in pairs)
-    columns = (
-        *_SETTING, *streams, *(Column(name) for name in own), *([_DISK] * has_disks),
-        *_SPEED, *(_LIMITS if has_limits else ()), *_COST,
-    )  # fmt: skip
-    rows = (
-        [
-            pair.memory,
-            chunk_text(pair.setting.chunk_bytes),
-            *(str(pair.setting.streams) for _ in streams),
-            *(str(pair.setting.own.get(name, MISSING)) for name in own),
-            *([pair.disk or MISSING] * has_disks),
-            *_numbers(pair, has_limits=has_limits),
-        ]
-        for pair in pairs
-    )
-    print_table(columns, rows)
+    if is_narrow():
+        texts = (_setting_text(pair, has_streams=bool(streams)) for pair in pairs)
+        rows = ([text, *_numbers(pair)] for text, pair in zip(texts, pairs, strict=True))
+        print_table((_NARROW, *_SPEED, *_COST), rows)
+    else:
+        columns = (
+            *_SETTING, *streams, *(Column(name) for name in own), *([_DISK] * has_disks),
+            _OBJECT, *_SPEED, *(_LIMITS if has_limits else ()), *_COST,
+        )  # fmt: skip
+        rows = (
+            [
+                pair.memory,
+                chunk_text(pair.setting.chunk_bytes),
+                *(str(pair.setting.streams) for _ in streams),
+                *(str(pair.setting.own.get(name, MISSING)) for name in own),
+                *([pair.disk or MISSING] * has_disks),
+                pair.object,
+                *_numbers(pair, has_limits=has_limits),
+            ]
+            for pair in pairs
+        )
+        print_table(columns, rows)
     if not any(pair.before and pair.after for pair in pairs):
         say("no cell was measured in both runs: they have no setting with the same object", "bold")
 
 
-def _numbers(pair: Pair, *, has_limits: bool) -> list[str | Cell]:
+def _setting_text(pair: Pair, *, has_streams: bool) -> str:
+    """The setting and the object of *pair*."""
+    setting = pair.setting
+    return ", ".join(
+        [
+            pair.memory,
+            chunk_text(setting.chunk_bytes),
+            *([streams_text(setting.streams)] * has_streams),
+            *(f"{name} {value}" for name, value in setting.own.items()),
+            *([pair.disk] * bool(pair.disk)),
+            pair.object,
+        ]
+    )
+
+
+def _numbers(pair: Pair, *, has_limits: bool = False) -> list[str | Cell]:
     before, after = pair.before, pair.after
     return [
-        pair.object,
         speed_text(statistic_of(before, "mb_per_s")),
         speed_text(statistic_of(after, "mb_per_s")),
         percent_text(pair.mb_per_s_change),

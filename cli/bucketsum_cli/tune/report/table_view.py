@@ -115,9 +115,7 @@ def _facts(results: Results) -> Iterator[str]:
 
 def _print_table(results: Results) -> None:
     """Print each group under its heading; all groups have the same column widths."""
-    width = width_of()
-    is_narrow = width is not None and width < _WIDE
-    shown = [c for c in columns_of(results, in_report=False) if not (c.is_minor and is_narrow)]
+    shown = [c for c in columns_of(results, in_report=False) if not (c.is_minor and is_narrow())]
     has_long_objects = any(len(shown[0].text(cell)) > _SHORT_OBJECT for cell in results.cells)
     columns = [
         Column(
@@ -138,6 +136,12 @@ def _print_table(results: Results) -> None:
     write("".join(f"{line}\n" for line in lines))
 
 
+def is_narrow() -> bool:
+    """Whether a line has no room for all columns."""
+    width = width_of()
+    return width is not None and width < _WIDE
+
+
 def _styled(results: Results, cell: CellRow, columns: Sequence[TableColumn]) -> list[str | Cell]:
     *texts, remarks = (column.text(cell) for column in columns)
     style = "red" if has_failed(cell) else "green" if results.is_recommended(cell) else ""
@@ -145,12 +149,10 @@ def _styled(results: Results, cell: CellRow, columns: Sequence[TableColumn]) -> 
 
 
 def _legend(results: Results) -> str:
-    notes = [
-        "MB/s: from the median of the warm runs",
-        "average: from their mean",
-        "objects/h: of one execution environment",
-        "±: their standard deviation",
-    ]
+    notes = ["MB/s: from the median of the warm runs"]
+    if not is_narrow():  # else there are no such columns
+        notes += ["average: from their mean", "objects/h: of one execution environment"]
+    notes.append("±: their standard deviation")
     if any(sample.is_cold for samples in results.samples.values() for sample in samples):
         notes.append(f"{COLD} cold, not counted")
     statistics = [stats for _, stats in measured(results.cells)]
