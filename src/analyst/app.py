@@ -52,7 +52,7 @@ def sum_up(run_id: str, end: ExecutionEnd) -> dict[str, Any]:
 
 @logger.inject_lambda_context
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda passes both
-    """Sum a run up, after its last state or after its execution was broken off."""
+    """Summarize a run after its last state, or after its execution failed or was stopped."""
     if "detail" in event:
         run = _MEASUREMENTS.run(run_id_of_detail(event["detail"]))
         if run is None or run.status is not RunStatus.RUNNING:  # it reached its end

@@ -75,7 +75,7 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _close_if_ended(run: Run, cells: list[CellRow], prices: Prices) -> None:
-    """Record the end of an execution that was stopped before the run was there to be closed."""
+    """Record the end of a run whose execution ended before this run was recorded."""
     execution = execution_of(run.execution_arn or "", _STEPFUNCTIONS)
     if execution is None or execution["status"] == RUNNING:
         return

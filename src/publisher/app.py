@@ -56,7 +56,7 @@ def _is_finished(run_id: str) -> bool:
 
 @logger.inject_lambda_context
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda passes both
-    """Publish or clean up, by ``action``; clean up after an execution that was broken off."""
+    """Publish or clean up, by ``action``; clean up if an execution failed or was stopped."""
     if "detail" in event:
         return clean_up(run_id_of_detail(event["detail"]))
     if event["action"] == "publish":

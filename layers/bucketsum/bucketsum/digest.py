@@ -30,11 +30,11 @@ class Crc32:
         self._value = zlib.crc32(data, self._value)
 
     def words(self) -> bytes:
-        """The value in the digest's byte order."""
+        """The value as big-endian bytes."""
         return self._value.to_bytes(self.size_bytes, "big")
 
     def finished(self, _length: int) -> bytes:
-        """The value; it does not depend on the length."""
+        """The value; the other algorithms need the length to finish, CRC-32 does not."""
         return self.words()
 
     def hexdigest(self) -> str:

@@ -6,7 +6,7 @@ import json
 
 
 def plain_cause(error: str | None, cause: str | None) -> str:
-    """``name: text``; of a function's error, which comes as JSON, its type and message.
+    """Return ``name: text``; for a Lambda error, whose cause is JSON, its type and message.
 
     A cause that was cut off in the middle of its JSON stays as it is.
     """

@@ -74,7 +74,7 @@ class MemberRows:
         return MemberWriter(self._write)
 
     def of(self, archive: Row, beginning: str = "") -> Iterator[Row]:
-        """The members of *archive* whose paths have this *beginning*, by path."""
+        """The members of *archive* whose paths start with *beginning*, by path."""
         entry = member_entry(archive.entry, archive.sequencer, beginning)
         return map(row_of, self._items(RowKey(archive.bucket, archive.key, entry)))
 
@@ -152,7 +152,7 @@ class MemberWriter:
         self.add(row.entry, {"PutRequest": {"Item": item_of(row)}})
 
     def add(self, entry: str, request: Any) -> None:  # noqa: ANN401 - a WriteRequest
-        """Send *request* for the sort key *entry* soon; raises as `put`."""
+        """Send *request* for the sort key *entry* soon; raises the same errors as `put`."""
         self._batch[entry] = request
         if len(self._batch) == _BATCH_ROWS:
             self._send()

@@ -192,7 +192,7 @@ def shortened(name: str, room_bytes: int) -> str:
 
 
 def shortened_apart(name: str, room_bytes: int) -> str:
-    """As `shortened`; in addition, no name equals the shortened form of another name."""
+    """Like `shortened`; in addition, no name equals the shortened form of another name."""
     looks_cut = len(name.encode()) > room_bytes - _UTF8_BYTES_MAX and _CUT_END.search(name)
     return _cut(name, room_bytes) if looks_cut else shortened(name, room_bytes)
 

@@ -135,7 +135,7 @@ class _Compared:
         self._md5 = hashlib.md5(usedforsecurity=False)
 
     def read(self, size: int = -1) -> bytes:
-        """Read as of a file; gzip needs no more."""
+        """Read at most *size* bytes and add them to the MD5; gzip calls no other method."""
         data = self._body.read(size)
         self._size_bytes += len(data)
         self._md5.update(data)
@@ -236,7 +236,7 @@ class InventoryReader:
         body.require_equal()
 
     def _listed_object(self, file: str, number: int, row: dict[str, str]) -> ObjectCreated | None:
-        """The object of *row*, which has this *number*, if the backfill is for it.
+        """Return the object in row *number*; None if the backfill leaves it out.
 
         Raises:
             BadInventory: The row describes no object.

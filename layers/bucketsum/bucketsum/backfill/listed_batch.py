@@ -49,7 +49,7 @@ class ListedBatchHasher:
     def handle(
         self, messages: Sequence[ReceivedMessage], deadline: Deadline
     ) -> Iterator[MessageResult]:
-        """Hash the objects that are not recorded; as `BatchHasher.handle`."""
+        """Hash the objects that are not recorded yet; see `BatchHasher.handle` for the contract."""
         try:
             records = self.table.records_at(
                 row_key_of(listed) for message in messages for listed in _objects_in(message)
@@ -82,7 +82,7 @@ class ListedBatchHasher:
 
 @dataclass(frozen=True, slots=True)
 class _ListedHasher:
-    """Hashes listed objects; records decide about those that have one."""
+    """Hashes listed objects, except those whose records show that they need not be read."""
 
     _hasher: ObjectHasher
     _small: SmallObjectHasher | None
@@ -91,7 +91,7 @@ class _ListedHasher:
     def begin(
         self, events: Mapping[int, ObjectEvent], deadline: Deadline
     ) -> Mapping[int, HashResult | ReadObject]:
-        """Begin the small objects that have no record."""
+        """Start to read the small objects that have no record."""
         if not self._small:
             return {}
         unrecorded = {
@@ -159,7 +159,7 @@ def _parsed(body: str) -> Sequence[ObjectCreated]:
 
 
 def _message_of(failed: list[ObjectCreated], received: ReceivedMessage) -> ReceivedMessage:
-    """The message with the objects that *failed* alone: a dead letter names no others."""
+    """Return the message with only the *failed* objects, so that a dead letter names no others."""
     backfill_id = listed_objects_in(received.body).backfill_id
     return replace(received, body=body_of(backfill_id, failed))
 

@@ -25,14 +25,14 @@ _PARTS_PER_ENQUEUER: Final = 4
 
 
 def enqueuers_for(concurrency: int) -> int:
-    """Enqueuers that list in parallel, for the *concurrency* of backfills in the hasher."""
+    """Number of enqueuers that list in parallel, for the hasher's *concurrency* in backfills."""
     return -(-concurrency // _CONCURRENCY_PER_ENQUEUER)
 
 
 def shares_of(
     s3: S3Client, table: BackfillsTable, backfill: Backfill, concurrency: int
 ) -> list[list[int]]:
-    """Numbers of the unfinished parts for each enqueuer; empty if all objects are queued.
+    """Return the part numbers that each enqueuer lists; empty if all objects are queued.
 
     With a limit there is one enqueuer, so that the limit is exact.
 

@@ -154,7 +154,7 @@ def _backfill_of(item: Mapping[str, Any]) -> Backfill:
 
 
 def _moment(text: str) -> str:
-    """Return *text*; raise ValueError if it is no time with its distance from UTC."""
+    """Return *text*; raise ValueError if it is not an ISO 8601 time with a UTC offset."""
     if datetime.fromisoformat(text).tzinfo is None:
         raise ValueError(f"{shown(text)} has no time zone")
     return text

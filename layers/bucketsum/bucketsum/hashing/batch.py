@@ -38,7 +38,7 @@ class EventHasher(Protocol):
         """See `SmallObjectHasher.begin` for the contract."""
 
     def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
-        """Handle one event; as `ObjectHasher.hash`."""
+        """Handle one event; see `ObjectHasher.hash` for the contract."""
 
     def record(self, read: ReadObject) -> HashResult:
         """See `ObjectHasher.record` for the contract."""
@@ -72,7 +72,7 @@ class MessageResult:
 
     @property
     def failed_events(self) -> list[ObjectEvent]:
-        """Events whose results are errors; all of them if not each has a result."""
+        """Events whose results are errors; all events if some have no result."""
         handled: list[ObjectEvent] = [*self.quick, *self.large]
         if len(self.results) != len(handled):
             return handled

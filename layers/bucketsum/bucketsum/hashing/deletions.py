@@ -101,7 +101,7 @@ class Deletions:
 def _refused_deletion(
     item: Mapping[str, Any], row_key: RowKey, deletion: Deletion
 ) -> WriteResult | None:
-    """Why *item* stays as it is; None if the other condition of `Deletions` applies."""
+    """Why *deletion* must not change *item*; None if the write should be tried again."""
     sequencer = comparable_sequencer(deletion.sequencer)
     recorded = sequencer_in(item, "deletion_sequencer")
     if recorded == sequencer:

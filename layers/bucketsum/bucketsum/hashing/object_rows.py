@@ -37,7 +37,7 @@ def unreadable_row(created: ObjectCreated, reason: str | None, settings: Setting
 
 
 def is_newer(created: ObjectCreated, seen: Row | Deletion) -> bool:
-    """Whether S3's times show that *created* is newer; or it is the object of *seen*.
+    """Whether *created* is newer than *seen* by S3's times, or is the same object.
 
     LastModified has whole seconds, and is never later than the object's event.
     """

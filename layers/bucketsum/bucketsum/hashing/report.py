@@ -24,7 +24,7 @@ much as the reading."""
 
 @dataclass(frozen=True, slots=True)
 class ResultReport:
-    """Logs and counts results, with the logger and the metrics of *fates*."""
+    """Logs and counts results; uses the logger and the metrics of a `MessageFates`."""
 
     fates: MessageFates
 

@@ -55,7 +55,7 @@ class Deadline:
         remaining_seconds: Callable[[], float],
         invocation_seconds: float = LONGEST_INVOCATION_SECONDS,
     ) -> None:
-        """An invocation of *invocation_seconds* in all, with *remaining_seconds* at each call."""
+        """*remaining_seconds* returns the seconds left; *invocation_seconds* is the total."""
         self._remaining_seconds = remaining_seconds
         self._invocation_seconds = invocation_seconds
 
@@ -70,7 +70,7 @@ class Deadline:
 
     @property
     def last_begin_seconds(self) -> float:
-        """`LAST_BEGIN_SECONDS`; less in a short invocation."""
+        """Seconds that must be left to begin more work; fewer than usual in a short invocation."""
         third = self._invocation_seconds / 3
         return max(STOP_BEFORE_END_SECONDS, min(LAST_BEGIN_SECONDS, third))
 
@@ -88,7 +88,7 @@ class Deadline:
             raise OutOfTime(reason)
 
     def leaves(self, seconds: float) -> bool:
-        """Whether at least so many *seconds* are left."""
+        """Whether at least *seconds* are left."""
         return self._remaining_seconds() >= seconds
 
     def allows_slow_reading(self, size_bytes: int, memory_mb: int) -> bool:

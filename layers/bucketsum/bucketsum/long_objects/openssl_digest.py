@@ -27,7 +27,7 @@ _SHARED_LIBRARY: Final = "libcrypto.so.3"
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """Shape of a digest.
+    """Sizes, byte order and a test value of a digest algorithm.
 
     Attributes:
         prefix: Beginning of the names of OpenSSL's functions.
@@ -97,7 +97,7 @@ class OpenSslDigest:
         return self.words()
 
     def _native(self, words: bytes) -> bytes:
-        """Words of the digest's byte order in this CPU's, or the other way round."""
+        """Convert *words* from the digest's byte order to this CPU's, or back."""
         if self._algorithm.byte_order == sys.byteorder:
             return words
         size = self._algorithm.word_bytes

@@ -60,7 +60,7 @@ class ProgressTable:
         return each_read(progress_in, (item for page in pages for item in page["Items"]))
 
     def begin(self, progress: Progress) -> Progress:
-        """Write *progress*, unless this or a newer object has it; returns the stored progress."""
+        """Write *progress*, unless the item is of this or a newer object; returns the item."""
         sequencer = comparable_sequencer(progress.sequencer)
         older = compared("etag", "<>", progress.etag) & compared("sequencer", "<", sequencer)
         try:
@@ -111,7 +111,7 @@ class ProgressTable:
         )
 
     def restart(self, seen: Progress, wanted: Progress) -> Progress | None:
-        """Continue the slices by the newer event of *seen* and *wanted*; None if *seen* changed."""
+        """Continue the slices, with the newer of the two events; None if *seen* has changed."""
         is_older = comparable_sequencer(wanted.sequencer) < comparable_sequencer(seen.sequencer)
         newest = seen if is_older else wanted
         return self._changed(
@@ -145,7 +145,7 @@ class ProgressTable:
         changes: Mapping[str, object],
         condition: Condition | None = None,
     ) -> Progress | None:
-        """The item after *changes*; None if it is not as *seen* any more, or not by *condition*."""
+        """Return the changed item; None if *condition* fails: by default, *seen* is current."""
         changes = {**changes, "expires_at": expiry(PROGRESS_DAYS)}
         kept = {name: value for name, value in changes.items() if value is not None}
         removed = [f"#{name}" for name in changes if name not in kept]

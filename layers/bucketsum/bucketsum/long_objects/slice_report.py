@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def publish_slice(report: SliceReport, objects: ResultReport) -> None:
-    """Log and count the slice as *objects* does, and its object at its end."""
+    """Log and count the slice; if its object has an outcome, report it through *objects*."""
     progress, measurement, created = report.progress, report.measurement, report.message.created
     objects.fates.logger.info(
         "slice",

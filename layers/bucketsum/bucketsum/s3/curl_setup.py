@@ -28,7 +28,7 @@ _SCOPE_PARTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _BucketUrls:
-    """Signs URLs of one bucket as botocore signed its first.
+    """Signs URLs of one bucket, in the form of the first URL that botocore signed for it.
 
     Attributes:
         signer: Signs for the bucket's Region.

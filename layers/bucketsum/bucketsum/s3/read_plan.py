@@ -55,7 +55,7 @@ class ReadPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Connections and bytes of a part at an object's beginning, from a memory size on."""
+    """Initial connections and part size for memory sizes of *from_memory_mb* and more."""
 
     from_memory_mb: int
     streams: int

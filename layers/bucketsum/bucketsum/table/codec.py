@@ -58,7 +58,7 @@ def stored(
     read: Callable[[Any], Any] | None = None,
     write: Callable[[Any], Any] | None = None,
 ) -> Mapping[str, object]:
-    """Store a field under another *name*, or as another value: *read* gets a text."""
+    """Store a field under another *name*, or as the result of *write*; *read* reverses it."""
     return {_COLUMN: _Column(name, read, write)}
 
 
@@ -152,13 +152,13 @@ def decoded(kind: type[T], item: Mapping[str, Any], **others: object) -> T:
 
 
 def decoded_part(kind: type[T], item: Mapping[str, Any]) -> T | None:
-    """As `decoded`, of a kind that others nest: None if *item* has none of what it needs."""
+    """Decode a nested dataclass; None if *item* has none of its required attributes."""
     needed = (attribute for _, column in _columns(kind) for attribute in column.needed)
     return None if item.keys().isdisjoint(needed) else decoded(kind, item)
 
 
 def from_values(kind: type[T], values: Mapping[str, Any], **others: object) -> T:
-    """As `decoded`, from plain *values* by name; unknown names are ignored, None is no value."""
+    """Like `decoded`, from plain *values* by name; ignores unknown names and values of None."""
     present = {name: value for name, value in values.items() if value is not None}
     return kind(**others, **_arguments(kind, present, is_item=False))
 

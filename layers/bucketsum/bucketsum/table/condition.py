@@ -46,7 +46,7 @@ def compared(name: str, operator: str, value: str | int) -> Condition:
 
 
 def compared_or_absent(name: str, value: str | None) -> Condition:
-    """Require that the attribute *name* has *value*; None stands for none."""
+    """Require that the attribute *name* equals *value*, or is absent if *value* is None."""
     return absent(name) if value is None else compared(name, "=", value)
 
 

@@ -291,7 +291,7 @@ def _record_in(item: Mapping[str, Any]) -> Row | Deletion | DamagedRow | None:
 
 
 def _refusal(item: Mapping[str, Any], row: Row) -> WriteResult | None:
-    """Why *item* is better than *row*; None if only a deletion was in the way."""
+    """Why *row* must not replace *item*; None if only a deletion prevented it."""
     recorded = sequencer_in(item)
     sequencer = comparable_sequencer(row.sequencer)
     if recorded > sequencer:

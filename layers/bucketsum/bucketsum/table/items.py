@@ -112,7 +112,7 @@ def shown_rows(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
 
 
 def rows_of(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
-    """The rows among *items*; tombstones are left out. Raises as `row_of`."""
+    """The rows among *items*, without tombstones; raises the same errors as `row_of`."""
     return (row_of(item) for item in items if item.get("status") != {"S": NOT_HASHED})
 
 

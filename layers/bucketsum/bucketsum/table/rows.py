@@ -187,7 +187,7 @@ class Row:
 
     @property
     def version(self) -> Version:
-        """The version of the object; not of a member."""
+        """The version of the object; meaningless for a member."""
         return Version.of_entry(self.entry)
 
     @property
@@ -211,7 +211,7 @@ class RowKey:
 
     @property
     def version(self) -> Version:
-        """The version of the object; not of a member."""
+        """The version of the object; meaningless for a member."""
         return Version.of_entry(self.entry)
 
 
