@@ -446,6 +446,7 @@ def test_detaching_what_is_not_attached_is_a_negative_result(run: Run, s3: S3Cli
     ended = run("detach", PHOTOS, "--yes")
     assert ended.status == 1
     assert "is not attached" in ended.err
+    assert "`bucketsum buckets --stack sums`" in ended.err
     assert configuration(s3) == before
 
 

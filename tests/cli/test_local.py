@@ -171,7 +171,8 @@ def test_the_status_says_that_workers_are_not_limited(
 
     printed = capsys.readouterr()
     assert "lambda_shape  no" in printed.out
-    assert "network  lambda" in printed.out
+    assert "network       lambda" in printed.out
+    assert "\\n" not in printed.err
     assert "memory size does not change speed" in printed.err
 
 

@@ -116,6 +116,12 @@ def test_without_a_yes_nothing_is_sent(run: Run, failed: Stack, answer: str) -> 
     assert left_aside(failed) == BODIES
 
 
+def test_the_question_counts_one_message_in_the_singular(run: Run, stack: Stack) -> None:
+    """It is read before a decision."""
+    dead_letter(stack, BODIES[0], reason="SourceUnavailable: S3 throttles")
+    assert "Send 1 message of bucketsum back?" in run("redrive", answer="n\n").err
+
+
 def test_a_yes_is_asked_for_on_stderr(run: Run, failed: Stack) -> None:
     """The document on stdout stays whole."""
     ended = run("redrive", "--json", answer="y\n")

@@ -93,7 +93,10 @@ def detach(
 
     plan = difference(before, change(before))
     if not (plan.removed or bucket in attached):
-        note(f"{bucket} is not attached to the stack {stack.name}")
+        note(
+            f"{bucket} is not attached to the stack {stack.name}; `bucketsum buckets` lists those "
+            "that are"
+        )
         raise SystemExit(ANSWER_IS_NO)
     command = f"bucketsum detach {bucket} --deploy" if bucket in attached else None
     result = planned(stack, bucket, plan, command)

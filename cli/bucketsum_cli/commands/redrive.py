@@ -25,6 +25,7 @@ from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back
 from bucketsum_cli.objects.rows import event_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
         _requeue(stack, keys, as_json=as_json)
         return
     with received(stack, limit, _HOLD_SECONDS) as messages:
-        question = f"Send {len(messages)} messages of {stack.name} back to their queues?"
+        count = count_text(len(messages), "message")
+        question = f"Send {count} of {stack.name} back?"
         confirm(question, "nothing was sent", yes=yes or not messages)
         result = send_back(stack, messages)
     _report(result, as_json=as_json)

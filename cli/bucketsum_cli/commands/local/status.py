@@ -12,7 +12,7 @@ from bucketsum_cli.aws.stack import Stack, find_local_stack
 from bucketsum_cli.local import launcher
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal.documents import fields_of
-from bucketsum_cli.terminal.output import note, print_json
+from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,9 +68,10 @@ def print_status(project: LocalProject, stack: Stack, *, as_json: bool) -> None:
         print_json(facts)
         return
     for name, value in {**fields_of(facts), "lambda_shape": "yes" if limits else "no"}.items():
-        click.echo(f"{name:>14}  {value}")
+        say(f"{name:<12}  {value}")
     if not limits:
+        note("")
         note(
-            "\nControl groups cannot be written here: memory size does not change speed, and "
+            "Control groups cannot be written here: memory size does not change speed, and "
             "memory is not limited. Numbers measured here say nothing about memory sizes."
         )
