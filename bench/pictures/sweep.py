@@ -25,7 +25,7 @@ _MARGIN: Final = 8
 _TOP: Final = 112
 _ROW: Final = 74
 _STYLE: Final = f"""\
-text {{ font-family: {SANS}; fill: var(--ink); font-size: 20px }}
+text {{ font-family: {SANS}; fill: var(--ink); font-size: 18px }}
 .title {{ font-size: 22px; font-weight: 600 }} .strong {{ font-weight: 600 }}
 .note {{ fill: var(--note) }} rect {{ fill: var(--bar) }} .own {{ fill: var(--own) }}
 circle {{ fill: var(--ink); fill-opacity: 0.45 }}"""
@@ -40,7 +40,7 @@ def sweep() -> str:
     task, answer = headline(results).split(": ", 1)
     return drawing(
         headline(results),
-        " ".join(f"{_label(results, *cell)}: {_remarks(results, cell[0])}." for cell in cells),
+        " ".join(_sentence(results, *cell) for cell in cells),
         _TOP + _ROW * len(cells),
         _STYLE,
         f'<text x="{_MARGIN}" y="30" class="title">{escape(task)}</text>',
@@ -62,6 +62,11 @@ def _row(results: Results, cell: CellRow, stats: CellStatistics, top: int, scale
         f'<rect x="{_MARGIN}" y="{top + 32}" width="{stats.mb_per_s * scale:.0f}" height="20" '
         f'rx="3"{own}/>{dots}'
     )
+
+
+def _sentence(results: Results, cell: CellRow, stats: CellStatistics) -> str:
+    parts = (_label(results, cell, stats), _remarks(results, cell))
+    return f"{': '.join(filter(None, parts))}."
 
 
 def _label(results: Results, cell: CellRow, stats: CellStatistics) -> str:

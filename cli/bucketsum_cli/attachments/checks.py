@@ -34,7 +34,9 @@ class Attachment:
 
     bucket: str
     via: Annotated[Via, "Route of the events to the queue."]
-    notified_keys: Annotated[tuple[str, ...], "Keys that are hashed, by notification."]
+    notified_keys: Annotated[
+        tuple[str, ...], "The keys that are hashed: a text for each notification."
+    ]
     problems: Annotated[tuple[str, ...], "Missing parts; empty if the bucket's objects are hashed."]
 
 

@@ -46,7 +46,7 @@ class BackfillEstimate:
     estimate: Estimate = field(metadata=INLINE)
     retrieval_usd: Annotated[float, "US dollars for reading objects of cheap storage classes."]
     orchestration_usd: Annotated[float, "US dollars for finding and queueing the objects."]
-    usd: Annotated[float, "US dollars; of a backfill, the cost so far."]
+    usd: Annotated[float, "Estimated US dollars."]
     requests_priced_as: Annotated[str, "Region of all prices but Lambda's."]
 
 
@@ -69,7 +69,7 @@ class BackfillProgress:
     prefix: Annotated[str | None, "Beginning of the keys; empty for all."] = None
     all_versions: Annotated[bool | None, "Whether overwritten versions are hashed."] = None
     inventory: Annotated[str | None, "URL of the inventory's manifest."] = None
-    limit: Annotated[int | None, "Most objects to queue."] = None
+    limit: Annotated[int | None, "Maximum number of objects to queue."] = None
     cause: Annotated[str | None, "Error and cause of the failed execution."] = None
     part_failures: Annotated[Sequence[PartFailure] | None, "Last failure of each part."] = None
     started_at: Moment | None = None

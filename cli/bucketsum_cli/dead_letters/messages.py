@@ -103,7 +103,9 @@ class FailedMessage:
     """A message in the dead-letter queue."""
 
     message_id: Annotated[str, "Its ID in SQS."]
-    sent_at: Annotated[Moment, "When it was sent to this queue; if SQS moved it, to its first."]
+    sent_at: Annotated[
+        Moment, "When it was sent to this queue; if SQS moved it, to its first queue."
+    ]
     receives: Annotated[int, "How often it was received from the dead-letter queue."]
     reason: str | None
     objects: Sequence[NamedObject]

@@ -54,7 +54,7 @@ class MemberListing:
     archive_status: str | None
     archive_reason: str | None
     members: Annotated[tuple[ListedMember, ...], "Its members by path."]
-    complete: Annotated[bool, "Whether all requested members are there."]
+    complete: Annotated[bool, "Whether all requested members are listed."]
 
 
 def split_name(name: str) -> tuple[str, str | None]:

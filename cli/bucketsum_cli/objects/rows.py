@@ -78,9 +78,9 @@ class RecordedRow:
     deleted_at: Annotated[Moment | None, "When S3 deleted this version."] = None
     deleted_by: Annotated[str | None, "`request` or `lifecycle`."] = None
     expires_at: Annotated[Moment | None, "When the row is removed."] = None
-    sequencer: Annotated[str | None, "Orders the events of a key: that of the object's event."] = (
-        None
-    )
+    sequencer: Annotated[
+        str | None, "Of the object's event; sequencers order the events of a key."
+    ] = None
     deletion_sequencer: Annotated[str | None, "That of the deletion's event."] = None
     member: Annotated[str | None, "Path in the archive."] = None
     method: Annotated[str | None, "Compression method."] = None

@@ -71,7 +71,7 @@ class BucketProblems:
 
 @dataclass(frozen=True, slots=True)
 class StackStatus:
-    """The state of a stack at a time; None for what the credentials do not allow to read."""
+    """The state of a stack; a field is null if the credentials do not allow reading it."""
 
     stack: str
     region: Annotated[str, "AWS Region of the stack."]
@@ -81,13 +81,13 @@ class StackStatus:
     dead_letter_messages: Annotated[int | None, "Failed messages, roughly."]
     activity: Activity = field(metadata=INLINE)
     estimated_usd_this_month: Annotated[
-        float | None, "Lambda's price of the hasher, estimated, in UTC."
+        float | None, "Estimated price of the hasher's Lambda use in this month (UTC)."
     ]
     running_sweeps: Annotated[tuple[str, ...] | None, "Names of sweeps."]
     damaged_sweeps: Annotated[tuple[str, ...], "Names of sweeps that another program changed."]
     long_objects: Annotated[tuple[LongObject, ...] | None, "Objects that are hashed in slices."]
     bucket_problems: Annotated[
-        tuple[BucketProblems, ...] | None, "Buckets of the stack, as of `buckets`."
+        tuple[BucketProblems, ...] | None, "Buckets of the stack, as `buckets` shows them."
     ]
     event_source: Annotated[EventSource | None, "The event source mapping of the arrivals queue."]
     notes: Annotated[tuple[str, ...], "Reasons why fields are null; remarks on prices."]
