@@ -265,7 +265,7 @@ def stack_options(
 
 
 bucket_options = partial(
-    stack_options, bucket_help="An attached bucket; by default the stack's own."
+    stack_options, bucket_help="An attached bucket; by default the one that the stack created."
 )
 """Options that name a stack and one of its buckets."""
 

@@ -59,7 +59,7 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
 
     Lists every object version and every archive member with this SHA-1. Deleted versions, and the
     members of deleted archives, are marked. Versions that were overwritten, or hidden by a delete
-    marker, are not marked, because they still exist.
+    marker, still exist, so they are not marked.
 
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally. With -, the SHA-1s are read

@@ -99,7 +99,7 @@ class SelftestResult:
     default=60,
     show_default=True,
     metavar="SECONDS",
-    help="Maximum time to wait for each row, each log line, and each message in the dead-letter "
+    help="Maximum time to wait for each record, each log line, and each message in the dead-letter "
     "queue.",
 )
 @yes_option

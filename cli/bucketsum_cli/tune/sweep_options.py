@@ -131,7 +131,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--concurrency", type=_INTEGERS, metavar="N,...",
                          help="Concurrent invocations per cell; 1 by default."),
             click.option("--runs", type=int, metavar="N",
-                         help="How often each cell is measured in this sweep; "
+                         help="How many times this sweep measures each cell; "
                               f"{DEFAULT_REPETITIONS} by default."),
             click.option("--strategy", type=_choice(StrategyName), metavar="NAME",
                          help="Setting to recommend: "
@@ -155,8 +155,8 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="With --here: price of this machine per hour; without it, costs are "
                               "unknown."),
             click.option("--confine", type=_choice(Confinement), metavar="LIMIT",
-                         help="With --here: limit each process. `memory` limits its memory to that "
-                              "of the cell, `lambda` its CPU share too, and `none` nothing. By "
+                         help="With --here: limit each process. `memory`: to the memory size of "
+                              "the cell; `lambda`: to its CPU share too; `none`: not at all. By "
                               "default memory if control groups are writable, otherwise none."),
             click.option("--disk", "disks", multiple=True, metavar="FOLDER",
                          type=click.Path(path_type=Path),

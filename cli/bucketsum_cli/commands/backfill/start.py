@@ -91,7 +91,7 @@ class StartedBackfill:
     metavar="BYTES",
     help="Mean size of the objects; needs --objects.",
 )
-@click.option("--wait", is_flag=True, help="Wait until its objects are hashed; Ctrl-C ends only "
+@click.option("--wait", is_flag=True, help="Wait until the objects are hashed; Ctrl-C ends only "
               "the waiting.")  # fmt: skip
 @count_option
 @yes_option

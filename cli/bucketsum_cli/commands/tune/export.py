@@ -33,8 +33,8 @@ def export(target: Target, run_id: str, kind: str, file: Path, as_json: bool) ->
 
     RUN is a name from `bucketsum tune list`, or `last`.
 
-    With --output, --json prints the path of the written file. Without --output, --json needs
-    --format json.
+    With --output, --json prints the path of the written file. Without --output, --json cannot be
+    used with --format csv or rows.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """
