@@ -102,6 +102,23 @@ def test_content_that_is_nowhere_is_a_no(run: Run) -> None:
     assert (ended.status, ended.document["objects"]) == (1, [])
 
 
+@pytest.mark.usefixtures("stack")
+@pytest.mark.parametrize(
+    ("arguments", "doing"),
+    [
+        (("find", SHA1, SHA1[::-1]), "finding"),
+        (("check", "--sums", "-"), "comparing"),
+        (("failures",), "receiving"),
+    ],
+)
+def test_what_may_take_many_requests_shows_its_progress(
+    run: Run, terminal: Callable[[int], None], arguments: tuple[str, ...], doing: str
+) -> None:
+    """On a terminal, and on stderr."""
+    terminal(80)
+    assert doing in run(*arguments, answer=f"{SHA1}  a.txt\n").err
+
+
 @pytest.mark.parametrize("content", ["no/such/file", SHA1[:39], ".", "x\x1b[31m"])
 def test_what_is_neither_digest_nor_file_is_refused(run: Run, content: str) -> None:
     """A digest cut short, a folder, a typing error: told before AWS is asked."""
