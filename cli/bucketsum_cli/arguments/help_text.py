@@ -19,12 +19,12 @@ class HelpText(click.HelpFormatter):
         super().write(string.replace(_UNBROKEN, "-"))
 
     def write_text(self, text: str) -> None:
-        """Write a paragraph."""
+        """Write a paragraph, folded at spaces."""
         super().write_text(text.replace("-", _UNBROKEN))
 
     def write_dl(
         self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Write a list of terms with their meanings."""
+        """Write terms with their meanings, folded at spaces."""
         unbroken = [(term, meaning.replace("-", _UNBROKEN)) for term, meaning in rows]
         super().write_dl(unbroken, col_max, col_spacing)
