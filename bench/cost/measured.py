@@ -92,7 +92,7 @@ def _origin(measured: str, document: dict[str, Any]) -> str:
 
 
 def _speeds(measured: dict[str, Any]) -> Iterator[Speed]:
-    """The deployed reader's, then the baseline's; none of a reader whose samples all failed."""
+    """Yield the deployed reader's speed, then the baseline's; skip a reader without a speed."""
     profile = measured["profile"]
     memory_mb, object_bytes = profile["memory_mb"], profile["object_bytes"]
     link = f"{profile['link_mbit_per_s']:,}{' with a burst' if profile['burst_bytes'] else ''}"

@@ -48,7 +48,7 @@ def planned(sweep: Mapping[str, Any]) -> Plan:
 
 
 def comparison(sweep: Mapping[str, Any], document: Mapping[str, Any]) -> Comparison:
-    """The comparison of everything in *document*, by memory size and place."""
+    """Compare the two places; *document* has the samples by memory size and place."""
     samples: dict[str, list[Sample]] = {
         place: [sample for places in document.values() for sample in _samples(places[place])]
         for place in Place
@@ -62,7 +62,7 @@ def comparison(sweep: Mapping[str, Any], document: Mapping[str, Any]) -> Compari
     help="Only this memory size; may be repeated. The others keep their numbers.",
 )  # fmt: skip
 @options.runs(3)
-@click.option("--resume", is_flag=True, help="Continue a measurement that was broken off.")
+@click.option("--resume", is_flag=True, help="Continue a measurement that was interrupted.")
 @options.as_json
 @options.write_docs(f"bench/measured/{MEASURED.name}", DOCUMENT.name)
 def emulator(
@@ -96,7 +96,7 @@ def emulator(
 
 
 def _measure(sweep: dict[str, Any], file: Path, *, resume: bool) -> None:
-    """Measure the memory size of *sweep* in both places; each is written when it has ended."""
+    """Measure the one memory size of *sweep* in both places; write *file* after each place."""
     [memory_mb] = sweep["memory_mb"]
     places: dict[str, Any] = _read(file).get(str(memory_mb), {}) if resume else {}
     for place in (place for place in Place if place not in places):

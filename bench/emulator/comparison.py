@@ -67,7 +67,7 @@ class Comparison:
         ]
 
     def table(self, remark: str) -> Table:
-        """A row for each cell; the last sentence above it has the recommendations."""
+        """Return a row for each cell; the text above the table ends with the recommendations."""
         rows = tuple(self._row(*pair) for pair in self._pairs())
         columns = (
             Column("memory MB", "memory_mb"),

@@ -43,7 +43,7 @@ def on_emulator(fields: Mapping[str, Any]) -> list[Sample]:
 def in_sandbox(
     fields: Mapping[str, Any], planned: Plan, emulated: Sequence[Sample]
 ) -> Iterator[Sample]:
-    """The samples of the same rounds, with the pauses between those *emulated*."""
+    """Measure the same rounds in the sandbox; each pause is the median pause in *emulated*."""
     pause_seconds = median(pauses(emulated))
     experiment = Experiment(
         "emulator", "", dict(fields), burst_bytes=BURST_BYTES, pause_seconds=pause_seconds
@@ -55,7 +55,7 @@ def in_sandbox(
 
 
 def pauses(samples: Sequence[Sample]) -> Iterator[float]:
-    """Seconds from the end of each sample to the begin of the next one.
+    """Seconds from the end of each sample to the start of the next.
 
     In them the burst allowance grows, so the sandbox has to make them too.
     """

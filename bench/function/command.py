@@ -44,7 +44,7 @@ COMPARED: Final = {
 
 
 def summaries(samples: list[Sample]) -> list[dict[str, Any]]:
-    """One object per variant, in the order of their first samples."""
+    """Return a summary of each variant, in the order of their first samples."""
     by_variant: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         by_variant[sample.variant].append(sample)

@@ -153,7 +153,7 @@ class Runner:
         }
 
     def _compare(self, variant: Variant) -> int:
-        """The number of writes; every digest is compared."""
+        """Return the number of rows written; raise RuntimeError if a digest is wrong."""
         written = [json.loads(line)["Item"] for line in self._requests.read_bytes().splitlines()]
         digests = {item["object"]["S"].partition("/")[2]: item["sha1"]["S"] for item in written}
         if digests != {known.key: known.sha1 for known in self._objects}:

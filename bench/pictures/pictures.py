@@ -1,4 +1,4 @@
-"""Every picture, by its file, and the pages that show them with their texts."""
+"""The pictures of the documents, and the pages that show them with alternative texts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PAGES: Final = {"paths": "docs/architecture.md"}
 
 
 def pictures() -> dict[Path, str]:
-    """Return each picture as it has to be, and the pages that show them.
+    """Return the new content of each picture, and of the pages that show them.
 
     Raises:
         ValueError: A page lacks the markers of a picture.
@@ -49,6 +49,6 @@ def pictures() -> dict[Path, str]:
 
 
 def _shown(picture: str, path: Path) -> str:
-    """Return the Markdown that shows *picture*, with its title and its text."""
+    """Return the Markdown that shows *picture*, with its title and description as the text."""
     [(title, text)] = _TEXTS.findall(picture)
     return f"![{unescape(title)}: {' '.join(unescape(text).split())}]({path})"

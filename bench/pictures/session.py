@@ -76,7 +76,7 @@ def session() -> list[str]:
 
 
 def _deploy() -> None:
-    """Make the stack's table and queue, and the stacks that name them and the bucket."""
+    """Create a table, a queue and a bucket, and stacks whose outputs and metadata name them."""
     boto3.client("dynamodb").create_table(TableName=_STACK, **_TABLE)
     letters = boto3.client("sqs").create_queue(QueueName=_STACK)["QueueUrl"]
     boto3.client("s3").create_bucket(Bucket=_BUCKET)

@@ -32,7 +32,7 @@ circle {{ fill: var(--ink); fill-opacity: 0.45 }}"""
 
 
 def sweep() -> str:
-    """Return the picture; every text in it is one of the report's."""
+    """Return the picture; every text in it comes from the report."""
     results = results_of(RunFiles(MEASURED), RUN)
     cells = measured(results.cells)
     speeds = [speed for cell, _ in cells for speed in _speeds(results, cell)]

@@ -39,7 +39,7 @@ _OURS: Final = ("bucketsum", "collections", "datetime", "pathlib")
 
 
 def schema_of(contexts: Iterable[click.Context]) -> dict[str, Any]:
-    """Return a JSON schema: ``commands`` has their documents, ``$defs`` the types in these.
+    """Return a JSON schema: ``commands`` has each command's documents, ``$defs`` their types.
 
     Raises:
         ValueError: A field has no meaning, neither in its type nor in another.
@@ -82,7 +82,7 @@ def _object(kind: type[Any], shared: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _kinds_in(types: Iterable[Any]) -> Iterator[type[Any]]:
-    """The dataclasses in *types*, each before those that it has."""
+    """Yield the dataclasses in *types*, each before the dataclasses of its fields."""
     for hint in types:
         if isinstance(hint, type) and is_dataclass(hint):
             yield hint
@@ -101,7 +101,7 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
 
 
 def _types(kind: type[Any]) -> dict[str, Any]:
-    """The types of the fields; imports for the type checker are made up for."""
+    """Return the types of the fields, also of names that are imported under TYPE_CHECKING."""
     module = sys.modules[kind.__module__]
     imports = {
         alias.name: getattr(import_module(node.module), alias.name)

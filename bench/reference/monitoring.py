@@ -119,7 +119,7 @@ def _messages(call: ast.Call) -> Iterator[str]:
 
 
 def _levels(call: ast.Call) -> list[str]:
-    """Return the levels of a call of a logger's method; of another call none."""
+    """Return the log levels if *call* is of a logger's method; else an empty list."""
     methods = (
         node
         for node in ast.walk(call.func)
@@ -129,7 +129,7 @@ def _levels(call: ast.Call) -> list[str]:
 
 
 def _fields(call: ast.Call, module: ast.Module) -> Iterator[str]:
-    """Yield the names of the arguments; two asterisks stand for the module's own dictionaries."""
+    """Yield the names of the arguments; for ``**``, the keys of the dictionaries in *module*."""
     if ast.unparse(call.func).endswith(".exception"):
         yield "exception"
     for word in call.keywords:

@@ -54,7 +54,7 @@ def _allowed(parameter: dict[str, Any]) -> str:
 
 
 def alarms() -> str:
-    """Return the table of alarms, with their conditions and what each tells its topic."""
+    """Return the table of alarms, with their conditions and descriptions."""
     resources = _template()["Resources"].items()
     alarms = {
         name: resource["Properties"]

@@ -198,7 +198,7 @@ def listing(objects: Path) -> str:
 
 
 def _await(sandbox: Sandbox, servers: list[subprocess.Popen[str]], log: Path) -> None:
-    """Wait until a response comes through both."""
+    """Wait until nginx answers through the proxy."""
     request = [tool("curl") or "curl", "--silent", "--insecure", "--output", "/dev/null"]
     deadline = time.monotonic() + _START_SECONDS
     while True:

@@ -16,7 +16,7 @@ as_json: Final = json_option()
 
 
 def count(name: str, default: int, text: str, least: int = 1) -> Callable[[FC], FC]:
-    """An integer from *least* on, with the help *text*."""
+    """Return an option for an integer of at least *least*, with the help *text*."""
     return click.option(
         name,
         type=click.IntRange(least),

@@ -24,7 +24,7 @@ class Meter:
         self._wall = time.perf_counter()
 
     def stop(self) -> dict[str, float]:
-        """``seconds``, ``cpu_seconds`` and ``peak_bytes``, the peak memory of the whole life."""
+        """``seconds``, ``cpu_seconds`` and ``peak_bytes``, the peak since the process started."""
         seconds = time.perf_counter() - self._wall
         return {
             "seconds": seconds,

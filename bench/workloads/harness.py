@@ -20,7 +20,7 @@ from bucketsum_lab.protocol.probe import failed
 
 
 def main(programs: str) -> None:
-    """Answer until standard input ends; *programs* is as `WorkloadView.programs`."""
+    """Answer until standard input ends; see `WorkloadView.programs` for *programs*."""
     stream = answers(2)
     if programs:
         resolve_name(programs)()

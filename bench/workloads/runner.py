@@ -53,7 +53,7 @@ def plan(experiment: Experiment) -> Plan:
 def samples_of(
     experiment: Experiment, planned: Plan, done: Collection[tuple[str, int]] = ()
 ) -> Iterator[Sample]:
-    """Measure every round of the plan, in its order, but for the repetitions of cells in *done*."""
+    """Measure the plan's rounds in order; skip the repetitions of cells that are in *done*."""
     objects, workload = FOLDER / "objects", WORKLOADS[planned.sweep.workload]
     programs = view_of(planned.sweep.workload).programs
     known = [ensured(objects, each, workload) for each in planned.objects]

@@ -25,7 +25,7 @@ class SavedSamples:
 
     @classmethod
     def of(cls, experiment: Experiment, folder: Path = FOLDER) -> SavedSamples:
-        """Those of the experiment, whatever its number of runs; a changed one has another file."""
+        """Return the samples of *experiment*; all its fields except ``runs`` decide the file."""
         sweep = {name: value for name, value in experiment.sweep.items() if name != "runs"}
         digest = digest_of([repr(replace(experiment, sweep=sweep)).encode()])
         return cls(folder / "samples" / f"{experiment.name}-{digest.sha1[:12]}.jsonl")

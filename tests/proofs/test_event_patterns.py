@@ -63,7 +63,7 @@ def wrong_matches(template: str) -> list[str]:
 
 
 def test_each_rule_gets_its_events() -> None:
-    """Objects of attached buckets, and sweeps that were broken off; nothing else."""
+    """Objects of attached buckets, and sweeps that failed or were stopped; nothing else."""
     assert wrong_matches(planted("", "")) == []
 
 

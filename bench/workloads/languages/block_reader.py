@@ -1,4 +1,4 @@
-"""Reader of a block file in Python, as `block_reader.cpp`: ``block_reader FILE IDS``."""
+"""Reader of a block file in Python, like `block_reader.cpp`: ``block_reader FILE IDS``."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_the_recommendations_are_compared() -> None:
 
 
 def test_the_pauses_are_the_time_without_a_sample() -> None:
-    """From the end of a sample to the begin of the next one, in the order of time."""
+    """From the end of a sample to the start of the next, in the order of time."""
     cell_id = PLAN.cells[0].cell_id
     samples = [sample(cell_id, 100.0, ended_at) for ended_at in (3.4, 0.0, 1.25)]
     assert [*pauses(samples)] == pytest.approx([0.25, 1.15])

@@ -86,7 +86,7 @@ class Prober:
 
 
 def _process_age_ms() -> int | None:
-    """From the start of this process until now; None if the system does not tell."""
+    """From the start of this process until now; None if the start is unknown."""
     try:
         stat = Path("/proc/self/stat").read_text()
     except OSError:

@@ -169,7 +169,7 @@ class ProberVersions:
         )
 
     def _restore(self, removable: Callable[[str], bool]) -> None:
-        """A running sweep that has updated the function since restores it itself."""
+        """Restore the function, unless another running sweep has updated it and will restore it."""
         latest = self._configuration()
         if removable(latest["Description"]):
             self._set(self._original.memory_mb, self._original.description, latest["RevisionId"])

@@ -17,7 +17,7 @@ _BYTES_IN_TCP_INFO: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The files that the use is read from; tests have other folders."""
+    """Reads files in /proc and of the control group; tests pass other folders."""
 
     proc: Path = Path("/proc")
     groups: Path = Path("/sys/fs/cgroup")

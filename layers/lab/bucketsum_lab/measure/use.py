@@ -25,12 +25,12 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 def _ticks(text: str | None) -> list[int] | None:
-    """User, system, and both of the children that have ended, of a ``stat`` file."""
+    """User and system ticks of a process, then of its ended children, from a ``stat`` file."""
     return [int(word) for word in text.rpartition(")")[2].split()[11:15]] if text else None
 
 
 class UseMeter:
-    """Reads the use from the begin to the end of a ``with`` block; then `curve` has it."""
+    """Reads the use of resources during a ``with`` block; then `curve` returns it."""
 
     def __init__(self, endpoint: str = "", system: System | None = None) -> None:
         """*endpoint* is the address of S3."""

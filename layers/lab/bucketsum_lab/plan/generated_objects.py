@@ -165,7 +165,7 @@ def _in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _sha1_of(chunks: Iterable[bytes]) -> dict[str, str]:
-    """The metadata of an object, which is fixed before the first part is sent."""
+    """The SHA-1 as an object's metadata, which must be set before the first part is sent."""
     return {SHA1_METADATA: digest_of(chunks).sha1}
 
 

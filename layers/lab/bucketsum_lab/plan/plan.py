@@ -213,7 +213,7 @@ def _rounds(sweep: SweepInput, cells: Sequence[Cell], memory_mb: int) -> Rounds:
 
 
 def _widest(cells: Sequence[Cell], own: Sequence[int]) -> list[int]:
-    """The cell of each disk that starts as many execution environments as any cell needs."""
+    """For each disk, the index of the cell with the highest concurrency."""
     widest: dict[str | None, int] = {}
     for index in sorted(own, key=lambda i: (-cells[i].concurrency, cells[i].object.size_bytes)):
         widest.setdefault(cells[index].setting.disk, index)

@@ -79,7 +79,7 @@ def created_object(event: ProbeEvent) -> ObjectCreated:
 
 
 def object_at(bucket: str, key: str, size_bytes: int) -> ObjectCreated:
-    """As `created_object`, of any object."""
+    """Like `created_object`, but for any object."""
     return ObjectCreated(bucket, key, None, None, size_bytes, sequencer="", event_time="")
 
 
@@ -110,7 +110,7 @@ def answer_of(event: ProbeEvent, digest: Digest, meter: Meter) -> ProbeAnswer:
 def checked_answer(
     event: ProbeEvent, digest: Digest, measurement: Measurement, meter: Meter
 ) -> ProbeAnswer:
-    """As `measured_answer`; failed if *digest* differs from the known one."""
+    """Like `measured_answer`; failed if *digest* differs from the known digest."""
     answer = measured_answer(measurement, meter)
     answer["digest_ok"] = digest.sha1 == event["sha1"]
     answer["sha1"] = digest.sha1

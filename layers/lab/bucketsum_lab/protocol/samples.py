@@ -32,7 +32,7 @@ class SampleFailure:
     cause: str | None = None
 
     def __str__(self) -> str:
-        """Both in one text; see `plain_cause`."""
+        """Error and cause in one text; see `plain_cause`."""
         return plain_cause(self.error, self.cause)
 
 

@@ -69,7 +69,7 @@ def bottleneck_of(
 ) -> Bottleneck | None:
     """The limits at which *curves* are for the longest time; None if that is not known.
 
-    Each curve has the bytes of the burst that are left at its begin.
+    Each curve has the bytes of the burst that are left at its start.
     """
     seconds: defaultdict[Limit | None, float] = defaultdict(float)
     total = 0.0
@@ -114,7 +114,7 @@ def _limits(use: Use, curve: UseCurve) -> Iterator[Limit]:
 def _curves(
     cell: CellRow, samples: Iterable[Sample], bursts_left: Mapping[SampleKey, float]
 ) -> Iterator[tuple[UseCurve, float]]:
-    """Curves of warm samples; not of those whose preparations would be judged with them.
+    """Curves of warm samples, except those with too large a share of preparations.
 
     On Lambda, where each has its burst, the CPU share follows from the memory if no group tells it.
     """
@@ -133,7 +133,7 @@ def _curves(
 
 
 def _without_missed(curve: UseCurve, reading: Reading) -> UseCurve:
-    """*curve* without the network's bytes if most of *reading* came in unseen."""
+    """Remove the network bytes from *curve* if it misses too many of the bytes of *reading*."""
     seen = sum((use.network_bytes or 0) + (use.read_bytes or 0) for use in curve.uses)
     if seen >= _SEEN_SHARE_MIN * reading.size_bytes:
         return curve

@@ -48,7 +48,7 @@ class MeasurementsTable:
         return each_read(_run_of, (item for page in pages for item in page["Items"]))
 
     def run(self, run_id: str) -> Run | None:
-        """The run, or None; consistent. As `cells` and `samples`, raises `DamagedItem`."""
+        """Read the run consistently; None if there is none. Raises `DamagedItem`, like `cells`."""
         key = {"run_id": {"S": run_id}, "item": {"S": _RUN_ITEM}}
         response = self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
         return _run_of(response["Item"]) if "Item" in response else None

@@ -38,7 +38,7 @@ class LambdaNetwork:
     connections: int = 1
 
     def is_at_limit(self, use: Use, burst_bytes: float) -> bool:
-        """Whether *use* is, if *burst_bytes* of the burst are left at its begin."""
+        """Whether *use* reaches the limit, if *burst_bytes* of the burst are left at its start."""
         of_connections = CONNECTION_BYTES_PER_S * self.connections * use.seconds
         sustained = SUSTAINED_BYTES_PER_S * use.seconds
         left = {burst_bytes, 0.0} if burst_bytes <= _EMPTY_BYTES else {burst_bytes}
@@ -53,7 +53,7 @@ class MeasuredNetwork:
     bytes_per_s: float | None = None
 
     def is_at_limit(self, use: Use, burst_bytes: float) -> bool:
-        """Whether *use* is; it has no burst, so *burst_bytes* do not matter."""
+        """Whether *use* reaches the limit; there is no burst, so *burst_bytes* do not matter."""
         del burst_bytes
         limit = self.bytes_per_s
         return limit is not None and (use.network_bytes or 0) / use.seconds >= AT_LIMIT * limit
@@ -76,7 +76,7 @@ def key_of(sample: Sample) -> SampleKey:
 
 
 def bursts(samples: Iterable[Sample]) -> dict[SampleKey, float]:
-    """The bytes of the burst that are left at the begin of each of *samples*.
+    """The bytes of the burst that are left at the start of each of *samples*.
 
     Samples of one execution environment share its burst, which is refilled between them.
     """

@@ -117,7 +117,7 @@ def _candidate(
 
 
 def _penalty(candidate: Candidate, strategy: Strategy, deployable: Sequence[Candidate]) -> float:
-    """The number that the best candidate has least of."""
+    """The number that is lowest for the best candidate."""
     if strategy.name in (StrategyName.CHEAPEST, StrategyName.CHEAPEST_AT_LEAST):
         return candidate.usd_per_gb
     if strategy.name in (StrategyName.FASTEST, StrategyName.FASTEST_BELOW):

@@ -34,7 +34,7 @@ class Candidate:
         return self.usd_per_gb * GB_PER_TB
 
     def to_json(self) -> dict[str, Any]:
-        """The form in a run's summary; the parameters have their names of the template."""
+        """The form in a run's summary, with the template's names of the parameters."""
         return {
             "parameters": dict(self.parameters),
             "setting": self.setting.values,

@@ -32,7 +32,7 @@ class ExecutionEnd:
     status: RunStatus | None = None
     """Status of the run if the execution did not reach its own end; else None."""
     failure: str = ""
-    """The reason why the execution was broken off."""
+    """The reason why the execution did not succeed."""
     leftovers: tuple[str, ...] = ()
     """Things that clean-up could not undo."""
 

@@ -42,7 +42,7 @@ def archives_of(total_bytes: int) -> Iterator[tuple[str, int]]:
 
 @lru_cache(maxsize=ITEMS)
 def archive_of(size_bytes: int) -> GeneratedArchive:
-    """The archive, planned once for itself and for the manifest."""
+    """The planned archive, cached: its bytes and the manifest both need it."""
     return GeneratedArchive(size_bytes)
 
 

@@ -29,7 +29,7 @@ class Streaming:
     stopped: Event = field(default_factory=Event)
 
     def run(self, items: Sequence[Item]) -> Timings:
-        """Process all *items*; errors as of `in_threads`."""
+        """Process all *items*; raises the same errors as `in_threads`."""
         started = time.perf_counter()
         left = iter(items)  # threads may share the iterator of a sequence
         working = in_threads([partial(self._work, left)] * self.workers, self.stopped.set)

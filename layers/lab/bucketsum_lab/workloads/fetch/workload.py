@@ -77,7 +77,7 @@ class FetchWorkload(Workload):
         )
 
     def effective(self, variant: Variant) -> Variant:
-        """Drop the page cache of the schedule without a disk."""
+        """Remove `PAGE_CACHE` if the schedule uses no disk."""
         has_disk = dict(variant)[SCHEDULE] != Schedule.STREAM
         return tuple(pair for pair in variant if has_disk or pair[0] is not PAGE_CACHE)
 

@@ -57,7 +57,7 @@ class DataSet:
         return number + 2
 
     def offset(self, number: int) -> int:
-        """The place of the record *number*; of the number of all records, the size."""
+        """The byte offset of record *number*; if *number* is the record count, the total size."""
         regular = min(number, self.records - 2)
         cycles, rest = divmod(regular, _CYCLE)
         offset = cycles * _CYCLE_BYTES + sum(map(_length, range(rest)))

@@ -113,7 +113,7 @@ class DynamoReader(RecordReader):
 
 @cache
 def record_items(connections: int = 1) -> RecordItems:
-    """The table in `RECORDS_TABLE`, over so many connections.
+    """The table in `RECORDS_TABLE`, with a client for this number of connections.
 
     Raises:
         BadSettings: The environment has none.

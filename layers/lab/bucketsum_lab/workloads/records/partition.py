@@ -1,4 +1,4 @@
-"""Partition of a data set into objects with as many records each, plus or minus one."""
+"""Partition of a data set into objects with equal numbers of records, plus or minus one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Partition:
 
     @property
     def stored(self) -> int:
-        """The number of objects that exist: the first ones."""
+        """The number of objects that exist: at most the first `SAMPLED_OBJECTS`."""
         return min(self.objects, SAMPLED_OBJECTS)
 
     def numbers(self, place: int) -> range:

@@ -154,7 +154,7 @@ class PartitionedRangeReader(_RangesReader):
 
 
 class PartitionedReader(PartitionedRangeReader):
-    """Objects with a record wanted, each read whole and once."""
+    """Reads each object that has a wanted record, whole and once."""
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
         """See `RecordReader.fetch_records` for the contract."""

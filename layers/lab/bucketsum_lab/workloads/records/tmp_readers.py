@@ -27,7 +27,7 @@ _SELECT: Final = "SELECT record FROM records WHERE id = ?"
 
 class _TmpReader(RecordReader):
     def _built(self, path: Path) -> None:
-        """Count the bytes of the file at *path*, and drop it from a cold page cache."""
+        """Count the bytes of the file at *path*; for a cold page cache, drop the file from it."""
         self.stored_bytes = path.stat().st_size
         if self._options.page_cache is PageCache.COLD:
             drop(path)

@@ -113,7 +113,7 @@ class RecordsWorkload(Workload):
     undeployable = "the hasher reads no records"
 
     def effective(self, variant: Variant) -> Variant:
-        """Drop the parameters that the layout does not have."""
+        """Remove the parameters that the layout does not have."""
         layout = dict(variant)[LAYOUT]
         without = {
             CONNECTIONS: layout in WITHOUT_CONNECTIONS,

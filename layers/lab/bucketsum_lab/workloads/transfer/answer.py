@@ -115,7 +115,7 @@ def _received(
 
 
 def _arrived(trial: Trial, received: Sequence[_Received]) -> list[SetFile]:
-    """The files as they came, for the list that they are compared with."""
+    """Name, size and SHA-1 of each received file, as in the data set's list."""
 
     def arrived(file: SetFile, sink: Sink) -> SetFile:
         sha1 = sink.sha1() or digest_of(trial.chunks(file)).sha1
@@ -126,7 +126,7 @@ def _arrived(trial: Trial, received: Sequence[_Received]) -> list[SetFile]:
 
 
 def _digest_of(trial: Trial, arrived: Sequence[SetFile]) -> Digest:
-    """The digest of the data set's list: the known one if all files are as it describes them."""
+    """The digest of the list of received files; the known digest if all are correct."""
     size_bytes = sum(file.size_bytes for file in arrived)
     if tuple(arrived) == trial.files:
         return Digest(trial.event["sha1"], size_bytes)

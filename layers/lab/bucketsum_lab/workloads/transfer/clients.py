@@ -126,7 +126,7 @@ class _Boto3PerFile:
         client.close()
 
     def close(self) -> None:
-        """Each file has closed its own."""
+        """Do nothing: `fetch` closes the client of each file."""
 
 
 class _Managed:

@@ -86,7 +86,7 @@ class Trial:
         return client
 
     def drained_bytes(self) -> int:
-        """Read and drop `DRAIN_BYTES` if the sustained network is measured; the bytes read."""
+        """Use up the network burst, unless it is measured; returns the number of bytes read."""
         if self.event["variant"]["network"] == Network.BURST:
             return 0
         drained = 0

@@ -186,13 +186,13 @@ def _members(size_bytes: int) -> list[_Member]:
 
 
 def _name(number: int) -> bytes:
-    """Files in 64 folders, each within one of 64, all of these in one."""
+    """Path of a file: ``symbols`` has 64 folders, each with one subfolder that has the files."""
     module = number % ((FOLDERS - 1) // 2)
     return b"symbols/module%02d.pdb/%08X/part%d.sym" % (module, module * 2654435761 % 2**32, number)
 
 
 def _small_sizes(draw: random.Random, size_bytes: int) -> list[int]:
-    """From one to a thousand in size, together a share of the whole."""
+    """Sizes of the small files: they differ by a factor of up to 1,000."""
     weights = [1000 ** draw.random() for _ in range(FILES - 3)]
     total = size_bytes * _SMALL_SHARE * CONTENT_RATIO / sum(weights)
     return [round(weight * total) + 1 for weight in weights]

@@ -102,7 +102,7 @@ class UnzipWorkload(Workload):
         )
 
     def effective(self, variant: Variant) -> Variant:
-        """Drop the threads of the modes without a disk."""
+        """Remove `THREADS` if the mode uses no disk."""
         has_threads = dict(variant)[MODE] in _KEEPS_ARCHIVE
         return tuple(pair for pair in variant if has_threads or pair[0] is not THREADS)
 
@@ -190,7 +190,7 @@ class UnzipWorkload(Workload):
         return UnzipStatistics.of_values(samples[0].own) if samples else None
 
     def is_deployable(self, setting: Setting) -> bool:
-        """Modes of the template, with the hasher's first engine and its number of threads."""
+        """Whether the template has the mode, with the default engine and number of threads."""
         own = setting.own
         return own["mode"] in (Mode.STREAM, Mode.TMP) and all(
             own.get(parameter.name, parameter.default_value) == parameter.default_value
