@@ -19,7 +19,7 @@ _MOST: Final = 100
 def completing(
     names: Callable[[Target, str], Iterable[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a completion function for click; *names* gets the stack and the typed beginning.
+    """Return a completion function for click; *names* gets the stack and the text typed so far.
 
     A shell shows no errors: without a stack, nothing is completed.
     """

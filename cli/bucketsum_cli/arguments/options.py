@@ -103,7 +103,7 @@ class BucketName(click.ParamType):
 
 
 def _parts_of(place: str) -> tuple[str | None, str]:
-    """Return the bucket and the key of ``s3://BUCKET/KEY``; of another text, None and the text."""
+    """Return bucket and key of ``s3://BUCKET/KEY``; for any other text, None and the text."""
     if place[: len(_S3)].lower() != _S3:
         return None, place
     bucket, _, key = place[len(_S3) :].partition("/")

@@ -187,7 +187,7 @@ def _lists(buckets: Sequence[AttachedBucket], partition: str) -> list[dict[str, 
 
 
 def _rules(stack: Stack, buckets: Sequence[AttachedBucket], partition: str) -> dict[str, Any]:
-    """Return EventBridge's rules, by as many buckets as a pattern has room for."""
+    """Return EventBridge rules and their alarms; each rule is for as many buckets as fit."""
     by_rule = [bucket for bucket in buckets if bucket.via is Via.EVENTBRIDGE]
     by_rule.sort(key=lambda bucket: bucket.created_only)
     patterns = [

@@ -196,7 +196,7 @@ def put_configuration(
     *,
     validate: bool,
 ) -> None:
-    """Replace the notification configuration of *bucket*, as for `change_notifications`.
+    """Replace the notification configuration of *bucket*; with *validate*, S3 tests the targets.
 
     Raises:
         CannotDoError: S3 refuses the configuration, or cannot send its test message to a target.

@@ -121,7 +121,7 @@ def _conflict(other: Notification, queue_arn: str, keys: KeyFilter) -> str:
 
 
 def without_queue(configuration: Mapping[str, Any], queue_arn: str) -> dict[str, Any]:
-    """Return *configuration* without the notifications to the queue, or of an earlier stack."""
+    """Return *configuration* without notifications to the queue or to those of deleted stacks."""
     return _without(configuration, {queue_arn, *_earlier_queues(configuration, queue_arn)})
 
 

@@ -21,7 +21,7 @@ _METADATA: Final = "bucketsum"
 
 
 class Via(StrEnum):
-    """Route of a bucket's events to the queue; the route by SNS is made by people."""
+    """Route of a bucket's events to the queue; users set up the route by SNS themselves."""
 
     S3 = "s3"
     EVENTBRIDGE = "eventbridge"

@@ -113,7 +113,7 @@ class Stack:
         return self.client("lambda").get_function_configuration(FunctionName=name)
 
     def progress_table(self) -> ProgressTable:
-        """Return the table of long objects in progress: items of the digests table."""
+        """Return the progress of long objects, which is stored in the digests table."""
         from bucketsum.long_objects.progress_table import ProgressTable  # noqa: PLC0415 - takes 40 ms
 
         return ProgressTable(self.client("dynamodb"), self.table)

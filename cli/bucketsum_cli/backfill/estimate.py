@@ -151,7 +151,7 @@ def _retrieval(work: Work) -> tuple[Item, ...]:
 
 
 def _object_seconds(work: Work, setup: Setup) -> float:
-    """Seconds of an environment for one object."""
+    """Seconds that an execution environment needs for an object."""
     share = min(1, setup.memory_mb / MEMORY_MB_PER_CPU)
     return CPU_SECONDS_PER_OBJECT / share + work.mean_bytes / READ_BYTES_PER_SECOND
 
@@ -215,5 +215,5 @@ def _hashing(work: Work, setup: Setup, prices: Prices) -> tuple[Item, ...]:
 
 
 def _items(group: Group, *lines: tuple[str, float, float]) -> tuple[Item, ...]:
-    """The lines of *group*, from their names, counts and prices of one."""
+    """The lines of *group*, from names, counts and unit prices."""
     return tuple(Item(group, name, count, count * usd) for name, count, usd in lines)

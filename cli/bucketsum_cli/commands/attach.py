@@ -161,7 +161,7 @@ def _attached(
 def _with(
     attached: Mapping[str, AttachedBucket], *, wanted: AttachedBucket, existing: str
 ) -> dict[str, AttachedBucket]:
-    """Return the attached buckets with *wanted*; the template itself serves *existing*."""
+    """Add *wanted* to *attached*, unless it is *existing*, which the template itself serves."""
     if wanted == AttachedBucket(existing):
         return {name: bucket for name, bucket in attached.items() if name != existing}
     return {**attached, wanted.name: wanted}

@@ -33,7 +33,7 @@ class LazyGroup(click.Group):
         self.commands = names  # click suggests one of them; `get_command` imports
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """List the commands in that order; click sorts them by name."""
+        """List the commands in the order of `places`; click would sort them by name."""
         return list(self.places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above

@@ -102,7 +102,7 @@ def ls(
 
 
 class _Listed:
-    """Versions, which notes as they are listed whether one has a damaged row."""
+    """Iterates over versions, and remembers whether any has a damaged row."""
 
     def __init__(self, versions: Iterator[ObjectVersion]) -> None:
         self._versions = versions

@@ -208,7 +208,7 @@ def _header_text(value: Any) -> str:  # noqa: ANN401 - any value of the header
 def _result_of(
     check: Check, scratch: Scratch, private: Mapping[str, str], *, shown: bool
 ) -> CheckedProperty:
-    """Run *check*; returns its result, without *private* names unless there are none."""
+    """Run *check* and return its result; if there are *private* names, they are redacted."""
     with notes().status(f"{check.name} ..."):
         started = time.monotonic()
         finding = finding_of(check, scratch)

@@ -151,7 +151,7 @@ def _count_text(count: int | None, unit: str = "") -> str:
 
 
 def _listed(entries: Collection[object] | None, text: str = "") -> str:
-    """Return the *text*, or number, of *entries*."""
+    """Return *text*, or if it is empty, the number of *entries*."""
     return MISSING if entries is None else text or f"{len(entries) or 'none'}"
 
 

@@ -66,7 +66,7 @@ def stop(target: Target, key: str, as_json: bool) -> None:
 
 
 def _stopped(stack: Stack, progress: Progress) -> Progress | None:
-    """Stop its chain and record why; None if it was over before. Raises as `attempts_at`."""
+    """Stop the slices and record why; None if they have ended. Raises like `attempts_at`."""
     table = stack.progress_table()
     seen: Progress | None = progress
     for _ in attempts_at(progress.row_key):

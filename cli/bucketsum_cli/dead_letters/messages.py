@@ -81,7 +81,7 @@ def why(message: DeadLetter, stack: Stack) -> str:
 
 
 def headline(message: DeadLetter) -> str:
-    """Return the objects of *message*; if it names none, its beginning."""
+    """Return the objects of *message*; if it names none, the start of its body."""
     events = events_of(message)
     if events:
         return ", ".join(f"{event.bucket}/{event.key}" for event in events)

@@ -113,7 +113,7 @@ def _step(name: str) -> Iterator[None]:
 
 
 def correct_mappings(client: LambdaClient) -> None:
-    """Set the concurrency of all event source mappings of the client's Region as a number.
+    """Convert the concurrency of all event source mappings in the Region to a number.
 
     ministack keeps the template's ``!Ref`` of a number parameter as a text, and then stops
     polling every queue. On AWS this call would change nothing.

@@ -169,7 +169,7 @@ def _cut_of(scope: Scope) -> _Change | None:
 
 
 def _cut(requested: re.Match[bytes], body: bytes) -> _Changed:
-    """The *requested* range of *body*; all of it if the range begins behind its end."""
+    """The *requested* range of *body*; all of it if the range starts after its end."""
     first, last = int(requested[1]), min(int(requested[2] or len(body)), len(body) - 1)
     if first >= len(body):
         return body, ()

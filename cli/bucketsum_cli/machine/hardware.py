@@ -58,7 +58,7 @@ def _is_on(mount: str, number: int) -> bool:
 
 
 def _model(device: Path) -> str:
-    """The model of a disk, or of that of a partition; empty if it has none."""
+    """The model of a disk, or of the disk with this partition; empty if unknown."""
     for folder in (device.resolve(), device.resolve().parent):
         model = folder / "device" / "model"
         if model.exists():

@@ -103,7 +103,7 @@ def _entries(path: Path, prefix: str, exclude: Sequence[str]) -> Iterator[LocalF
 
 
 def _kept(below: Path, names: Iterable[str], exclude: Sequence[str]) -> list[str]:
-    """Sort the *names* in a folder that match no pattern, neither alone nor as a path."""
+    """Sort the *names* in a folder, without those whose name or path matches *exclude*."""
     return sorted(
         name
         for name in names

@@ -73,7 +73,7 @@ def _required_archive(key: str, recorded: Row) -> Row:
 
 
 class ArchiveMembers:
-    """The rows of an archive's members whose paths have a *beginning*, by path."""
+    """The rows of an archive's members whose paths start with *beginning*, by path."""
 
     def __init__(self, stack: Stack, archive: Row, beginning: str = "") -> None:
         self._rows = MemberRows(stack.client("dynamodb"), stack.table)

@@ -35,7 +35,7 @@ def status_of(row: Row | None, *, covered: bool = True) -> str:
 
 
 def digest_cell(row: Row | None, *, covered: bool = True) -> str | Cell:
-    """Return the SHA-1, or the reason why there is none, as for `status_of`."""
+    """Return the SHA-1, or the reason why there is none; for *covered*, see `status_of`."""
     if row is None:
         return Cell(status_of(row, covered=covered), "yellow")
     return row.sha1 or Cell(f"{row.status}: {row.reason}", "red")
@@ -109,7 +109,7 @@ class DigestState:
 
 
 def digest_state(row: Row | None, *, covered: bool = True) -> DigestState:
-    """Return the state of the object with *row*, as for `status_of`."""
+    """Return the state of the object with *row*; for *covered*, see `status_of`."""
     status = status_of(row, covered=covered)
     if row is None:
         return DigestState(status)

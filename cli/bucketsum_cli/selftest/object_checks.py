@@ -67,7 +67,10 @@ def _overwritten(scratch: Scratch) -> Finding:
 
 
 def _sequencer(scratch: Scratch) -> Finding:
-    """Without versions, a wrong order would leave the new object marked as deleted."""
+    """Delete an object, put it again, and check that S3's sequencers grow.
+
+    Without versions, a wrong order would leave the new object marked as deleted.
+    """
     content = b"put again"
     row_key = scratch.put("sequencer", b"deleted")
     first = scratch.row(row_key)
@@ -96,7 +99,7 @@ def _duplicate(scratch: Scratch) -> Finding:
 
 
 def _deleted(scratch: Scratch) -> Finding:
-    """The key does not exist: its event names no version."""
+    """Send an event without a version for a key that no longer exists."""
     row = _deleted_object(scratch, "deleted")
     return _outcome_of_absent(scratch, replace(row, entry=NULL.entry))
 
@@ -107,7 +110,7 @@ def _missing_version(scratch: Scratch) -> Finding:
 
 
 def _deleted_object(scratch: Scratch, name: str) -> Row:
-    """The row that an object had; both are deleted."""
+    """Put an object, then delete it and its row; returns the deleted row."""
     row = scratch.row(scratch.put(name, b"deleted before it is read"))
     scratch.delete(row)
     return row
@@ -177,7 +180,7 @@ def _log_line(scratch: Scratch) -> Finding:
 
 
 def _backfill(scratch: Scratch) -> Finding:
-    """Without its row, an object is one that no event came for."""
+    """Delete an object's row, as if its event never came, and backfill the object."""
     content = b"listed"
     row_key = scratch.put("backfill", content)
     scratch.delete_row(scratch.row(row_key))

@@ -120,7 +120,7 @@ def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) 
 
 
 def _delete_together(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) -> None:
-    """Delete *keys*; those for which S3 is too busy again, after a pause that grows."""
+    """Delete *keys*; after growing pauses, retry those for which S3 was too busy."""
     left, pause_seconds = keys, _FIRST_PAUSE_SECONDS
     for attempt in range(_ATTEMPTS):
         answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": left, "Quiet": True})

@@ -110,7 +110,7 @@ def stack_status(
     running_sweeps: tuple[str | DamagedItem, ...] | None = (),
     bucket_problems: tuple[BucketProblems, ...] | None = None,
 ) -> StackStatus:
-    """Read the state of *stack*; *reads* also read the last two arguments.
+    """Read the state of *stack*; the caller has read the last two arguments with *reads*.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused for another reason.
@@ -233,7 +233,7 @@ def _absent_metrics(stack: Stack, activity: Activity | None) -> str | None:
 
 
 def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | None]:
-    """Lambda's price of this month, and a note on it; None if there is no price."""
+    """Lambda's estimated cost this month, and a note on it; no cost on the local emulator."""
     if stack.connection.is_local:
         return None, "the local emulator costs nothing"
     function = stack.function_configuration()

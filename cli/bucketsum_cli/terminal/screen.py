@@ -23,7 +23,7 @@ def is_terminal(stream: TextIO | None = None) -> bool:
 
 
 def width_of(stream: TextIO | None = None) -> int | None:
-    """The characters in a line of *stream*, by default stdout; None in a pipe: all there are."""
+    """Characters per line of *stream*, by default stdout; None (no limit) in a pipe."""
     stream = stream or sys.stdout
     if not is_terminal(stream):
         return None
@@ -82,7 +82,7 @@ def write_line(
 
 
 def _indent(text: str) -> str:
-    """The place below the text of a line such as ``started  2026-11-20 10:00:00 UTC``."""
+    """Spaces that align further lines with the text of ``started  2026-11-20 10:00:00 UTC``."""
     label = _LABEL.match(text)
     return " " * min(cell_len(label[0]), _WIDEST_LABEL) if label else ""
 

@@ -179,7 +179,7 @@ def _cell(cell: str | Cell) -> Cell:
 
 
 def _shrunk(columns: Sequence[Column], widths: list[int], room: int) -> list[int]:
-    """Narrow the first column, which can have lines of its own, and then the widest ones."""
+    """Narrow the first column, then the widest columns, until all fit into *room*."""
     least = [min(len(columns[0].title), _NARROWEST), *[_NARROWEST] * (len(columns) - 1)]
     while sum(widths) > room:
         wide = [

@@ -51,7 +51,7 @@ class Pair:
 
     @property
     def setting(self) -> Setting:
-        """The setting, equal in both runs, but for memory and a disk that only one run has."""
+        """The setting of a cell of the pair; the cells differ at most in memory and disk."""
         cell = self.before or self.after
         assert cell is not None  # noqa: S101 - `pairs_of` makes no pair without a cell
         return cell.setting
@@ -134,7 +134,7 @@ def _by_identity(
 
 
 def _disks(results: Results, setting: Setting, disks: Collection[str]) -> Collection[str]:
-    """The disk of *setting*, or those of *disks* that it is compared with."""
+    """The disk of *setting*; all of *disks* if it uses a disk that has no name."""
     uses_disk = results.workload is not None and results.workload.uses_disk(setting)
     is_any = setting.disk is None and uses_disk and disks
     return disks if is_any else [setting.disk or ""]
@@ -153,7 +153,7 @@ def pair_as_json(pair: Pair) -> dict[str, Any]:
 
 
 def _identity(cell: CellRow, memory_mb: int, disk: str) -> _Identity:
-    """The setting with this memory and disk, the object and concurrency, in the table's order."""
+    """The key that matches cells of two runs and sorts the table; with this memory and disk."""
     setting = cell.setting
     order = (memory_mb, *setting.order[1:-1], disk)
     return order, tuple(setting.own), cell.object_bytes, cell.key, cell.concurrency

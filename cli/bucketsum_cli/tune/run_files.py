@@ -114,7 +114,7 @@ class RunFiles:
         return self._folder / f"{run_id}.json"
 
     def _write(self, run_id: str) -> None:
-        """Replace the file at once, so that nobody reads half of it."""
+        """Replace the file atomically, so that nobody reads half of it."""
         with contextlib.suppress(OSError):  # then writing fails, with its reason
             self._folder.mkdir(parents=True, exist_ok=True)
         write_text(self._file(run_id), json.dumps(self._open[run_id], indent=1))

@@ -29,7 +29,7 @@ class SettingLabels:
     """Labels that tell the settings of one run apart; parameters that do not vary are left out."""
 
     def __init__(self, settings: Iterable[Setting], *, has_chunks: bool = True) -> None:
-        """Take all settings of the run, and whether their chunk sizes are worth a text."""
+        """Take all settings of the run; with *has_chunks*, labels show the chunk size."""
         self._has_streams = has_notable_streams(settings)
         self._has_chunks = has_chunks
 

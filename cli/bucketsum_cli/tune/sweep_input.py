@@ -78,7 +78,7 @@ def sweep_input(file: Path | None, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def naming(options: Mapping[str, str]) -> Iterator[None]:
-    """Let the errors of the block name *options*, by field, instead of the fields of a file."""
+    """Within the ``with`` block, errors name *options* instead of the fields of the input."""
     try:
         yield
     except CannotDoError as error:

@@ -47,7 +47,7 @@ def _connections(text: str) -> int | str:
 
 
 def _value(text: str) -> int | str:
-    """A name, or a number of a parameter that has both."""
+    """Return *text* as a number if it has only digits; else *text*."""
     return int(text) if text.isascii() and text.isdigit() else text
 
 
@@ -75,7 +75,7 @@ class WorkloadOption(click.Option):
         self._workloads = workloads
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return its help after ``--workload`` with one of its workloads; else None."""
+        """Return the help if ``--workload`` names a workload with this option; else None."""
         is_shown = ctx.params.get("workload") in self._workloads
         return super().get_help_record(ctx) if is_shown else None
 

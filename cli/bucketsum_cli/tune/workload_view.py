@@ -61,7 +61,7 @@ class WorkloadView:
 def text_of(
     kind: type[Statistics], text: Callable[[Statistics], str | None]
 ) -> Callable[[CellRow], str]:
-    """The *text* of a cell's statistics of the *kind*; a dash without them, and for None."""
+    """Return a function: cell → *text* of its statistics of *kind*; a dash if there are none."""
 
     def of_cell(cell: CellRow) -> str:
         own = kind.of(cell)

@@ -212,7 +212,7 @@ def _require_readable(stack: Stack, url: str) -> None:
 
 
 def _require_manifest(stack: Stack, url: str, bucket: str) -> None:
-    """Refuse what can only fail; the stack's functions may read what the caller may not."""
+    """Refuse a bad or missing manifest, but not if only the stack's functions may read it."""
     try:
         manifest_at(stack.client("s3"), url, bucket)
     except BadInventory as error:

@@ -53,7 +53,7 @@ class Demonstration:
 
 
 def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> tuple[int, int]:
-    """Put the files, wait for their rows and compare; returns the numbers of all and of equal."""
+    """Put the files, wait for their rows and compare; returns the numbers of files and matches."""
     folder = project.home / "files" / "demo"
     with output.notes().status("gathering files ..."):
         gather(folder)

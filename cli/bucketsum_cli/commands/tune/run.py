@@ -90,7 +90,7 @@ def run(
 
 
 def _options_of(options: Mapping[str, Any], *, set_alone: bool) -> dict[str, str]:
-    """The names of *options* by field of a sweep's input; *set_alone*: of those that are set."""
+    """Map the input's fields to the names of *options*; *set_alone* leaves out unset options."""
     names = {param.name or "": param.opts[-1] for param in run.params}
     return {
         field: names[field]

@@ -93,7 +93,7 @@ def _empty_grid(axes: Axes, memories: list[int], labels: list[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Square:
-    """The square of a cell: its corner, its id and the label of its folded parameters."""
+    """The square of a cell: corner, id and a label of the parameters that share its column."""
 
     corner: tuple[int, int]
     gid: str

@@ -1,4 +1,4 @@
-"""Common parts of the report's plots, which show no text from outside, and their SVG."""
+"""Common parts of the report's plots and their SVG; no plot shows keys or texts of users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Use of CPU, network and disk each second: two fields for the median sample of each cell."""
+"""Use of CPU, network and disk each second: two axes for the median sample of each cell."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LABEL_CHARACTERS: Final = 74
 
 
 class _Quantity(NamedTuple):
-    """A line of each cell, in the left or the right field."""
+    """A quantity, drawn as a line for each cell, on the left or the right axes."""
 
     name: str
     unit: str
@@ -65,7 +65,7 @@ _QUANTITIES: Final = (
 
 
 def use_over_time(panel: Panel, results: Results) -> Plot | None:
-    """A row for each cell; None if no sample of *panel* has a curve of two seconds."""
+    """A row for each cell; None if all samples of *panel* are shorter than two seconds."""
     curves = [
         (cell, stats.mb_per_s, uses)
         for cell, stats in measured(panel.cells)
@@ -109,7 +109,7 @@ def use_over_time(panel: Panel, results: Results) -> Plot | None:
 
 
 def _course(samples: Sequence[Sample], stats: CellStatistics) -> Sequence[Use]:
-    """Use of the median sample without an end that is too short; empty if there is none to draw."""
+    """Intervals of the median sample, without a short last interval; empty if not drawn."""
     sample = median_sample((sample for sample in samples if sample.use), stats)
     uses = sample.use.uses if sample and sample.use else ()
     is_told = any(quantity.total(use) is not None for quantity in _QUANTITIES for use in uses)
@@ -119,7 +119,7 @@ def _course(samples: Sequence[Sample], stats: CellStatistics) -> Sequence[Use]:
 
 
 def _draw(axes: Axes, quantity: _Quantity, uses: Sequence[Use], gid: str) -> str:
-    """Draw a line and return its numbers in words; empty if the system did not tell them."""
+    """Draw a line and return its numbers in words; empty if they are unknown."""
     totals = [quantity.total(use) for use in uses]
     known = [total for total in totals if total is not None]
     if not known:

@@ -103,7 +103,7 @@ def _cell_names(results: Results) -> tuple[str, ...]:
 
 
 def _csv(results: Results, names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """*lines* under *names*, each behind its run.
+    """*lines* as CSV under *names*; each line starts with the values of the run.
 
     Keys come from outside, so a text that a spreadsheet would compute gets a ``'`` in front.
     """

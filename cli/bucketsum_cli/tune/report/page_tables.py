@@ -76,7 +76,7 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
 
 
 def _scrolling(name: str, table: ET.Element) -> ET.Element:
-    """A table in a frame that scrolls, as a note says on a phone, or if the table is wide."""
+    """A table in a scrolling frame; a note says so on a phone, or if the table is wide."""
     is_wide = len(table.findall("thead/tr/th")) > _COLUMNS_OF_A_DESKTOP
     note = element("p", "The table has more columns: scroll it sideways.")
     note.set("class", "sideways wide" if is_wide else "sideways")

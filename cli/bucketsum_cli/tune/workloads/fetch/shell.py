@@ -37,7 +37,7 @@ def missing_programs() -> list[str]:
 
 
 def add() -> None:
-    """Make the schedule shell possible, if its programs are installed here."""
+    """Register the schedule ``shell`` if its programs are installed on this machine."""
     if not missing_programs():
         FOLDER_PROCESSORS[Schedule.SHELL] = Shell
 

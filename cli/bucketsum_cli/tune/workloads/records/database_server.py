@@ -15,7 +15,7 @@ _REFUSALS: Final = (13, 59)
 
 
 def server_name(command: Callable[[str], Mapping[str, Any]]) -> str:
-    """The program and its version, as the answers to *command* tell them.
+    """The program and its version, from the answers to *command*.
 
     It is MongoDB only if its process and its build both say so. Others state the version of
     MongoDB whose protocol they speak.

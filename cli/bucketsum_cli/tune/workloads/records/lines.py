@@ -49,7 +49,7 @@ def line_label(cell: CellRow, name: str, *, has_memory: bool) -> str:
 
 
 def finish_logarithmic(axes: Axes, name: str, unit: str) -> None:
-    """Scales, and plain numbers: *name* from left to right, *unit* upwards."""
+    """Make both axes logarithmic, with plain numbers; *name* and *unit* are their labels."""
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(0.08, 0.12)

@@ -137,7 +137,7 @@ class _Scan:
 
 
 def _scans(cells: Sequence[CellRow]) -> list[tuple[int, _Scan]]:
-    """The scan that single reads over each number of connections are compared with."""
+    """For each number of connections, the scan with which single reads are compared."""
     measured = [(cell, own) for cell in cells if cell.stats and (own := RecordsStatistics.of(cell))]
     connections = {
         int(cell.setting.own["connections"])

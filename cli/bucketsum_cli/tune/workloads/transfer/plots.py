@@ -134,7 +134,7 @@ def time_by_size(panel: Panel, results: Results) -> Plot:
 
 
 def _field_title(cell: CellRow, variants: Variants) -> str:
-    """Memory, and the values of the parameters that vary; the first matter most."""
+    """Title of a cell's axes: the values of the parameters that vary, then memory."""
     label, folded = variants.label_of(cell.setting), variants.folded_label_of(cell.setting)
     return ", ".join(filter(None, [label, folded, memory_text(cell.setting.memory_mb)]))
 

@@ -67,7 +67,10 @@ class ProgramClient:
         """Do nothing, because no connection stays open."""
 
     def _variables(self) -> dict[str, str]:
-        """Of this process; rclone's SDK fails if AWS_CA_BUNDLE is set, so rclone reads the file."""
+        """The environment of this process; for rclone, RCLONE_CA_CERT replaces AWS_CA_BUNDLE.
+
+        Its SDK fails if AWS_CA_BUNDLE is set.
+        """
         variables = dict(os.environ)
         if self.name == ClientName.RCLONE and "AWS_CA_BUNDLE" in variables:
             variables["RCLONE_CA_CERT"] = variables.pop("AWS_CA_BUNDLE")

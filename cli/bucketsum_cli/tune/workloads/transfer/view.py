@@ -23,7 +23,7 @@ _of: Final = partial(text_of, TransferStatistics)
 
 
 def _slowest(own: TransferStatistics) -> str:
-    """The 99th percentile of many files, else the slowest file; each is called by its name."""
+    """``p99`` and the 99th percentile if it is known; else ``max`` and the slowest file."""
     if own.file_p99_ms is not None:
         return f"p99 {own.file_p99_ms:,.1f}"
     return f"max {own.file_max_ms:,.1f}"
