@@ -134,7 +134,7 @@ def _by_identity(
 
 
 def _disks(results: Results, setting: Setting, disks: Collection[str]) -> Collection[str]:
-    """The disk of *setting*; all of *disks* if it uses a disk that has no name."""
+    """The disk of *setting*; all of *disks* if it uses a disk but names none."""
     uses_disk = results.workload is not None and results.workload.uses_disk(setting)
     is_any = setting.disk is None and uses_disk and disks
     return disks if is_any else [setting.disk or ""]

@@ -1,4 +1,4 @@
-"""Common parts of the report's plots and their SVG; no plot shows keys or texts of users."""
+"""Common parts of the report's plots, and their conversion to SVG."""
 
 from __future__ import annotations
 
