@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, fields, replace
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from bench.cost.alternatives import alternatives
-from bench.cost.measured import SMALL_BYTES
-from bench.cost.model import BYTES_PER_TB, Handling, cost_of
+from bench.cost.model import BYTES_PER_TB, Cost, Handling, cost_of
+from bench.function.small_objects import AVERAGE_BYTES
 from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table, dollars
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICES, prices_in
@@ -29,7 +29,7 @@ BASELINE_SPEEDS: Final = (
 """Memory in MB, chunk in MB, MB/s of 1 GB on Lambda in 2021, as its author published them."""
 
 _BASELINE_BYTES: Final = 1_000_000_000
-_SIZES: Final = (SMALL_BYTES, 10_000)
+_SIZES: Final = (AVERAGE_BYTES, 10_000)
 """The average of the small objects that are measured, and a very small one."""
 
 _BATCHES: Final = (1, 10)
@@ -97,25 +97,26 @@ def small_objects(measured: Measured) -> Table:
     for object_bytes, (memory_mb, speed), batch in product(_SIZES, deployed, _BATCHES):
         if memory_mb >= MEMORY_MB_PER_CPU:
             continue
-        known = measured.smalls.get((memory_mb, batch)) if object_bytes == SMALL_BYTES else None
+        known = measured.smalls.get((memory_mb, batch)) if object_bytes == AVERAGE_BYTES else None
         assumed = OVERHEAD_SECONDS + object_bytes / 1e6 / speed
         seconds, basis = (assumed, "assumed") if known is None else (known, "measured")
         arm, x86 = (
             cost_of(Handling(memory_mb, name, object_bytes, seconds, batch))
             for name in ARCHITECTURES
         )
-        items = arm.lambda_time, arm.lambda_requests, arm.sqs, arm.s3, arm.dynamodb, arm.logs
-        usd = (1e6 * each for each in (*items, arm.total, x86.total))
+        usd = (1e6 * each for each in (*astuple(arm), arm.total, x86.total))
         rows.append((object_bytes, memory_mb, batch, seconds * 1000, basis, *usd))
     titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs")
-    names = ("lambda_time", "lambda_requests", "sqs", "s3", "dynamodb", "logs")
     columns = (
         _OBJECT,
         _MEMORY,
         Column("batch", "batch_size"),
         Column("ms per object", "milliseconds", "{:.0f}".format),
         Column("source of time", "basis"),
-        *(dollars(title, f"{name}_usd") for title, name in zip(titles, names, strict=True)),
+        *(
+            dollars(title, f"{item.name}_usd")
+            for title, item in zip(titles, fields(Cost), strict=True)
+        ),
         *(dollars(f"total, {name}", f"usd_per_million_{name}") for name in ARCHITECTURES),
     )
     return Table("cost-small", columns, tuple(rows))
@@ -124,7 +125,7 @@ def small_objects(measured: Measured) -> Table:
 def small_by_default(measured: Measured) -> Table:
     """Cost of a million objects of the average size, with the template's memory."""
     every = small_objects(measured)
-    rows = tuple(row for row in every.rows if row[:2] == (SMALL_BYTES, _DEFAULT_MEMORY_MB))
+    rows = tuple(row for row in every.rows if row[:2] == (AVERAGE_BYTES, _DEFAULT_MEMORY_MB))
     return replace(every, name="cost-small-default", rows=rows)
 
 

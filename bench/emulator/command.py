@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -17,7 +15,7 @@ from bench.sandbox.server import FOLDER, PROJECT
 from bench.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
-from bench.tables.machine import machine
+from bench.tables.machine import origin
 from bench.tables.table import show
 from bucketsum_cli.terminal import output
 from bucketsum_lab.plan.input import SweepInput
@@ -101,12 +99,12 @@ def _measure(sweep: dict[str, Any], file: Path, *, resume: bool) -> None:
     places: dict[str, Any] = _read(file).get(str(memory_mb), {}) if resume else {}
     for place in (place for place in Place if place not in places):
         output.note(f"{memory_mb} MB of memory, {place}")
-        origin = f"{datetime.now(UTC).date()}, {machine()}; load before {os.getloadavg()[0]:.1f}"
+        before = origin()
         if place is Place.EMULATOR:
             samples = on_emulator(sweep)
         else:
             samples = [*in_sandbox(sweep, planned(sweep), _samples(places[Place.EMULATOR]))]
-        places[place] = {"origin": origin, "samples": [*map(item_values, samples)]}
+        places[place] = {"origin": before, "samples": [*map(item_values, samples)]}
         write_json(file, _read(file) | {str(memory_mb): places})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.emulator.places import Place
-from bench.tables.spread import Spread
+from bench.tables.spread import Spread, spread_of
 from bench.tables.table import Column, Table, numbers
 from bucketsum.prices import prices_in
 from bucketsum_cli.machine.proxy import BURST_BYTES
@@ -79,9 +79,7 @@ class Comparison:
             Column("sandbox's bottleneck", "sandbox_bottleneck"),
         )
         title = "The same sweep on the local emulator and in the sandbox"
-        recommended = "; ".join(
-            self._recommended(place) for place in (Place.EMULATOR, Place.SANDBOX)
-        )
+        recommended = "; ".join(map(self._recommended, Place))
         return Table("emulator", columns, rows, title, f"{remark} Recommended: {recommended}.")
 
     def _pairs(self) -> list[tuple[CellRow, CellRow]]:
@@ -101,8 +99,7 @@ class Comparison:
 
     def _speeds(self, place: str, cell: CellRow) -> Spread | None:
         own = (s for s in self.samples[place] if s.cell_id == cell.cell_id and s.repetition)
-        speeds = [reading.mb_per_s for sample in own if (reading := sample.warm_reading)]
-        return Spread.of(speeds) if speeds else None
+        return spread_of(reading.mb_per_s for sample in own if (reading := sample.warm_reading))
 
     def _recommended(self, place: str) -> str:
         recommendation = self.recommendation(place)

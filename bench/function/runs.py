@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
 WRITE_DELAY_S: Final = 0.005
 """[?] Assumed time of a PutItem; AWS says single-digit milliseconds."""
-
-_LOG_DELAY_S: Final = 1.3
-"""nginx writes its log up to a second late."""
 
 _ROOT: Final = FOLDER / "objects"
 _ANSWER_SECONDS: Final = 600.0
@@ -89,7 +85,6 @@ class Runner:
             [*table, str(self._requests), str(server.certificates.with_name("server.pem"))],
             {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)},
             folder / "dynamodb.log",
-            cwd=PROJECT,
         )
         self._trusted = self._certificates()
 
@@ -108,11 +103,11 @@ class Runner:
             RuntimeError: The function failed, or a digest is wrong or missing.
         """
         self._requests.write_bytes(b"")
-        earlier_gets = self._gets()
+        earlier_gets = self._server.request_count()
         log = self._folder / "function.log"
         log.write_bytes(b"")
         command = [str(self._artefacts.python), "-B", "-s", "-m", harness.__name__]
-        inside = self._sandbox.start(command, self._environment(), log, cwd=PROJECT)
+        inside = self._sandbox.start(command, self._environment(), log)
         try:
             inside.ask(self._job(variant), _ANSWER_SECONDS)
             inside.limit_cpu()
@@ -125,12 +120,8 @@ class Runner:
         if measured.pop("failed"):
             raise RuntimeError(f"{variant.name} failed messages: {log.read_text()[-2000:]}")
         writes = self._compare(variant)
-        time.sleep(_LOG_DELAY_S)
-        gets = self._gets() - earlier_gets
+        gets = self._server.request_count() - earlier_gets
         return Sample(variant.name, **measured, gets=gets, writes=writes)
-
-    def _gets(self) -> int:
-        return len(self._server.requests.read_bytes().splitlines())
 
     def _environment(self) -> dict[str, str]:
         return VARIABLES | {
@@ -166,7 +157,7 @@ def measure(
     memory_mb: int,
     variants: tuple[Variant, ...],
     runs: int,
-    object_bytes: int | None = None,
+    object_bytes: int | None,
 ) -> list[Sample]:
     """Run every variant *runs* times, in turns, in one sandbox.
 

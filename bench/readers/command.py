@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -64,7 +65,8 @@ def readers(
     """
     profiles = [profile for profile in PROFILES if not names or profile.name in names]
     if quick:
-        runs, profiles = 1, [profile.with_object(QUICK_OBJECT_BYTES) for profile in profiles]
+        runs = 1
+        profiles = [replace(profile, object_bytes=QUICK_OBJECT_BYTES) for profile in profiles]
     if write_docs and (quick or names or only):
         raise click.UsageError(
             "--write-docs needs every configuration and reader; leave out --quick, --profile and "

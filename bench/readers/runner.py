@@ -10,7 +10,6 @@ from bench.readers import harness
 from bench.readers.samples import Outcome, Sample
 from bench.sandbox.objects import BUCKET
 from bench.sandbox.sandbox import NoAnswerError
-from bench.sandbox.server import LOG_SECONDS, PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +55,7 @@ class Runner:
         log = self._folder / "reader.log"
         log.write_bytes(b"")
         command = [str(self._environments.python), "-m", harness.__name__]
-        inside = self._sandbox.start(command, self._environment(), log, cwd=PROJECT)
+        inside = self._sandbox.start(command, self._environment(), log)
         measured: dict[str, Any] = {}
         try:
             measured = self._measure(inside, self._job(entry))
@@ -80,13 +79,9 @@ class Runner:
         if self._sandbox.profile.warm:
             self._use_link(self._known.size_bytes)
         self.rest()
-        earlier_gets = self._gets()
+        earlier_gets = self._server.request_count()
         measured = inside.ask("go", self._longest_seconds)
-        return measured | {"gets": self._gets() - earlier_gets}
-
-    def _gets(self) -> int:
-        time.sleep(LOG_SECONDS)
-        return len(self._server.requests.read_bytes().splitlines())
+        return measured | {"gets": self._server.request_count() - earlier_gets}
 
     @property
     def _longest_seconds(self) -> float:

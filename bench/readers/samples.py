@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median_low
 from typing import TYPE_CHECKING
 
 from bench.readers.registry import BASELINE
-from bench.tables.spread import Spread
+from bench.tables.spread import Spread, spread_of
 from bucketsum.measure import mb_per_s
 
 if TYPE_CHECKING:
@@ -93,19 +93,14 @@ def _summary(samples: list[Sample], base: dict[int, Sample], profile: Profile) -
     bad = [sample.outcome.value for sample in samples if not sample.good]
     return Summary(
         reader=samples[0].reader,
-        mb_per_s=_spread(sample.mb_per_s for sample in good),
-        ratio=_spread(sample.mb_per_s / other.mb_per_s for sample, other in pairs),
-        link_share=_spread(profile.best_seconds / sample.seconds for sample in good),
-        cpu_s_per_gb=_spread(sample.cpu_seconds / sample.size_bytes * 1e9 for sample in good),
-        cpu_ratio=_spread(sample.cpu_seconds / other.cpu_seconds for sample, other in pairs),
+        mb_per_s=spread_of(sample.mb_per_s for sample in good),
+        ratio=spread_of(sample.mb_per_s / other.mb_per_s for sample, other in pairs),
+        link_share=spread_of(profile.best_seconds / sample.seconds for sample in good),
+        cpu_s_per_gb=spread_of(sample.cpu_seconds / sample.size_bytes * 1e9 for sample in good),
+        cpu_ratio=spread_of(sample.cpu_seconds / other.cpu_seconds for sample, other in pairs),
         peak_mb=max((sample.peak_bytes / 1e6 for sample in good), default=None),
         gets=median_low(sample.gets for sample in good) if good else None,
         samples=len(samples),
         kills=sum(sample.kills for sample in samples),
         failures={outcome: bad.count(outcome) for outcome in dict.fromkeys(bad)},
     )
-
-
-def _spread(values: Iterable[float]) -> Spread | None:
-    listed = list(values)
-    return Spread.of(listed) if listed else None

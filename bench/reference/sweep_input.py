@@ -29,34 +29,29 @@ _FIELDS: Final = {
     "object_bytes": (
         "list of sizes",
         "",
-        (
-            "sizes of objects, archives or data sets to generate, "
-            "as in the next table. Give either this field or `keys`"
-        ),
+        "sizes of objects, archives or data sets to generate, as in the next table. Give either "
+        "this field or `keys`",
     ),
     "keys": (
         "list of texts",
         "",
-        ("objects in the bucket `SweepBucketName`, with their SHA-1 in the metadata `sha1`"),
+        "objects in the bucket `SweepBucketName`, with their SHA-1 in the metadata `sha1`",
     ),
     "memory_mb": (
         f"list of {MEMORY_MB_MIN:,} to {MEMORY_MB_MAX:,}",
         "",
-        ("memory sizes, as Lambda counts them"),
+        "memory sizes, as Lambda counts them",
     ),
     "chunk_bytes": (
         f"list of {CHUNK_BYTES_MIN:,} to {CHUNK_BYTES_MAX:,}",
         "",
-        (
-            "size of a part, "
-            "if several connections read an object; needed unless the next table has a "
-            "default"
-        ),
+        "size of a part, if several connections read an object; needed unless the next table has "
+        "a default",
     ),
     "pairs": (
         'list of `{"memory_mb", "chunk_bytes"}`',
         "",
-        ("exactly these pairs, instead of the two fields above"),
+        "exactly these pairs, instead of the two fields above",
     ),
     "streams": (
         f"list of 1 to {STREAMS_MAX} and `{AUTO_STREAMS}`",
@@ -66,12 +61,12 @@ _FIELDS: Final = {
     "concurrency": (
         f"list of 1 to {CONCURRENCY_MAX}",
         _DEFAULTS.concurrency,
-        ("concurrent invocations of a cell"),
+        "concurrent invocations of a cell",
     ),
     "workload": (
         ", ".join(f"`{name}`" for name in WorkloadName),
         _DEFAULTS.workload,
-        ("what to do with the objects"),
+        "what to do with the objects",
     ),
     "runs": (f"1 to {REPETITIONS_MAX:,}", _DEFAULTS.repetitions, "how often each cell is measured"),
     "strategy": ("object", {"name": _DEFAULTS.strategy.name}, "the rule for the recommendation"),
@@ -79,7 +74,7 @@ _FIELDS: Final = {
     "limits": (
         '`{"max_usd", "max_seconds"}`',
         {"max_usd": _DEFAULTS.limits.max_usd},
-        ("refuse a sweep with a higher estimated cost in US dollars, or duration"),
+        "refuse a sweep with a higher estimated cost in US dollars, or duration",
     ),
 }
 """Field → its type, its default (an empty text is none), and its meaning."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from bucketsum_cli.machine.proxy import BURST_BYTES, LINK_MBIT_PER_S
@@ -61,10 +61,6 @@ class Profile:
         )
         warm = " (second read)" if self.warm else ""
         return f"{self.memory_mb} MB of memory, {link}, object of {size}{warm}"
-
-    def with_object(self, object_bytes: int) -> Profile:
-        """The same configuration with another object."""
-        return replace(self, object_bytes=object_bytes)
 
 
 PROFILES: Final = (

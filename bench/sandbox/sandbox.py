@@ -104,18 +104,14 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def serve(
-        self, argv: list[str], env: Mapping[str, str], log: Path, cwd: Path | None = None
-    ) -> subprocess.Popen[str]:
+    def serve(self, argv: list[str], env: Mapping[str, str], log: Path) -> subprocess.Popen[str]:
         """Start a server beyond the link, at `network.SERVER_ADDRESS`; it ends with the sandbox.
 
         It has no limits. Its output goes to *log*.
         """
-        return self._popen("server", argv, env, log, cwd)
+        return self._popen("server", argv, env, log)
 
-    def start(
-        self, argv: list[str], env: Mapping[str, str], log: Path, cwd: Path | None = None
-    ) -> Inside:
+    def start(self, argv: list[str], env: Mapping[str, str], log: Path) -> Inside:
         """Start a program within the memory limit; `Inside.limit_cpu` adds the CPU share.
 
         The caller ends it with `finish`. It should use no memory before its first read of
@@ -123,20 +119,19 @@ class Sandbox:
         """
         name = f"{next(self._counter)}"
         group = Cgroup(self._roots, name, self.profile.memory_mb)
-        process = self._popen("client", argv, env, log, cwd)
+        process = self._popen("client", argv, env, log)
         with suppress(ProcessLookupError):  # it has ended: its log says why
             group.limit_memory(process.pid)
         forbid_swap(Path(self._roots["memory"], name))  # memory runs out as on Lambda
         return Inside(process, group, name)
 
     def _popen(
-        self, end: str, argv: list[str], env: Mapping[str, str], log: Path, cwd: Path | None
+        self, end: str, argv: list[str], env: Mapping[str, str], log: Path
     ) -> subprocess.Popen[str]:
         with log.open("ab") as sink:
             process = subprocess.Popen(  # noqa: S603 - the caller's own program
                 self._network.inside(end, argv),
                 env=dict(env),
-                cwd=cwd,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE if end == "client" else sink,
                 stderr=sink,

@@ -92,6 +92,11 @@ class Server:
     certificates: Path
     requests: Path
 
+    def request_count(self) -> int:
+        """The number of requests until now."""
+        time.sleep(LOG_SECONDS)
+        return len(self.requests.read_bytes().splitlines())
+
     def client_environment(self, home: Path) -> dict[str, str]:
         """Variables of a process in the sandbox that reads from this server."""
         certificates = str(self.certificates)
@@ -146,7 +151,7 @@ def start_server(sandbox: Sandbox, folder: Path, objects: Path) -> Server:
     env = {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)}
     servers = [
         sandbox.serve([nginx, "-c", str(configuration), "-p", str(folder)], env, log),
-        sandbox.serve(proxy_command(), env, log, cwd=PROJECT),
+        sandbox.serve(proxy_command(), env, log),
     ]
     _await(sandbox, servers, log)
     return Server(f"https://{SERVER_ADDRESS}", certificates, folder / "requests.log")

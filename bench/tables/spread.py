@@ -31,3 +31,9 @@ class Spread:
         if self.low == self.high:
             return f"{self.median:.{decimals}f}"
         return f"{self.median:.{decimals}f} ({self.low:.{decimals}f}-{self.high:.{decimals}f})"
+
+
+def spread_of(values: Iterable[float | None]) -> Spread | None:
+    """The spread of those *values* that are known; None if none is."""
+    known = [value for value in values if value is not None]
+    return Spread.of(known) if known else None

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench.tables.spread import Spread
 from bench.unzip import variants
@@ -56,15 +56,11 @@ def measured(archive: Path, turns: int, names: Iterable[str]) -> Turns:
 
 def _once(variant: str, archive: Path) -> Timing:
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        arguments = [variant, str(archive), str(Path(folder, "out"))]
+        module, out = variants.__name__, str(Path(folder, "out"))
         threads = re.search(r"(\d+) threads", variant)
         cores = int(threads[1]) if threads else 1
-        return Timing(**output_of(variants.__name__, arguments, cores))
-
-
-def output_of(module: str, arguments: list[str], cores: int) -> Any:  # noqa: ANN401 - any JSON
-    """The JSON that ``python -m module`` prints, run on *cores* cores."""
-    return json.loads(run_on(cores, [sys.executable, "-m", module, *arguments]))
+        printed = run_on(cores, [sys.executable, "-m", module, variant, str(archive), out])
+        return Timing(**json.loads(printed))
 
 
 def run_on(cores: int, command: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,7 @@ from bench.sandbox.server import FOLDER
 from bench.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
-from bench.tables.machine import machine
+from bench.tables.machine import origin
 from bench.tables.options import matching
 from bench.tables.table import show
 from bench.workloads.experiments import EXPERIMENTS
@@ -75,21 +74,21 @@ def workloads(
     if quick and write_docs:
         raise click.UsageError("--quick measures too little for --write-docs; leave one out")
     unwind_on_signals()
-    origin = f"{datetime.now(UTC).date()}, {machine()}; load before {os.getloadavg()[0]:.1f}"
+    before = origin()
     with refusals_are_status_2():
         names = matching(only, NAMES)
         measured = [
             _measured(each.quickly() if quick else each.with_runs(runs), resume=resume)
             for each in _experiments(names)
         ]
-    tables = [each.table(origin) for each in measured]
+    tables = [each.table(before) for each in measured]
     tables += [
-        table(1 if quick else runs, origin, quick=quick)
+        table(1 if quick else runs, before, quick=quick)
         for language, table in LANGUAGES.items()
         if language in names
     ]
-    show(tables, as_json=as_json, origin=origin)
-    documents = {each.experiment.name: {"origin": origin, **each.as_json()} for each in measured}
+    show(tables, as_json=as_json, origin=before)
+    documents = {each.experiment.name: {"origin": before, **each.as_json()} for each in measured}
     write_json(FOLDER / "workloads.json", documents)
     if write_docs:  # experiments that were not measured now keep their numbers
         earlier = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.tables.spread import Spread
+from bench.tables.spread import spread_of
 from bench.tables.table import Column, Table, numbers
 from bucketsum.prices import prices_in
 from bucketsum_cli.terminal.formatting import MISSING
@@ -76,8 +76,8 @@ class Measured:
         values = cell_values(cell)
         return (
             *(values.get(name) for name in names),
-            _spread(reading.seconds for reading in readings),
-            _spread(reading.cpu_seconds for reading in readings),
+            spread_of(reading.seconds for reading in readings),
+            spread_of(reading.cpu_seconds for reading in readings),
             *(None if (text := column.text(cell)) == MISSING else text for column in columns),
             cell.stats and cell.stats.usd_per_tb,
             cell.cause,
@@ -112,8 +112,3 @@ def _varying(cells: Sequence[CellRow]) -> list[str]:
         for name in names
         if name == "memory_mb" or len({setting.get(name) for setting in settings}) > 1
     ]
-
-
-def _spread(values: Iterable[float | None]) -> Spread | None:
-    known = [value for value in values if value is not None]
-    return Spread.of(known) if known else None

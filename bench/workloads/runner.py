@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bench.sandbox.objects import BUCKET
 from bench.sandbox.profiles import Profile
 from bench.sandbox.sandbox import NoAnswerError
-from bench.sandbox.server import FOLDER, PROJECT, serving
+from bench.sandbox.server import FOLDER, serving
 from bench.workloads import harness
 from bench.workloads.data_sets import ensured
 from bucketsum_cli.tune.workloads import add_programs, view_of
@@ -138,7 +138,7 @@ class _SandboxProber:
         disk.mkdir(exist_ok=True)
         command = [sys.executable, "-m", harness.__name__, self.programs]
         variables = {**self.server.client_environment(self.folder), "TMPDIR": str(disk)}
-        inside = self.sandbox.start(command, variables, self._log, cwd=PROJECT)
+        inside = self.sandbox.start(command, variables, self._log)
         self._inside = inside
         inside.ask({}, _READY_SECONDS)
         if self.limits_cpu:

@@ -90,8 +90,8 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
             output.note(f"missing: {reason}")
         item = _archive(folder / "archive.zip", size_bytes)
         timings = [
-            (number, program, _once(program, folder, item))
-            for number in range(turns)
+            (program, _once(program, folder, item))
+            for _ in range(turns)
             for program in toolchain.programs
         ]
     rows = tuple(_rows(toolchain.programs, timings, size_bytes))
@@ -106,7 +106,7 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
     )
 
 
-Timing = tuple[int, Program, tuple[float, float]]
+Timing = tuple[Program, tuple[float, float]]
 
 
 def _archive(path: Path, size_bytes: int) -> Item:
@@ -134,7 +134,7 @@ def _rows(
     programs: Sequence[Program], timings: Sequence[Timing], size_bytes: int
 ) -> Iterator[tuple[str, Spread, Spread, Spread]]:
     for program in programs:
-        own = [times for _, each, times in timings if each is program]
+        own = [times for each, times in timings if each is program]
         speeds = Spread.of(size_bytes / 1e6 / wall for wall, _ in own)
         of_cpu = Spread.of(size_bytes / 1e6 / cpu for _, cpu in own)
         yield program.name, speeds, of_cpu, Spread.of(cpu for _, cpu in own)

@@ -37,7 +37,7 @@ BASELINE_ENTRY: Final = next(entry for entry in ENTRIES if entry.name == BASELIN
 @pytest.fixture(autouse=True)
 def nginx_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its log has all requests a second later, also on a busy machine."""
-    monkeypatch.setattr("bench.readers.runner.LOG_SECONDS", 1.0)
+    monkeypatch.setattr("bench.sandbox.server.LOG_SECONDS", 1.0)
 
 
 def program(name: str, *argv: str) -> Entry:
