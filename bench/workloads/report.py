@@ -43,7 +43,7 @@ class Measured:
         return cell_rows([cell.row for cell in self.plan.cells], self.samples, _PRICES, workload)
 
     def table(self, origin: str) -> Table:
-        """Return a row for each cell; parameters have columns if they vary, memory always."""
+        """Return a row for each cell; a parameter has a column if it varies, memory always."""
         cells, names = self.cells, _varying(self.cells)
         views = view_of(self.plan.sweep.workload).columns
         names_shown = self.experiment.columns or [column.name for column in views]

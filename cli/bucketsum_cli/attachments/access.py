@@ -187,7 +187,7 @@ def _lists(buckets: Sequence[AttachedBucket], partition: str) -> list[dict[str, 
 
 
 def _rules(stack: Stack, buckets: Sequence[AttachedBucket], partition: str) -> dict[str, Any]:
-    """Return EventBridge rules and their alarms; each rule is for as many buckets as fit."""
+    """Return EventBridge rules and alarms; each pattern has as many buckets as fit into it."""
     by_rule = [bucket for bucket in buckets if bucket.via is Via.EVENTBRIDGE]
     by_rule.sort(key=lambda bucket: bucket.created_only)
     patterns = [

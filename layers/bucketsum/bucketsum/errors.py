@@ -92,7 +92,7 @@ class DamagedItem(NotRetryable):
     """An item of a table was changed by another program; the text names it and says how."""
 
     def __init__(self, text: str, name: str = "") -> None:
-        """*name* is that of the damaged object, backfill or run, if it is known."""
+        """*name* is the damaged object, backfill or run, if it is known."""
         super().__init__(text)
         self.name = name
 

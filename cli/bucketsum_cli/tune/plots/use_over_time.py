@@ -109,7 +109,7 @@ def use_over_time(panel: Panel, results: Results) -> Plot | None:
 
 
 def _course(samples: Sequence[Sample], stats: CellStatistics) -> Sequence[Use]:
-    """Intervals of the median sample, without a short last interval; empty if not drawn."""
+    """Intervals of the median sample, without short intervals; empty if the sample is short."""
     sample = median_sample((sample for sample in samples if sample.use), stats)
     uses = sample.use.uses if sample and sample.use else ()
     is_told = any(quantity.total(use) is not None for quantity in _QUANTITIES for use in uses)
