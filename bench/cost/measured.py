@@ -18,6 +18,9 @@ FOLDER: Final = Path(__file__).parents[1] / "measured"
 _FILES: Final = {"cold starts": "cold_start", "small objects": "function", "readers": "readers"}
 """Measurements → the name of their file."""
 
+SMALL_BYTES: Final = 1_562_048
+"""The average object of `python -m bench function`."""
+
 _DEPLOYED: Final = re.compile(r"hasher, batches of (\d+)")
 """Name of the deployed hasher in the JSON of `python -m bench function`."""
 

@@ -7,8 +7,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from bench.cost.alternatives import alternatives
+from bench.cost.measured import SMALL_BYTES
 from bench.cost.model import BYTES_PER_TB, Cost, Handling, cost_of
-from bench.function.small_objects import AVERAGE_BYTES
 from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table, dollars
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICES, prices_in
@@ -29,7 +29,7 @@ BASELINE_SPEEDS: Final = (
 """Memory in MB, chunk in MB, MB/s of 1 GB on Lambda in 2021, as its author published them."""
 
 _BASELINE_BYTES: Final = 1_000_000_000
-_SIZES: Final = (AVERAGE_BYTES, 10_000)
+_SIZES: Final = (SMALL_BYTES, 10_000)
 """The average of the small objects that are measured, and a very small one."""
 
 _BATCHES: Final = (1, 10)
@@ -97,7 +97,7 @@ def small_objects(measured: Measured) -> Table:
     for object_bytes, (memory_mb, speed), batch in product(_SIZES, deployed, _BATCHES):
         if memory_mb >= MEMORY_MB_PER_CPU:
             continue
-        known = measured.smalls.get((memory_mb, batch)) if object_bytes == AVERAGE_BYTES else None
+        known = measured.smalls.get((memory_mb, batch)) if object_bytes == SMALL_BYTES else None
         assumed = OVERHEAD_SECONDS + object_bytes / 1e6 / speed
         seconds, basis = (assumed, "assumed") if known is None else (known, "measured")
         arm, x86 = (
@@ -125,7 +125,7 @@ def small_objects(measured: Measured) -> Table:
 def small_by_default(measured: Measured) -> Table:
     """Cost of a million objects of the average size, with the template's memory."""
     every = small_objects(measured)
-    rows = tuple(row for row in every.rows if row[:2] == (AVERAGE_BYTES, _DEFAULT_MEMORY_MB))
+    rows = tuple(row for row in every.rows if row[:2] == (SMALL_BYTES, _DEFAULT_MEMORY_MB))
     return replace(every, name="cost-small-default", rows=rows)
 
 

@@ -29,8 +29,10 @@ _FIELDS: Final = {
     "object_bytes": (
         "list of sizes",
         "",
-        "sizes of objects, archives or data sets to generate, as in the next table. Give either "
-        "this field or `keys`",
+        (
+            "sizes of objects, archives or data sets to generate, as in the next table. Give "
+            "either this field or `keys`"
+        ),
     ),
     "keys": (
         "list of texts",
@@ -45,8 +47,10 @@ _FIELDS: Final = {
     "chunk_bytes": (
         f"list of {CHUNK_BYTES_MIN:,} to {CHUNK_BYTES_MAX:,}",
         "",
-        "size of a part, if several connections read an object; needed unless the next table has "
-        "a default",
+        (
+            "size of a part, if several connections read an object; needed unless the next table "
+            "has a default"
+        ),
     ),
     "pairs": (
         'list of `{"memory_mb", "chunk_bytes"}`',
