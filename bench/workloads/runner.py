@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from bench.workloads.experiments import Experiment
     from bucketsum_lab.plan.cells import Cell
     from bucketsum_lab.plan.plan import Plan
-    from bucketsum_lab.protocol.probe import KnownObject
     from bucketsum_lab.protocol.samples import Sample
 
 STORAGE_MB: Final = 10_240
@@ -75,24 +74,10 @@ def samples_of(
                 if (cell.cell_id, repetition) in done:
                     continue
                 time.sleep(pause_seconds)
-                answer = prober.probe(_event(cell, planned, known[cell.number]))
+                place = {"bucket": BUCKET, "workload": planned.sweep.workload}
+                answer = prober.probe({**cell.event, **known[cell.number], **place})
                 yield _sample(cell, repetition, answer)
             prober.end()
-
-
-def _event(cell: Cell, planned: Plan, known: KnownObject) -> dict[str, Any]:
-    setting = cell.setting
-    return {
-        "cell_id": cell.cell_id,
-        "chunk_bytes": setting.chunk_bytes,
-        "streams": setting.streams,
-        "variant": setting.own,
-        "concurrency": 1,
-        "object": cell.number,
-        **known,
-        "bucket": BUCKET,
-        "workload": planned.sweep.workload,
-    }
 
 
 def _sample(cell: Cell, repetition: int, answer: dict[str, Any]) -> Sample:

@@ -19,8 +19,8 @@ from tests.support.tls import own_tls
 
 from bucketsum.errors import SourceUnavailable
 from bucketsum_cli.tune.workloads.transfer.transfer_manager import PROGRAM, TransferManagerClient
+from bucketsum_lab.protocol.measuring import children_cpu_seconds
 from bucketsum_lab.protocol.parameters import read_policy
-from bucketsum_lab.workloads.transfer.answer import children_cpu_seconds
 from bucketsum_lab.workloads.transfer.clients import Access
 from bucketsum_lab.workloads.transfer.sinks import FileSink
 

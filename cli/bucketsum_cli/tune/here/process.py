@@ -18,10 +18,8 @@ from typing import Any, Final, Self
 
 from bucketsum_cli.machine.cgroups import kills_of, remove_roots
 from bucketsum_cli.machine.process import end_group, signals_held
+from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX
 from bucketsum_lab.protocol.probe import ProbeAnswer, failed
-
-PROBE_SECONDS_MAX: Final = 900
-"""The prober's time-out on Lambda."""
 
 _PROGRAM: Final = "bucketsum_cli.tune.here.prober_program"
 _READ_BYTES: Final = 65_536

@@ -42,7 +42,7 @@ def cost_frontier(panel: Panel, results: Results) -> Plot:
             [stats.mb_per_s], [_usd(stats)], "o", color=colour, markersize=6, gid=gid,
             zorder=3, clip_on=False,
         )  # fmt: skip
-        hints[gid] = hint_of(cell, results.labels)
+        hints[gid] = hint_of(cell, results)
         if results.is_recommended(cell):
             _mark(axes, stats)
     axes.plot(

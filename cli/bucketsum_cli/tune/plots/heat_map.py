@@ -56,7 +56,7 @@ def heat_map(panel: Panel, results: Results) -> Plot:
         folded = variants.folded_label_of(cell.setting)
         square = _Square(corner_of(cell), f"cell-{number}", folded)
         _draw_cell(axes, square, cell, scale)
-        hints[square.gid] = hint_of(cell, results.labels)
+        hints[square.gid] = hint_of(cell, results)
     for cell in filter(results.is_recommended, panel.cells):
         _outline(axes, corner_of(cell))
     bar = figure.colorbar(

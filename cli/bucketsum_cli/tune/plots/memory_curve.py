@@ -53,7 +53,7 @@ def memory_curve(panel: Panel, results: Results) -> Plot:
         for x, speed, (cell, stats) in zip(xs, speeds, points, strict=True):
             gid = f"point-{panel.cells.index(cell)}"
             axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid, clip_on=False)
-            hints[gid] = f"{hint_of(cell, results.labels)}; {_spread_text(cell, stats)}"
+            hints[gid] = f"{hint_of(cell, results)}; {_spread_text(cell, stats)}"
         ends.append((xs[-1], speeds[-1], label, colour))
     _finish(axes, sorted({cell.setting.memory_mb for cell, _ in fastest}))
     label_ends(axes, ends)

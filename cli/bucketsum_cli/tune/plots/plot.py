@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bucketsum_cli.tune.results import Panel, Results
-    from bucketsum_cli.tune.setting_labels import SettingLabels
     from bucketsum_lab.protocol.run_records import CellRow
 
 COLOURS: Final = mpl.colormaps["cividis"]
@@ -179,9 +178,9 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> Non
         )  # fmt: skip
 
 
-def hint_of(cell: CellRow, labels: SettingLabels) -> str:
+def hint_of(cell: CellRow, results: Results) -> str:
     """The setting, speed and cost of *cell*, in one line."""
-    setting = labels.sentence(cell.setting)
+    setting = results.labels.sentence(cell.setting)
     stats = cell.stats
     if stats is None:
         return f"{setting}: no measurement ({cell.cause or 'no warm sample'})"

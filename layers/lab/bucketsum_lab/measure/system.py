@@ -33,10 +33,8 @@ class System:
             if controllers and "cpu" not in controllers.split(","):
                 continue
             folder = self.groups / controllers
-            for group in (
-                folder / path.lstrip("/"),
-                folder,
-            ):  # a container sees its own as the root
+            # a container sees its own as the root
+            for group in (folder / path.lstrip("/"), folder):
                 text = text_of(group / file)
                 if text is not None:
                     return text

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bucketsum.prices import Prices
     from bucketsum_lab.protocol.objects import PlannedObject
     from bucketsum_lab.protocol.parameters import Setting
+    from bucketsum_lab.protocol.probe import CellEvent
     from bucketsum_lab.protocol.workload import Workload
 
 _MIB: Final = 1024 * 1024
@@ -66,6 +67,23 @@ class Cell:
             storage_mb=self.storage_mb,
             cause=self.refused,
         )
+
+    @property
+    def event(self) -> CellEvent:
+        """The cell as the plan passes it to the state machine."""
+        setting = self.setting
+        event: CellEvent = {
+            "cell_id": self.cell_id,
+            "chunk_bytes": setting.chunk_bytes,
+            "streams": setting.streams,
+            "concurrency": self.concurrency,
+            "object": self.number,
+        }
+        if setting.variant:
+            event["variant"] = setting.own
+        if setting.disk is not None:
+            event["disk"] = setting.disk
+        return event
 
     @property
     def refused(self) -> str | None:

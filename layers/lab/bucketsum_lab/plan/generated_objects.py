@@ -86,11 +86,10 @@ class GeneratedObjects:
 
     @staticmethod
     def _usable(head: dict[str, Any], size_bytes: int, workload: Workload) -> bool:
-        fresh = _is_fresh(head)
         metadata, stored_bytes = head["Metadata"], str(head["ContentLength"])
         if workload.has_files:
             stored_bytes = metadata.get(SET_BYTES_METADATA, "")
-        return fresh and SHA1_METADATA in metadata and stored_bytes == str(size_bytes)
+        return _is_fresh(head) and SHA1_METADATA in metadata and stored_bytes == str(size_bytes)
 
     def _write_files(self, key: str, files: Iterable[DataFile]) -> None:
         """Write those of *files* that are not there, or too old."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from bucketsum.prices import Prices
     from bucketsum_lab.plan.input import Limits, SweepInput
-    from bucketsum_lab.protocol.probe import CellEvent
     from bucketsum_lab.protocol.run_records import Run
 
 Rounds = tuple[tuple[int, int], ...]
@@ -102,7 +101,7 @@ class Plan:
         places = {cell: place for place, cell in enumerate(used)}
         return {
             "memory_mb": memory_mb,
-            "cells": [_cell_json(self.cells[index]) for index in used],
+            "cells": [self.cells[index].event for index in used],
             "rounds": [[places[cell], run] for cell, run in rounds],
         }
 
@@ -218,22 +217,6 @@ def _widest(cells: Sequence[Cell], own: Sequence[int]) -> list[int]:
     for index in sorted(own, key=lambda i: (-cells[i].concurrency, cells[i].object.size_bytes)):
         widest.setdefault(cells[index].setting.disk, index)
     return [*widest.values()]
-
-
-def _cell_json(cell: Cell) -> CellEvent:
-    setting = cell.setting
-    event: CellEvent = {
-        "cell_id": cell.cell_id,
-        "chunk_bytes": setting.chunk_bytes,
-        "streams": setting.streams,
-        "concurrency": cell.concurrency,
-        "object": cell.number,
-    }
-    if setting.variant:
-        event["variant"] = setting.own
-    if setting.disk is not None:
-        event["disk"] = setting.disk
-    return event
 
 
 def _check_size(plan: Plan) -> None:

@@ -41,7 +41,7 @@ def stage_times(panel: Panel, results: Results) -> Plot:
         gid = f"wall-{place}"
         wall = [stats.p50_seconds] * 2
         axes.plot(wall, [place - 0.42, place + 0.42], color=HIGHLIGHT, linewidth=2.4, gid=gid)
-        hints[gid] = f"{hint_of(cell, results.labels)}; {_text(cell, stats)}"
+        hints[gid] = f"{hint_of(cell, results)}; {_text(cell, stats)}"
     axes.plot([], [], color=HIGHLIGHT, linewidth=2.4, label="wall time")
     axes.plot([], [], "|", color=INK, markersize=10, label="max(D, P) and D + P")
     variants = Variants(panel.cells, len(panel.cells))

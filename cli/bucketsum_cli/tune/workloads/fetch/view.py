@@ -25,22 +25,6 @@ def _pair(first: float | None, second: float | None, unit: float, form: str) -> 
     return f"{first / unit:{form}} / {second / unit:{form}}"
 
 
-def _fetching(own: FetchStatistics) -> str | None:
-    return _pair(own.fetch_ms, own.fetch_idle_ms, _MS, ".2f")
-
-
-def _working(own: FetchStatistics) -> str | None:
-    return _pair(own.work_ms, own.work_idle_ms, _MS, ".2f")
-
-
-def _models(own: FetchStatistics) -> str | None:
-    return _pair(own.sum_ms, own.max_ms, _MS, ".2f")
-
-
-def _transferred(own: FetchStatistics) -> str | None:
-    return _pair(own.disk_written_bytes, own.disk_read_bytes, BYTES_PER_MB, ",.0f")
-
-
 def _disk_peak(own: FetchStatistics) -> str | None:
     return f"{own.disk_peak_bytes / BYTES_PER_MB:,.0f} MB" if own.disk_peak_bytes else None
 
@@ -54,21 +38,27 @@ def _cached(cell: CellRow) -> str:
 
 FETCH: Final = WorkloadView(
     (
-        TableColumn("fetch", "fetching / idle s", _of(_fetching),
+        TableColumn("fetch", "fetching / idle s",
+                    _of(lambda own: _pair(own.fetch_ms, own.fetch_idle_ms, _MS, ".2f")),
                     meaning="Median time in which archives were downloaded to the disk, and the "
                             "rest of the wall time."),
-        TableColumn("work", "working / idle s", _of(_working),
+        TableColumn("work", "working / idle s",
+                    _of(lambda own: _pair(own.work_ms, own.work_idle_ms, _MS, ".2f")),
                     meaning="Median time in which a worker was busy, and the rest of the wall "
                             "time; workers of the schedule stream are idle while they wait for "
                             "bytes."),
-        TableColumn("model", "D + P / max s", _of(_models), in_report=True,
+        TableColumn("model", "D + P / max s",
+                    _of(lambda own: _pair(own.sum_ms, own.max_ms, _MS, ".2f")), in_report=True,
                     meaning="The models of both extremes, with D fetching and P working: one "
                             "side after the other, or only the slower side."),
         TableColumn("cached", "in page cache", _cached,
                     meaning="Share of the data that was in the page cache when the work on its "
                             "archive began; the rest was read from the disk again."),
         TableColumn("disk_peak", "most on disk", _of(_disk_peak), in_report=True),
-        TableColumn("disk_transfer", "disk written / read MB", _of(_transferred), in_report=True,
+        TableColumn("disk_transfer", "disk written / read MB",
+                    _of(lambda own: _pair(own.disk_written_bytes, own.disk_read_bytes,
+                                          BYTES_PER_MB, ",.0f")),
+                    in_report=True,
                     meaning="Bytes between the page cache and the disk. An archive that is "
                             "removed before its pages are written is never on the disk itself."),
     ),

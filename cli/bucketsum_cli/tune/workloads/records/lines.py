@@ -35,6 +35,12 @@ def measured_lines(
     return {label: tuple(sorted(points)) for label, points in lines.items()}
 
 
+def wall_seconds(cell: CellRow) -> float | None:
+    """Build, index and fetch together; None without a warm run."""
+    own = RecordsStatistics.of(cell)
+    return own.total_seconds if own and cell.stats else None
+
+
 def line_label(cell: CellRow, name: str, *, has_memory: bool) -> str:
     """The setting of *cell* in words, without its parameter *name*."""
     memory = [memory_text(cell.setting.memory_mb)] * has_memory

@@ -11,6 +11,7 @@ from bucketsum_cli.tune.workloads.records.lines import (
     add_legend,
     finish_logarithmic,
     measured_lines,
+    wall_seconds,
 )
 from bucketsum_lab.workloads.records.layouts import IN_PARTITIONS
 from bucketsum_lab.workloads.records.statistics import RecordsStatistics
@@ -33,7 +34,7 @@ def seconds_against_objects(panel: Panel, _results: Results) -> Plot | None:
     cells = [cell for cell in panel.cells if cell.setting.own["layout"] in IN_PARTITIONS]
     if not cells:
         return None
-    wall = measured_lines(cells, _wall_seconds, "objects")
+    wall = measured_lines(cells, wall_seconds, "objects")
     cpu = measured_lines(cells, _cpu_seconds, "objects")
     figure, axes = new_axes(5.0)
     hints, sentences = {}, []
@@ -57,11 +58,6 @@ def seconds_against_objects(panel: Panel, _results: Results) -> Plot | None:
     finish_logarithmic(axes, "objects", "seconds")
     add_legend(figure, wall)
     return Plot(_TITLE, _CAPTION, " ".join(sentences) or "No cell was measured.", figure, hints)
-
-
-def _wall_seconds(cell: CellRow) -> float | None:
-    own = RecordsStatistics.of(cell)
-    return own.total_seconds if own and cell.stats else None
 
 
 def _cpu_seconds(cell: CellRow) -> float | None:

@@ -14,6 +14,7 @@ from bucketsum_cli.tune.workloads.records.lines import (
     add_legend,
     finish_logarithmic,
     measured_lines,
+    wall_seconds,
 )
 from bucketsum_cli.tune.workloads.records.object_plot import seconds_against_objects
 from bucketsum_cli.tune.workloads.records.read_costs import (
@@ -23,7 +24,6 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
     measured_crossovers,
     read_cost,
 )
-from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,17 +50,12 @@ class _Kind:
     by_arithmetic: Callable[[Sequence[CellRow]], list[Crossover]]
 
 
-def _seconds(cell: CellRow) -> float | None:
-    own = RecordsStatistics.of(cell)
-    return own.total_seconds if own and cell.stats else None
-
-
 def _usd(cell: CellRow) -> float | None:
     cost = read_cost(cell)
     return cost.usd if cost else None
 
 
-_SECONDS: Final = _Kind("Seconds against reads", "seconds", seconds_text, _seconds, equal_times)
+_SECONDS: Final = _Kind("Seconds against reads", "seconds", seconds_text, wall_seconds, equal_times)
 _USD: Final = _Kind("US dollars against reads", "US dollars", usd_text, _usd, equal_prices)
 
 

@@ -18,18 +18,6 @@ _MILLION = 1_000_000
 _of: Final = partial(text_of, RecordsStatistics)
 
 
-def _build(own: RecordsStatistics) -> str:
-    return f"{own.build_seconds:.3f} / {own.build_cpu_seconds:.3f}"
-
-
-def _index(own: RecordsStatistics) -> str:
-    return f"{own.index_seconds:.3f} / {own.index_cpu_seconds:.3f}"
-
-
-def _fetch(own: RecordsStatistics) -> str:
-    return f"{own.fetch_seconds:.3f} / {own.fetch_cpu_seconds:.3f}"
-
-
 def _time(own: RecordsStatistics) -> str:
     """Percentiles of the time of a record, or the amortised time."""
     if own.record_time == "amortised":
@@ -69,11 +57,17 @@ RECORDS: Final = WorkloadView(
                     _of(lambda own: f"{own.predicted_seconds:.3f}"),
                     meaning="The same total by arithmetic: latency and bandwidth, measured "
                             "before each run, and CPU time per request."),
-        TableColumn("build_phase", "build s (wall / CPU)", _of(_build), in_report=True,
+        TableColumn("build_phase", "build s (wall / CPU)",
+                    _of(lambda own: f"{own.build_seconds:.3f} / {own.build_cpu_seconds:.3f}"),
+                    in_report=True,
                     meaning="To make the block file or the database on /tmp, its download "
                             "included."),
-        TableColumn("index_phase", "index s (wall / CPU)", _of(_index), in_report=True),
-        TableColumn("fetch_phase", "fetch s (wall / CPU)", _of(_fetch), in_report=True),
+        TableColumn("index_phase", "index s (wall / CPU)",
+                    _of(lambda own: f"{own.index_seconds:.3f} / {own.index_cpu_seconds:.3f}"),
+                    in_report=True),
+        TableColumn("fetch_phase", "fetch s (wall / CPU)",
+                    _of(lambda own: f"{own.fetch_seconds:.3f} / {own.fetch_cpu_seconds:.3f}"),
+                    in_report=True),
         TableColumn("records_per_s", "records/s", _of(lambda own: f"{own.records_per_s:,.0f}")),
         TableColumn("record_ms", "ms per record", _of(_time),
                     meaning="50th, 90th and 99th percentile. “amortised”: the time of the batch "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -103,9 +102,3 @@ class Run:
         working = processor.process(items)
         wall = time.perf_counter() - started
         return Timings(wall, fetching, working, sum(item.size_bytes for item in items))
-
-
-def child_cpu_seconds() -> float:
-    """CPU time of the children that this process has waited for."""
-    times = os.times()
-    return times.children_user + times.children_system

@@ -14,7 +14,7 @@ from bucketsum.settings import MEMORY_MB_PER_CPU
 # What only a probe or a generated data set needs is imported there, as in unzip.
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
-from bucketsum_lab.protocol.measuring import Meter
+from bucketsum_lab.protocol.measuring import Meter, children_cpu_seconds
 from bucketsum_lab.protocol.objects import DataFile, Generated, file_key
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE, PageCache
 from bucketsum_lab.protocol.parameters import Parameter
@@ -113,7 +113,7 @@ class FetchWorkload(Workload):
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read the manifest, then fetch and process its archives, and check every result."""
         from bucketsum_lab.workloads.fetch.data_set import items_in
-        from bucketsum_lab.workloads.fetch.schedules import Run, child_cpu_seconds
+        from bucketsum_lab.workloads.fetch.schedules import Run
         from bucketsum_lab.workloads.fetch.stages import S3Items
 
         manifest = context.s3.get_object(Bucket=event["bucket"], Key=event["key"])["Body"].read()
@@ -129,7 +129,7 @@ class FetchWorkload(Workload):
             page_cache=PageCache(str(own.get("page_cache", PageCache.WARM))),
         )
         source = S3Items(context.s3, context.source, event["bucket"], file_key(event["key"], ""))
-        children = child_cpu_seconds()
+        children = children_cpu_seconds()
         meter = Meter()
         try:
             measured = run.measured(source, items)
@@ -141,7 +141,9 @@ class FetchWorkload(Workload):
             event, replace(digest_of([manifest]), size_bytes=event["size_bytes"]), meter
         )
         if "cpu_seconds" in answer:
-            answer["cpu_seconds"] = round(answer["cpu_seconds"] + child_cpu_seconds() - children, 6)
+            answer["cpu_seconds"] = round(
+                answer["cpu_seconds"] + children_cpu_seconds() - children, 6
+            )
         return {**answer, **measured}
 
     def statistics(self, samples: Sequence[Sample]) -> FetchStatistics | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -97,17 +98,7 @@ class RecordsWorkload(Workload):
     object_bytes = range(SIZE_BYTES_MIN, SIZE_BYTES_MAX + 1)
     default_object_bytes = DEFAULT_SIZE_BYTES
     object_name = "objects/{size_bytes}-records.txt"
-    sample_names = (
-        "records", "records_read", "build_seconds", "build_cpu_seconds", "index_seconds",
-        "index_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds", "total_seconds",
-        "predicted_seconds", "records_per_s", "record_time", "record_p50_ms", "record_p90_ms",
-        "record_p99_ms", "requests", "retries", "bytes_read", "read_factor", "request_usd",
-        "build_usd", "storage_factor", "latency_ms", "link_mb_per_s", "merged_gap_bytes",
-        "database_server",
-    )  # fmt: skip
-    """``record_time`` is ``each`` or ``amortised``: how the percentiles were measured. Bytes are
-    those from the network; `read_factor` is theirs to the bytes of the records wanted, and
-    `storage_factor` that of the layout's bytes. `retries` are not among `requests`."""
+    sample_names = tuple(field.name for field in fields(RecordsStatistics))
     statistics_type = RecordsStatistics
     folded_first = "gap_bytes"
     undeployable = "the hasher reads no records"

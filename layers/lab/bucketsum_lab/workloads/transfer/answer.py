@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
 from bucketsum.digest import Digest, digest_of
 from bucketsum.errors import BadSettings, BadSweep
-from bucketsum_lab.protocol.measuring import Meter
+from bucketsum_lab.protocol.measuring import Meter, children_cpu_seconds
 from bucketsum_lab.protocol.probe import checked_answer, failed
 from bucketsum_lab.workloads.transfer import data_set, file_times
 from bucketsum_lab.workloads.transfer.data_set import SetFile
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
 _MS: Final = 1000
 _KIB: Final = 1024
-_PROC: Final = Path("/proc")
 _WRONG_SHOWN: Final = 3
 
 
@@ -131,15 +128,6 @@ def _digest_of(trial: Trial, arrived: Sequence[SetFile]) -> Digest:
     if tuple(arrived) == trial.files:
         return Digest(trial.event["sha1"], size_bytes)
     return Digest(digest_of([data_set.written(arrived)]).sha1, size_bytes)
-
-
-def children_cpu_seconds() -> float:
-    """CPU time of processes of this one: of those that have ended and, on Linux, of the others."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    pids = [pid for path in _PROC.glob("self/task/*/children") for pid in path.read_text().split()]
-    stats = [(_PROC / pid / "stat").read_text().rpartition(")")[2].split() for pid in pids]
-    ticks = sum(int(stat[11]) + int(stat[12]) for stat in stats)  # in user mode, in the kernel
-    return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _with_children(measurement: Measurement, cpu_before: float) -> Measurement:

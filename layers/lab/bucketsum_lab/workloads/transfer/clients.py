@@ -129,12 +129,14 @@ class _Boto3PerFile:
         """Do nothing: `fetch` closes the client of each file."""
 
 
-class _Managed:
-    """A transfer manager, which has threads of its own."""
+class _S3Transfer:
+    """boto3's transfer manager, which has threads of its own."""
 
-    def __init__(self, manager: Any, bucket: str) -> None:  # noqa: ANN401 - one of two
-        self._manager = manager
-        self._bucket = bucket
+    def __init__(self, access: Access) -> None:
+        from s3transfer.manager import TransferManager
+
+        self._manager: Any = TransferManager(new_s3(access))
+        self._bucket = access.bucket
 
     def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
         self._manager.download(self._bucket, key, sink).result()
@@ -143,16 +145,10 @@ class _Managed:
         self._manager.shutdown()
 
 
-def _s3transfer(access: Access) -> Client:
-    from s3transfer.manager import TransferManager
-
-    return _Managed(TransferManager(new_s3(access)), access.bucket)
-
-
 CLIENTS: Final[dict[ClientName, Callable[[Access], Client]]] = {
     ClientName.LIBCURL: _Curl,
     ClientName.BOTO3: _Boto3,
     ClientName.BOTO3_PER_FILE: _Boto3PerFile,
-    ClientName.S3TRANSFER: _s3transfer,
+    ClientName.S3TRANSFER: _S3Transfer,
 }
 """The command adds programs, which Lambda does not have."""
