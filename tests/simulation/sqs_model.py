@@ -84,15 +84,16 @@ class Sqs:
         now = self.schedule.now
         visible = [each for each in self.queues[queue].values() if each.visible_at <= now]
         self.schedule.random.shuffle(visible)
-        received = []
-        for message in visible[:limit]:
-            if queue != DEAD_LETTERS and message.receives >= MAX_RECEIVES:
-                self._redrive(queue, message)
-                continue
+        exhausted = [
+            each for each in visible if queue != DEAD_LETTERS and each.receives >= MAX_RECEIVES
+        ]
+        for message in exhausted:  # all of them: a poller that gets nothing does not come again
+            self._redrive(queue, message)
+        received = [each for each in visible if each not in exhausted][:limit]
+        for message in received:
             message.receives += 1
             message.receipt = f"{message.message_id}/{message.receives}"
             self._show(queue, message, hide_seconds)
-            received.append(message)
         return received
 
     def delete(self, queue: str, receipt: str) -> None:
