@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -91,19 +92,31 @@ def sam_build(into: Path) -> Built:
     return Built(into / "build")
 
 
-def link_lambda_packages(into: Path) -> Path:
+def copy_lambda_packages(into: Path) -> Path:
     """Fill a folder with what Lambda's own runtime has on its path, and nothing more.
 
-    Where the environment has another Python, its compiled runtime client does not fit.
+    With bytecode, as in Lambda: nothing that starts a function here may write it. Where the
+    environment has another Python, its compiled runtime client does not fit.
     """
     into.mkdir()
     for name in LAMBDA_BRINGS:
         distribution = importlib.metadata.distribution(name)
         for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
-            (into / top).symlink_to(Path(str(distribution.locate_file(top))))
+            _copy(Path(str(distribution.locate_file(top))), into / top)
     if sys.version_info.minor != INTERPRETER.minor:
-        (into / "runtime_client.py").symlink_to(Path(__file__).with_name("runtime_client.py"))
+        shutil.copy(Path(__file__).with_name("runtime_client.py"), into)
+    subprocess.run([INTERPRETER.path, "-m", "compileall", "-q", into], check=True)
     return into
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a module or a package; its data, which nobody changes, is linked."""
+    if not source.is_dir():
+        shutil.copy(source, target)
+        return
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    if (source / "data").is_dir():
+        (target / "data").symlink_to(source / "data")
 
 
 def ids_of(kind: str) -> list[str]:

@@ -7,7 +7,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from moto.server import ThreadedMotoServer
-from tests.build.artifacts import Built, link_lambda_packages, sam_build
+from tests.build.artifacts import Built, copy_lambda_packages, sam_build
 from tests.build.local_aws import LocalAws, make_local_aws
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 @pytest.fixture(scope="session")
 def lambda_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with boto3 and the runtime client, as Lambda's own runtime has them."""
-    return link_lambda_packages(tmp_path_factory.mktemp("runtime") / "packages")
+    return copy_lambda_packages(tmp_path_factory.mktemp("runtime") / "packages")
 
 
 @pytest.fixture(scope="session")
