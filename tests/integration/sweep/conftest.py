@@ -6,6 +6,7 @@ import importlib
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -16,6 +17,8 @@ from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
+from bucketsum_lab.measure import prober
+from bucketsum_lab.measure.disk import measure_disk
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
@@ -87,6 +90,14 @@ def aws() -> Iterator[Aws]:
         stack.s3.create_bucket(Bucket=BUCKET)
         create_table(stack.dynamodb, "MeasurementsTable", TABLE)
         yield stack
+
+
+@pytest.fixture(scope="session", autouse=True)
+def disk_is_measured_once() -> Iterator[None]:
+    """Each new execution environment would measure the same disk for a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prober, "measure_disk", cache(measure_disk))
+        yield
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,10 @@ from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.fetch.data_set import ITEMS
 from bucketsum_lab.workloads.fetch.model import Schedule
 from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN, FetchWorkload
+from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Invoke = Callable[[str, dict[str, Any]], Any]
 
@@ -36,6 +38,15 @@ def probe(known: dict[str, Any], schedule: str, **own: str) -> dict[str, Any]:
         "variant": {"schedule": schedule, "work": "unzip-sha1", "workers": 2, **own},
         "concurrency": 1, "object": 0, **known, "bucket": BUCKET, "workload": "fetch",
     }  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def archives_are_compressed_once() -> Iterator[None]:
+    """Each test makes the same data set."""
+    chunks = GeneratedArchive.chunks
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GeneratedArchive, "chunks", cache(lambda archive: list(chunks(archive))))
+        yield
 
 
 @pytest.mark.parametrize(
