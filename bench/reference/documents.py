@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
 from inspect import cleandoc, getsource
 from pathlib import Path
@@ -102,14 +103,18 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
 
 def _types(kind: type[Any]) -> dict[str, Any]:
     """Return the types of the fields, also of names that are imported under TYPE_CHECKING."""
-    module = sys.modules[kind.__module__]
-    imports = {
+    return get_type_hints(kind, localns=_imports(kind.__module__), include_extras=True)
+
+
+@cache
+def _imports(module: str) -> dict[str, Any]:
+    """The names that *module* imports from ours and others, for the type checker too."""
+    return {
         alias.name: getattr(import_module(node.module), alias.name)
-        for node in ast.walk(ast.parse(getsource(module)))
+        for node in ast.walk(ast.parse(getsource(sys.modules[module])))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(_OURS)
         for alias in node.names
     }
-    return get_type_hints(kind, localns=imports, include_extras=True)
 
 
 def _schema(hint: Any) -> dict[str, Any]:  # noqa: ANN401 - a type

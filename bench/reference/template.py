@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,13 +14,14 @@ _TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"
 _SIGNS: Final = {"GreaterThanThreshold": ">"}
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML without the values of intrinsic functions."""
 
 
 _Loader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
 
 
+@cache
 def _template() -> dict[str, Any]:
     template: dict[str, Any] = _Loader(_TEMPLATE.read_text(encoding="utf-8")).get_single_data()
     return template

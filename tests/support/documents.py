@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -57,6 +58,7 @@ class Document:
     tokens: list[Token]
 
     @classmethod
+    @cache
     def read(cls, path: Path) -> Document:
         """Parse the document at *path*."""
         blocks = _MARKDOWN.parse(path.read_text(encoding="utf-8"))

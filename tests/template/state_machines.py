@@ -50,7 +50,9 @@ def definition_of(name: str) -> Path:
 
 def load_definition(name: str = "sweep") -> dict[str, Any]:
     """The definition as it stands, substitutions not made."""
-    definition: dict[str, Any] = yaml.safe_load(definition_of(name).read_text(encoding="utf-8"))
+    definition: dict[str, Any] = yaml.CSafeLoader(
+        definition_of(name).read_bytes()
+    ).get_single_data()
     return definition
 
 

@@ -44,8 +44,14 @@ DECISION_HEADINGS: Final = ["Problem", "Decision", "Why", "Out of scope", "Measu
 
 def each_of(paths: list[Path]) -> pytest.MarkDecorator:
     """The test runs for each document."""
-    read = (pytest.param(Document.read(path), id=str(path.relative_to(ROOT))) for path in paths)
-    return pytest.mark.parametrize("document", list(read))
+    names = [str(path.relative_to(ROOT)) for path in paths]
+    return pytest.mark.parametrize("document", paths, ids=names, indirect=True)
+
+
+@pytest.fixture
+def document(request: pytest.FixtureRequest) -> Document:
+    """The document, parsed once it is needed: every worker collects all tests."""
+    return Document.read(request.param)
 
 
 documents = each_of([*DOCUMENTS, *MEASUREMENTS])
@@ -175,10 +181,10 @@ def test_names_are_those_of_the_code(document: Document) -> None:
     assert not {name for name in named - AWS_NAMES if not re.search(rf"\b{name}", text)}
 
 
-@pytest.mark.parametrize(("path", "text"), pages().items())
-def test_generated_pages_are_fresh(path: Path, text: str) -> None:
+def test_generated_pages_are_fresh() -> None:
     """Every generated page and table is what `make reference` writes."""
-    assert path.read_text(encoding="utf-8") == text
+    for path, text in pages().items():
+        assert path.read_text(encoding="utf-8") == text, path
 
 
 def test_documents_are_short() -> None:

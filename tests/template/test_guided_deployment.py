@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.testing import CliRunner
-from samcli.cli.types import (  # type: ignore[import-untyped] # no types
-    CfnParameterOverridesType,
-)
-from samcli.commands.deploy.deploy_context import (  # type: ignore[import-untyped]
-    DeployContext,
-)
-from samcli.commands.deploy.guided_config import GuidedConfig  # type: ignore[import-untyped]
-from samcli.commands.deploy.guided_context import GuidedContext  # type: ignore[import-untyped]
 from tests.support.sam_template import TEMPLATE, load_template
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+# ruff: noqa: PLC0415 - SAM takes 1 s to import, and every worker imports this module
+
 
 def saved_answers(folder: Path) -> dict[str, str]:
     """Answer each question of the guided deployment with a new line; the answers that it saved."""
+    from samcli.cli.types import (  # type: ignore[import-untyped] # no types
+        CfnParameterOverridesType,
+    )
+    from samcli.commands.deploy.guided_config import GuidedConfig  # type: ignore[import-untyped]
+    from samcli.commands.deploy.guided_context import GuidedContext  # type: ignore[import-untyped]
+
     template = folder / TEMPLATE.name
     template.touch()
 
@@ -53,6 +53,10 @@ def test_saved_answers_take_nothing_from_attached_buckets(tmp_path: Path) -> Non
 
     An answer of an older version, to a parameter that the template has no longer, is not passed.
     """
+    from samcli.commands.deploy.deploy_context import (  # type: ignore[import-untyped]
+        DeployContext,
+    )
+
     parameters = load_template()["Parameters"]
     saved = saved_answers(tmp_path)
     assert saved.keys() == parameters.keys()

@@ -9,7 +9,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from cfnlint.api import ManualArgs, lint
 from tests.support.sam_template import TEMPLATE
 from tests.template.state_machines import inline_template
 
@@ -37,6 +36,8 @@ Resources:
 
 def matches(template: str) -> list[str]:
     """Errors and warnings of cfn-lint, by the rules of every Region that is listed."""
+    from cfnlint.api import ManualArgs, lint  # noqa: PLC0415 - 1 s, which every worker would take
+
     return [match.message for match in lint(template, config=ManualArgs(regions=[*REGIONS]))]
 
 
