@@ -15,9 +15,6 @@ class Boxes:
     Attributes:
         title: What the picture shows, in a few words.
         description: All that it shows, for readers who cannot see it.
-        height: Of the picture.
-        box_height: Of each box.
-        name_size: Of the boxes' names.
         boxes: Left, top, width, class, name, and what is in it.
         arrows: Line and tip, as paths of SVG.
         labels: Middle, bottom, class and text.

@@ -68,11 +68,7 @@ def shaping(profile: Profile) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The namespaces of one sandbox.
-
-    Attributes:
-        name: Unique prefix of both namespaces' names.
-    """
+    """The namespaces of one sandbox; *name* is the unique prefix of their names."""
 
     name: str
 

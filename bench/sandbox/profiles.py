@@ -18,10 +18,8 @@ class Profile:
     """One configuration, and the object that is read in it.
 
     Attributes:
-        name: Name on the command line.
         memory_mb: The function's memory size, which sets its CPU share too.
         link_mbit_per_s: Sustained rate of the network, as a program sees it.
-        object_bytes: Size of the object.
         burst_bytes: Burst allowance of the network; 0 for none.
         warm: Whether the object is read once, untimed, before the timed reading.
     """

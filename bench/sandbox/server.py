@@ -83,7 +83,6 @@ class Server:
     """An S3 in the sandbox.
 
     Attributes:
-        endpoint: URL for ``endpoint_url``.
         certificates: File with the certificate authority to trust.
         requests: nginx's access log: a line per request, up to `LOG_SECONDS` late.
     """

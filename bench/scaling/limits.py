@@ -52,7 +52,6 @@ class Setting:
     """The event source mapping of the hasher, and the account's quota.
 
     Attributes:
-        name: As tables show it.
         maximum_concurrency: The template's parameter; None: not set.
         account_concurrency: The account's quota, all of it for the hasher.
         per_minute: Concurrent invocations that the mapping adds per minute.

@@ -14,12 +14,9 @@ class Experiment:
 
     Attributes:
         name: Name on the command line, and of its table's marker in bench/measured/workloads.md.
-        title: Heading of its table.
         sweep: The sweep's input.
         quick: Fields that `--quick` replaces.
         limits_cpu: Whether the CPU share is Lambda's; else all cores, and memory is the only limit.
-        link_mbit_per_s: Rate of the link.
-        burst_bytes: Burst allowance of the link.
         pause_seconds: Pause before each sample; None until the burst allowance is full again.
         columns: Own columns of its table; all of the workload's if empty.
     """

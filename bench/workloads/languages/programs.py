@@ -38,7 +38,6 @@ class Program:
     """A program that unzips.
 
     Attributes:
-        name: Its name in the table.
         command: ``{archive}`` and ``{folder}`` are replaced; the folder does not exist.
         prints: Whether it prints the SHA-1s of the archive and of its members.
     """

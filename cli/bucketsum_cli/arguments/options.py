@@ -159,7 +159,6 @@ class Target:
     """The stack that the options of a command name.
 
     Attributes:
-        stack: Name of the stack.
         region: Its Region; None is the environment's.
         profile: Profile with the credentials; None is the environment's.
         local: Whether it is on the local emulator, which has one stack.

@@ -45,7 +45,6 @@ class Rule:
     """An enabled rule of EventBridge.
 
     Attributes:
-        arn: Its ARN.
         buckets: ARNs of the buckets in its pattern.
         events: EventBridge's names of the events in its pattern.
     """

@@ -77,7 +77,6 @@ class Notification:
         target: Its ARN.
         events: Event types, sorted.
         keys: The keys that it is limited to.
-        entry_id: Its id in the configuration.
     """
 
     kind: str

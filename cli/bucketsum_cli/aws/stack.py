@@ -48,8 +48,6 @@ class Stack:
     """The parts of a stack that the commands need.
 
     Attributes:
-        name: Its name in CloudFormation.
-        connection: Access to it.
         bucket: Bucket for the objects.
         table: Table of the digests.
         arrivals_queue_url: Queue that the bucket notifies.
@@ -57,7 +55,6 @@ class Stack:
         function: Name of the hasher.
         log_group: Name of its log group.
         outputs: All outputs of the stack, for the parts that only some stacks have.
-        parameters: Values of its parameters.
     """
 
     name: str

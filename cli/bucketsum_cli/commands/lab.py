@@ -24,7 +24,6 @@ class Lab:
 
     Attributes:
         running_sweeps: Returns the identifiers of a stack's running sweeps, and damaged ones.
-        checks: Checks of the self-test.
         demonstrate: Runs the quick sweep on a stack and writes its report into the project's
             folder; returns whether it is complete. With True, stdout has another document.
     """

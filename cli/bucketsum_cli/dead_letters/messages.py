@@ -29,12 +29,10 @@ class DeadLetter:
     """A message in the dead-letter queue, received.
 
     Attributes:
-        message_id: Its id in SQS.
         reason: Why the hasher moved it to this queue; None if SQS itself moved it.
         sent_at: When it was sent to this queue, ISO 8601 UTC; if SQS moved it, to the first queue.
         receives: How often it was received, also by these commands.
         attributes: Its message attributes, without the reason.
-        receipt_handle: Identifies this receive.
     """
 
     message_id: str

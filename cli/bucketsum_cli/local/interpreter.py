@@ -27,7 +27,6 @@ class Interpreter:
     """A Python of this machine.
 
     Attributes:
-        path: The program.
         minor: Its minor version: 13 for Python 3.13.
     """
 

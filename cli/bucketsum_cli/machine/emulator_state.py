@@ -55,10 +55,7 @@ class LocalAws:
     """A running local emulator.
 
     Attributes:
-        pid: Its process.
         endpoint: Its address, on 127.0.0.1.
-        region: Region of the stack.
-        stack: Name of the stack.
         ca_bundle: File with the certificate authority that signed its certificate.
     """
 

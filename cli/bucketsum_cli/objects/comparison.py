@@ -45,7 +45,6 @@ class Counterpart:
     """The object, or the member, that a file is compared with.
 
     Attributes:
-        row: Its row; None if there is none.
         version: The object's newest version; None for members, and if there is no object.
         without_row: The result if there is no row.
         reason: Why there is none, if that is known.
@@ -59,12 +58,7 @@ class Counterpart:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A local file, compared.
-
-    Attributes:
-        sha1: Its SHA-1, computed here.
-        counterpart: What it was compared with.
-    """
+    """A local file with its SHA-1, computed here, and what it is compared with."""
 
     file: LocalFile
     sha1: str

@@ -25,7 +25,6 @@ class LocalFile:
     """A file on this machine and its key in the bucket.
 
     Attributes:
-        path: Its path.
         key: Its key, with ``/`` between the parts.
         size_bytes: Its size when it was listed.
     """
@@ -49,7 +48,6 @@ class FileSelection:
 
     Attributes:
         files: The files, in the order of the paths and by name in each folder.
-        skipped: Files that cannot be used.
     """
 
     files: list[LocalFile] = field(default_factory=list)

@@ -25,7 +25,6 @@ class ObjectVersion:
     Attributes:
         row_key: Bucket, key and version id, or ``null``.
         latest: Whether it is the version that a reader of the key gets.
-        size_bytes: Its size.
         etag: Entity tag without quotes.
         created_at: When it was put.
         row: Its row; None if nothing is recorded.

@@ -47,7 +47,6 @@ class Scratch:
     """The part of a stack that belongs to one self-test: everything with its id.
 
     Args:
-        stack: The stack under test.
         wait_seconds: Longest wait for a row, a log line or a dead letter.
     """
 

@@ -35,7 +35,6 @@ class StackParts:
     """The existing parts of a stack.
 
     Attributes:
-        name: Of the stack.
         stack_id: Its ARN; None if the stack itself is gone.
         buckets: Buckets that the stack created.
         inbox: The one of them that CloudFormation keeps, and whose events the stack records.

@@ -1,7 +1,6 @@
 """JSON documents of the commands: frozen dataclasses, each of whose fields is a field in JSON.
 
-`make reference` writes docs/json.md and its schema from them, with the meanings that stand under
-``Attributes:`` in their docstrings.
+`make reference` writes docs/json.md and its schema from them, with the meanings in their types.
 """
 
 from __future__ import annotations

@@ -27,7 +27,6 @@ class Column:
     """A column of a table, as wide as its widest text.
 
     Attributes:
-        title: Its heading.
         right: Whether it is aligned to the right, as numbers are.
         shrinks: Whether it gets narrower on a narrow terminal. What does not fit then is folded at
             words. A text in the first column, or a word, that does not fit is never cut: it stands
@@ -60,7 +59,6 @@ class Layout:
     """The columns of a table with their widths.
 
     Attributes:
-        columns: The columns.
         widths: The characters of each.
         available: The characters of a line of the terminal; None in a pipe, where nothing is
             folded.

@@ -22,8 +22,6 @@ class TableColumn:
 
     Attributes:
         name: Its name, different from those of all other columns.
-        title: Its heading.
-        text: The text of a cell.
         is_number: Whether it is aligned to the right.
         in_report: Whether only the report has room for it.
         is_minor: Whether a narrow terminal leaves it out.

@@ -46,7 +46,6 @@ class SweepBucket:
     """A bucket that a sweep on this machine reads.
 
     Attributes:
-        s3: Client of S3.
         prefix: Prefix of generated objects.
     """
 
@@ -146,7 +145,6 @@ class Place:
     Attributes:
         region: Its Region; None if that is not known.
         environment: Variables by which another process reaches it.
-        store: Where the run is recorded.
     """
 
     bucket: SweepBucket

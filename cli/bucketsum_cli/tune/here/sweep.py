@@ -37,12 +37,7 @@ class HereSweep:
     """A planned sweep, and everything that it needs.
 
     Attributes:
-        run_id: Name of the run.
         fields: The input, as its sender wrote it.
-        plan: Its plan.
-        machine: This machine.
-        price: Of this machine.
-        place: The bucket with the objects, and the place to record to.
         roots: Folders for control groups; None without limits.
     """
 

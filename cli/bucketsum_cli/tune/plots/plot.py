@@ -67,7 +67,6 @@ class Plot:
     """A plot of one panel.
 
     Attributes:
-        title: Its heading.
         caption: The text under it.
         description: Its content in words, for people who cannot see it.
         hints: Tooltips by the id of the part.

@@ -35,7 +35,6 @@ class Run:
     """One way to fetch and process.
 
     Attributes:
-        schedule: Order of fetching and processing.
         workers: Threads, or shell jobs, that process archives.
         root: Where the folder of archives is made; None is the system's /tmp.
     """
