@@ -263,7 +263,7 @@ class FakeLongObjects:
     begun: list[tuple[ObjectCreated, str, Mode | None]] = field(default_factory=list)
 
     def begin(
-        self, created: ObjectCreated, etag: str, archive_mode: Mode | None, _seen: Row | None
+        self, created: ObjectCreated, etag: str, archive_mode: Mode | None, _seen: object
     ) -> None:
         """See `HandOver`."""
         self.begun.append((created, etag, archive_mode))

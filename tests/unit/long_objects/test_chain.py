@@ -28,7 +28,7 @@ from bucketsum.errors import (
     TooManySlices,
 )
 from bucketsum.events.notifications import events_in
-from bucketsum.events.object_events import ObjectCreated
+from bucketsum.events.object_events import DeletedBy, ObjectCreated
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects import slice_bytes as slice_module
@@ -40,7 +40,7 @@ from bucketsum.long_objects.slicer import SliceOutcome, slice_bytes_in
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, Status, comparable_sequencer
+from bucketsum.table.rows import NO_SEQUENCER, Deletion, Status, comparable_sequencer
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"
 PATIENT: Final = Deadline(lambda: 900.0)
@@ -281,6 +281,16 @@ def test_an_event_without_a_place_in_the_order_waits_for_the_other_object() -> N
     chain.arrive(restored)
     chain.run()
     assert chain.recorded(restored).sha1 == sha1_of(CONTENT)
+
+
+def test_a_listed_object_with_the_place_of_a_deletion_waits_too() -> None:
+    """That place is not its own: it may be newer than the object that is being hashed."""
+    chain = Chain(1024)
+    chain.arrive(chain.put(CONTENT[:4000], sequencer="02"))
+    listed = chain.put(CONTENT, sequencer="01")
+    seen = Deletion("2026-11-01T00:00:00.000Z", DeletedBy.REQUEST, comparable_sequencer("01"))
+    with pytest.raises(Released):
+        chain.hand_over.begin(listed, listed.etag or "", None, seen)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bucketsum.table.rows import Deletion
 
     Seen = Row | Deletion
-    HandOver = Callable[[ObjectCreated, str, Mode | None, Row | None], None]
+    HandOver = Callable[[ObjectCreated, str, Mode | None, Row | Deletion | None], None]
     """`long_objects.hand_over.HandOver.begin`: another function hashes the object."""
 
 TOO_LATE: Final = (
@@ -142,7 +142,7 @@ class ObjectHasher:
         if archives := self._as_archive(created):
             mode = archives.reader.settings.mode
             archives.rows.remove_older(unreadable_row(created, None, self._settings))
-        self._hand_over(created, created.etag, mode, seen if isinstance(seen, Row) else None)
+        self._hand_over(created, created.etag, mode, seen)
         return HashResult(created, Outcome.LONG, reason=reason)
 
     def _record(self, row: Row, seen: Seen | None) -> WriteResult:

@@ -10,7 +10,7 @@ from bucketsum.errors import ObjectSuperseded, Released
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.rows import NO_SEQUENCER, Row
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.settings import Settings
     from bucketsum.table.archive_values import Mode
-    from bucketsum.table.rows import Row
+    from bucketsum.table.rows import Deletion
 
 _SHORTEST_WAIT_SECONDS: Final = 600
 _LONGEST_WAIT_SECONDS: Final = 36_000
@@ -48,15 +48,16 @@ class HandOver:
         created: ObjectCreated,
         etag: str,
         archive_mode: Mode | None,
-        seen: Row | None = None,
+        seen: Row | Deletion | None = None,
     ) -> None:
         """Send the message of the object's first slice, or of the slice at which it was stopped.
 
         If this is interrupted, the event comes again, and the message is sent then. A message too
         many does no harm: its slice is hashed already when it comes.
 
-        In *archive_mode*, its members would be read; None if it is no archive. *seen* is the row to
-        replace; see `DigestsTable.replace`.
+        In *archive_mode*, its members would be read; None if it is no archive. *seen* is the record
+        of a listed object's key, whose sequencer it has; a row is replaced, see
+        `DigestsTable.replace`.
 
         Raises:
             ObjectSuperseded: A newer object of this key is in progress.
@@ -64,9 +65,10 @@ class HandOver:
                 and the event's place in the order is unknown, so that either may be the newer.
             ClientError: DynamoDB or SQS refused.
         """
-        wanted = progress_of(created, etag, archive_mode, seen)
+        wanted = progress_of(created, etag, archive_mode, seen if isinstance(seen, Row) else None)
+        is_listed = seen is not None or created.sequencer == NO_SEQUENCER
         progress = self._table.begin(wanted)
-        if progress.etag != etag and created.sequencer == NO_SEQUENCER:
+        if progress.etag != etag and is_listed:
             left = progress.seconds_left or _SHORTEST_WAIT_SECONDS
             raise Released(int(min(max(_SHORTEST_WAIT_SECONDS, left), _LONGEST_WAIT_SECONDS)))
         if progress.etag != etag:
