@@ -78,13 +78,13 @@ hypothesis_settings.load_profile("bucketsum")
 
 
 def pytest_configure() -> None:
-    """Forget the person's own AWS before any test module makes a client at import.
+    """Forget the person's own AWS and emulator before any test module makes a client at import.
 
     Programs that tests start and interrupt must not inherit that Ctrl-C is ignored, as a shell has
     it for what runs in the background.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "BUCKETSUM_"))]:
         del os.environ[name]
     os.environ.update(_AWS_ENVIRONMENT)
 
