@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import resource
 from pathlib import Path
 
 import pytest
 
 from bucketsum_lab.protocol import measuring
-from bucketsum_lab.protocol.measuring import Meter
+from bucketsum_lab.protocol.measuring import Meter, children_cpu_seconds
 
 
 def test_a_meter_takes_the_time_between_its_making_and_its_stop() -> None:
@@ -50,3 +51,16 @@ def test_a_meter_says_what_it_cannot_take(monkeypatch: pytest.MonkeyPatch, tmp_p
     meter = Meter()
     assert meter.peak_was_reset is False
     assert meter.stop(1).max_rss_bytes is None
+
+
+def test_what_ends_while_cpu_time_is_taken_fails_no_sample(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A thread whose list cannot be read any more, and a process that is gone, are left out."""
+    ended, listing = tmp_path / "task" / "1" / "children", tmp_path / "task" / "2" / "children"
+    ended.mkdir(parents=True)
+    listing.parent.mkdir()
+    listing.write_text("99999999 ")
+    monkeypatch.setattr(measuring, "_PROC", tmp_path)
+    ended_before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert children_cpu_seconds() >= ended_before.ru_utime + ended_before.ru_stime

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bucketsum_lab.protocol.measuring import text_of
+
 _BYTES_IN_TCP_INFO: Final = 120
 """Offset of ``tcpi_bytes_acked``, before ``tcpi_bytes_received``, in Linux's ``tcp_info``."""
 
@@ -62,14 +64,6 @@ class System:
         rows = (line.partition(":") for line in text.splitlines()[2:])
         numbers = [row.split() for name, _, row in rows if name.strip() != "lo"]
         return sum(int(row[0]) for row in numbers), sum(int(row[8]) for row in numbers)
-
-
-def text_of(file: Path) -> str | None:
-    """The content of *file*; None if it cannot be read."""
-    try:
-        return file.read_text()
-    except OSError:
-        return None
 
 
 def counts_in(text: str | None, separator: str) -> dict[str, int]:

@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-from bucketsum_lab.measure.system import System, counts_in, open_connections, text_of
+from bucketsum_lab.measure.system import System, counts_in, open_connections
+from bucketsum_lab.protocol.measuring import text_of
 from bucketsum_lab.protocol.use import Use, UseCurve
 
 INTERVAL_SECONDS: Final = 1.0

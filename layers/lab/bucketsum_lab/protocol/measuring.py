@@ -48,12 +48,21 @@ class Meter:
         return Measurement(size_bytes, seconds, cpu_seconds, _peak_bytes())
 
 
+def text_of(file: Path) -> str | None:
+    """The content of *file*; None if it cannot be read."""
+    try:
+        return file.read_text()
+    except OSError:
+        return None
+
+
 def children_cpu_seconds() -> float:
     """CPU time of processes of this one: of those that have ended and, on Linux, of the others."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    paths = _PROC.glob("task/*/children")
-    pids = [pid for path in paths for pid in path.read_text().split()]
-    stats = [Path("/proc", pid, "stat").read_text().rpartition(")")[2].split() for pid in pids]
+    lists = map(text_of, _PROC.glob("task/*/children"))  # None: that thread has ended meanwhile
+    pids = [pid for text in lists if text for pid in text.split()]
+    texts = [text for pid in pids if (text := text_of(Path("/proc", pid, "stat")))]
+    stats = [text.rpartition(")")[2].split() for text in texts]
     ticks = sum(int(stat[11]) + int(stat[12]) for stat in stats)  # in user mode, in the kernel
     return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
 
@@ -74,9 +83,5 @@ def _reset_peak() -> bool:
 
 def _peak_bytes() -> int | None:
     """Peak resident memory since the last reset."""
-    try:
-        status = (_PROC / "status").read_text()
-    except OSError:
-        return None
-    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", text_of(_PROC / "status") or "", re.MULTILINE)
     return int(peak[1]) * _KIB if peak else None
