@@ -92,7 +92,7 @@ class Server:
     requests: Path
 
     def request_count(self) -> int:
-        """The number of requests until now."""
+        """The number of requests so far; waits until nginx has logged the last one."""
         time.sleep(LOG_SECONDS)
         return len(self.requests.read_bytes().splitlines())
 

@@ -90,7 +90,7 @@ class BackfillProgress:
     hashed_bytes: Annotated[int | None, "Total size of the hashed objects."] = None
     left_objects: Annotated[int | None, "Objects not processed yet; null if not known."] = None
     objects_per_second: Annotated[float | None, "Mean rate."] = None
-    usd: float | None = None
+    usd: Annotated[float | None, "Estimated US dollars so far."] = None
 
 
 def print_estimate(count: Count, estimate: Estimate, region: str) -> None:
