@@ -6,7 +6,6 @@ import click
 
 from bench.cost.command import cost
 from bench.cost.price_list import prices
-from bench.emulator.command import emulator
 from bench.function.cold_start import cold_start
 from bench.function.command import function
 from bench.readers.command import readers
@@ -27,9 +26,7 @@ def bench(context: click.Context) -> None:
         context.invoke(targets)
 
 
-for command in (
-    targets, readers, function, cold_start, cost, prices, scaling, unzip, workloads, emulator,
-):  # fmt: skip
+for command in (targets, readers, function, cold_start, cost, prices, scaling, unzip, workloads):
     bench.add_command(command)
 
 

@@ -17,7 +17,6 @@ class Experiment:
         sweep: The sweep's input.
         quick: Fields that `--quick` replaces.
         limits_cpu: Whether the CPU share is Lambda's; else all cores, and memory is the only limit.
-        pause_seconds: Pause before each sample; None until the burst allowance is full again.
         columns: Own columns of its table; all of the workload's if empty.
     """
 
@@ -28,7 +27,6 @@ class Experiment:
     limits_cpu: bool = True
     link_mbit_per_s: int = LINK_MBIT_PER_S
     burst_bytes: int = 0
-    pause_seconds: float | None = None
     columns: tuple[str, ...] = ()
 
     def quickly(self) -> Experiment:

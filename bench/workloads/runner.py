@@ -64,16 +64,14 @@ def samples_of(
             known[0]["size_bytes"],
             experiment.burst_bytes,
         )
-        pause_seconds = experiment.pause_seconds
-        if pause_seconds is None:
-            pause_seconds = profile.burst_bytes / profile.link_bytes_per_s
+        refill_seconds = profile.burst_bytes / profile.link_bytes_per_s
         with serving(profile, objects) as (sandbox, server, folder):
             prober = _SandboxProber(sandbox, server, folder, experiment.limits_cpu, programs)
             for index, repetition in rounds:
                 cell = planned.cells[index]
                 if (cell.cell_id, repetition) in done:
                     continue
-                time.sleep(pause_seconds)
+                time.sleep(refill_seconds)
                 place = {"bucket": BUCKET, "workload": planned.sweep.workload}
                 answer = prober.probe({**cell.event, **known[cell.number], **place})
                 yield _sample(cell, repetition, answer)

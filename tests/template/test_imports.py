@@ -41,8 +41,6 @@ ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
 bench.cost: bench.readers bench.scaling bench.tables cli.backfill cli.terminal layer layer.hashing \
 settings
-bench.emulator: bench bench.sandbox bench.tables bench.workloads cli.arguments cli.aws \
-cli.machine cli.terminal cli.tune lab.plan lab.protocol lab.results lab.workloads layer
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
 bench.pictures: bench.cost bench.tables cli.aws cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
@@ -61,8 +59,8 @@ cli.terminal cli.tune cli.tune.workloads cli.tune.workloads.fetch lab.measure la
 lab.protocol lab.results lab.workloads lab.workloads.transfer layer layer.s3
 bench.workloads.languages: bench bench.sandbox bench.tables bench.unzip cli.terminal \
 cli.tune.workloads.transfer lab.workloads.fetch lab.workloads.records lab.workloads.unzip
-benchmarks: bench.cost bench.emulator bench.function bench.readers bench.scaling bench.targets \
-bench.unzip bench.workloads
+benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
+bench.workloads
 cli: cli.commands
 cli.arguments: cli.aws cli.terminal
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events

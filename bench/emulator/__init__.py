@@ -1,1 +1,0 @@
-"""The same sweep on the local emulator and in the sandbox."""
