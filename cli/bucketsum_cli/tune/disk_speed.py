@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from bucketsum_lab.protocol.disk import DiskSpeed
+    from bucketsum_lab.protocol.samples import DiskSpeed
 
 _UNITS: Final = {
     "disk_write_mb_per_s": "MB/s written",

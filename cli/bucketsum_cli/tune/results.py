@@ -21,7 +21,7 @@ from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
 
 if TYPE_CHECKING:
     from bucketsum_cli.tune.run_files import RunStore
-    from bucketsum_lab.protocol.disk import DiskSpeed
+    from bucketsum_lab.protocol.samples import DiskSpeed
     from bucketsum_lab.protocol.workload import Workload
     from bucketsum_lab.results.recommendation import Improvement, Recommendation
 

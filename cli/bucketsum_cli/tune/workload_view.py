@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from bucketsum_cli.terminal.formatting import MISSING
 
 if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow, WorkloadStatistics
     from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 
 Statistics = TypeVar("Statistics", bound="WorkloadStatistics")
 

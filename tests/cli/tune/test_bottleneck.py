@@ -13,8 +13,8 @@ from bucketsum_cli.tune.comparison import differences, pairs_of
 from bucketsum_cli.tune.report.export import results_as_csv
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.table import groups_of
-from bucketsum_lab.protocol.disk import DiskSpeed
 from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.samples import DiskSpeed
 from bucketsum_lab.protocol.use import Use, UseCurve
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
 )
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunStatus
 from bucketsum_lab.workloads import setting_of
-from bucketsum_lab.workloads.records.statistics import RecordsStatistics
+from bucketsum_lab.workloads.records.workload import RecordsStatistics
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow as Cell

@@ -18,9 +18,8 @@ from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.table.codec import names_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
-from bucketsum_lab.protocol.disk import DiskSpeed
 from bucketsum_lab.protocol.run_records import RunStatus
-from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleStatus
+from bucketsum_lab.protocol.samples import Billing, DiskSpeed, Reading, Sample, SampleStatus
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.hash.workload import HashWorkload
 

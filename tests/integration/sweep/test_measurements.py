@@ -12,7 +12,7 @@ from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics, Run, RunStatus
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum_lab.results.run_status import is_finished
-from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
+from bucketsum_lab.workloads.unzip.workload import UnzipStatistics
 
 if TYPE_CHECKING:
     from tests.integration.sweep.conftest import Aws

@@ -17,8 +17,7 @@ from bucketsum.errors import BadSweep
 from bucketsum.table.codec import names_of
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.unzip.generated_archive import FILES, FOLDERS, members_sha1
-from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
-from bucketsum_lab.workloads.unzip.workload import ARCHIVE_BYTES_MIN, UnzipWorkload
+from bucketsum_lab.workloads.unzip.workload import ARCHIVE_BYTES_MIN, UnzipStatistics, UnzipWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

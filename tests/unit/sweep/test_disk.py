@@ -11,7 +11,7 @@ import boto3
 import pytest
 
 from bucketsum_lab.measure import disk, prober
-from bucketsum_lab.protocol.disk import DiskSpeed
+from bucketsum_lab.protocol.samples import DiskSpeed
 
 if TYPE_CHECKING:
     from pathlib import Path

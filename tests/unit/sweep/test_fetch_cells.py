@@ -17,8 +17,7 @@ from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 from bucketsum_lab.workloads.fetch.data_set import archives_of, item_of, items_in, manifest_of
 from bucketsum_lab.workloads.fetch.model import Item, Schedule
-from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
-from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN
+from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN, FetchStatistics
 
 FETCH = WORKLOADS[WorkloadName.FETCH]
 LEAST: dict[str, Any] = {

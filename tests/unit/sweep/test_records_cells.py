@@ -16,8 +16,7 @@ from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName, statistics_of
 from bucketsum_lab.workloads.records.data_set import DataSet, verify
 from bucketsum_lab.workloads.records.layouts import SAMPLED_RECORDS, Layout
-from bucketsum_lab.workloads.records.statistics import RecordsStatistics
-from bucketsum_lab.workloads.records.workload import DEFAULT_SIZE_BYTES
+from bucketsum_lab.workloads.records.workload import DEFAULT_SIZE_BYTES, RecordsStatistics
 
 RECORDS = WORKLOADS[WorkloadName.RECORDS]
 LEAST: dict[str, Any] = {"workload": "records", "object_bytes": [1_000_000], "memory_mb": [1769]}

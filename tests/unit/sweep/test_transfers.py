@@ -27,8 +27,12 @@ from bucketsum_lab.workloads.transfer.data_set import (
 )
 from bucketsum_lab.workloads.transfer.file_times import P99_FROM, FileTime, file_statistics
 from bucketsum_lab.workloads.transfer.model import PROGRAMS, Pattern, PatternName
-from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
-from bucketsum_lab.workloads.transfer.workload import FRACTOS_BYTES, SET_BYTES_MAX, SET_BYTES_MIN
+from bucketsum_lab.workloads.transfer.workload import (
+    FRACTOS_BYTES,
+    SET_BYTES_MAX,
+    SET_BYTES_MIN,
+    TransferStatistics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

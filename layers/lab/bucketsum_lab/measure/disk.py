@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from bucketsum.measure import mb_per_s
-from bucketsum_lab.protocol.disk import DiskSpeed
+from bucketsum_lab.protocol.samples import DiskSpeed
 
 FILE_BYTES: Final = 64 * 1024 * 1024
 QUEUE_DEPTH: Final = 16

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from bucketsum.digest import Digest
     from bucketsum.measure import Measurement
     from bucketsum.s3.source import Source
-    from bucketsum_lab.protocol.disk import DiskSpeed
     from bucketsum_lab.protocol.measuring import Meter
     from bucketsum_lab.protocol.parameters import Value
-    from bucketsum_lab.protocol.samples import Billing, ProberProcess
+    from bucketsum_lab.protocol.samples import Billing, DiskSpeed, ProberProcess
 
 
 class CellEvent(TypedDict):

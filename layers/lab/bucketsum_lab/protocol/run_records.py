@@ -11,11 +11,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.prices import FREE_STORAGE_MB
-from bucketsum.table.codec import NOT_STORED, nested, stored
+from bucketsum.table.codec import NOT_STORED, from_values, names_of, nested, stored
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from bucketsum_lab.protocol.parameters import Setting
-    from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 
 _DOCUMENT: Final = stored(read=json.loads, write=json.dumps)
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")
@@ -150,6 +151,25 @@ class Bottleneck:
     """Names of `Limit`, joined by a comma: more than one if they are equal."""
     bottleneck_share: float
     """Share of the warm samples' time in which the cell was at this limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadStatistics:
+    """A workload's own statistics of a cell: a number or a text in each field."""
+
+    @classmethod
+    def of(cls, cell: CellRow) -> Self | None:
+        """Those of *cell*; None without a good sample, and for another workload."""
+        return cell.own if isinstance(cell.own, cls) else None
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> Self | None:
+        """Those among *values* by name; None if there are none.
+
+        Raises:
+            ValueError: Some are missing, or are of another type.
+        """
+        return None if values.keys().isdisjoint(names_of(cls)) else from_values(cls, values)
 
 
 @dataclass(frozen=True, slots=True)

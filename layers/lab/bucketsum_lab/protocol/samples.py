@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum.table.codec import NOT_STORED, nested, stored
-from bucketsum_lab.protocol.disk import DiskSpeed
 from bucketsum_lab.protocol.use import UseCurve
 
 if TYPE_CHECKING:
@@ -93,6 +92,24 @@ class ProberProcess:
     architecture: str | None = None
     log_stream: str | None = None
     """Names the execution environment: equal for invocations that shared one."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSpeed:
+    """Speeds of the disk for temporary files, past the page cache, or why they are not known."""
+
+    disk_folder: str
+    """The folder for temporary files; that of the setting if it names one."""
+    disk_write_mb_per_s: float | None = None
+    """10⁶ bytes per second, one MiB after the other, with fsync at the end."""
+    disk_read_mb_per_s: float | None = None
+    """10⁶ bytes per second, one MiB after the other."""
+    disk_reads_per_s: float | None = None
+    """Reads of 4 KiB at random places, one at a time."""
+    disk_reads_per_s_16: float | None = None
+    """The same by 16 threads."""
+    disk_unmeasured: str | None = None
+    """The reason why there are no speeds."""
 
 
 @dataclass(frozen=True, slots=True)

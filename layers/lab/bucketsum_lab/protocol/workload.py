@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject
     from bucketsum_lab.protocol.parameters import Parameter, Setting, Value, Variant
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum_lab.protocol.run_records import WorkloadStatistics
     from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 
 
 class Workload(ABC):

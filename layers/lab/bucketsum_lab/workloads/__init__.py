@@ -22,8 +22,8 @@ from bucketsum_lab.workloads.transfer.workload import TransferWorkload
 from bucketsum_lab.workloads.unzip.workload import UnzipWorkload
 
 if TYPE_CHECKING:
+    from bucketsum_lab.protocol.run_records import WorkloadStatistics
     from bucketsum_lab.protocol.workload import Workload
-    from bucketsum_lab.protocol.workload_statistics import WorkloadStatistics
 
 
 class WorkloadName(StrEnum):

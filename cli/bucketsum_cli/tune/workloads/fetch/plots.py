@@ -14,7 +14,7 @@ from bucketsum_cli.tune.plots.plot import Plot, hint_of, new_axes
 from bucketsum_cli.tune.plots.theme import FRONTIER, HIGHLIGHT, INK, LINES
 from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
-from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
+from bucketsum_lab.workloads.fetch.workload import FetchStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
-from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
+from bucketsum_lab.workloads.fetch.workload import FetchStatistics
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow

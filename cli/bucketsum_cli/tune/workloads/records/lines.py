@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bucketsum_cli.tune.number_texts import memory_text
-from bucketsum_lab.workloads.records.statistics import RecordsStatistics
+from bucketsum_lab.workloads.records.workload import RecordsStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from bucketsum_cli.tune.workloads.records.lines import (
     wall_seconds,
 )
 from bucketsum_lab.workloads.records.layouts import IN_PARTITIONS
-from bucketsum_lab.workloads.records.statistics import RecordsStatistics
+from bucketsum_lab.workloads.records.workload import RecordsStatistics
 
 if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Panel, Results

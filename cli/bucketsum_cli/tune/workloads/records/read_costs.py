@@ -14,7 +14,7 @@ from bucketsum.measure import BYTES_PER_MB
 from bucketsum.prices import S3_GET
 from bucketsum_lab.protocol.measuring import BYTES_PER_GB
 from bucketsum_lab.workloads.records.layouts import SINGLE_READS
-from bucketsum_lab.workloads.records.statistics import RecordsStatistics
+from bucketsum_lab.workloads.records.workload import RecordsStatistics
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow

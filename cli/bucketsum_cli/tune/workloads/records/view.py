@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.terminal.formatting import MISSING, usd_text
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_cli.tune.workloads.records.read_costs import read_cost
-from bucketsum_lab.workloads.records.statistics import RecordsStatistics
+from bucketsum_lab.workloads.records.workload import RecordsStatistics
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow

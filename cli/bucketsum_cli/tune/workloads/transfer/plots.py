@@ -17,7 +17,7 @@ from bucketsum_cli.tune.plots.theme import DOT, FRONTIER, HIGHLIGHT, LINES
 from bucketsum_cli.tune.plots.variants import Variants, cell_labels
 from bucketsum_cli.tune.results import Panel, Results, measured, median_sample
 from bucketsum_lab.workloads.transfer.file_times import FileTime, read
-from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
+from bucketsum_lab.workloads.transfer.workload import TransferStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

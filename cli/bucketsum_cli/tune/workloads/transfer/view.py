@@ -11,7 +11,7 @@ from bucketsum_cli.tune.number_texts import seconds_text
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_lab.protocol.measuring import BYTES_PER_GB
 from bucketsum_lab.workloads.transfer.file_times import P99_FROM, read
-from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
+from bucketsum_lab.workloads.transfer.workload import TransferStatistics
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow

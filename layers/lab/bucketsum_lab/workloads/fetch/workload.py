@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -19,9 +19,9 @@ from bucketsum_lab.protocol.objects import DataFile, Generated, file_key
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE, PageCache
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, failed
+from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.fetch.model import ItemFailed, Schedule, Work
-from bucketsum_lab.workloads.fetch.statistics import FetchStatistics
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.objects import PlannedObject
@@ -50,6 +50,29 @@ _TIMES: Final = ("fetch_ms", "work_ms", "fetch_idle_ms", "work_idle_ms")
 """Time in which archives were fetched, and in which each worker was busy on average; then the rest
 of the wall time of each stage. Without a disk there is one stage."""
 _COUNTS: Final = ("disk_peak_bytes", "disk_read_bytes", "disk_written_bytes", "cached_bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchStatistics(WorkloadStatistics):
+    """Medians of the samples; without a disk there is one stage."""
+
+    items: int
+    fetch_ms: int | None = None
+    """Time in which archives were fetched."""
+    work_ms: int
+    """Time in which each worker was busy, on average."""
+    fetch_idle_ms: int | None = None
+    """The rest of the wall time of fetching."""
+    work_idle_ms: int
+    sum_ms: int | None = None
+    """The model of one stage after the other."""
+    max_ms: int | None = None
+    """The model in which only the longer stage counts."""
+    disk_peak_bytes: int | None = None
+    disk_read_bytes: int | None = None
+    disk_written_bytes: int | None = None
+    cached_bytes: int | None = None
+    """Bytes that were in the page cache when the work on them began."""
 
 
 class FetchWorkload(Workload):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -15,6 +15,7 @@ from bucketsum.errors import BadSweep
 from bucketsum_lab.protocol.objects import DataFile, Generated
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE
 from bucketsum_lab.protocol.parameters import Parameter
+from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.records.layouts import (
     GAPS,
@@ -34,7 +35,6 @@ from bucketsum_lab.workloads.records.layouts import (
     part_of,
     record_name,
 )
-from bucketsum_lab.workloads.records.statistics import RecordsStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -83,6 +83,44 @@ OBJECTS: Final = Parameter(
 
 _RECORDS: Final = "records"
 """Metadata of a data set: the number of its records."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsStatistics(WorkloadStatistics):
+    """Medians of the samples, scaled to the reads of the setting."""
+
+    records: float
+    records_read: float
+    build_seconds: float
+    build_cpu_seconds: float
+    index_seconds: float
+    index_cpu_seconds: float
+    fetch_seconds: float
+    fetch_cpu_seconds: float
+    total_seconds: float
+    predicted_seconds: float
+    records_per_s: float
+    record_time: str
+    """``each`` or ``amortised``: how the percentiles were measured."""
+    record_p50_ms: float
+    record_p90_ms: float
+    record_p99_ms: float
+    requests: float
+    """Without `retries`."""
+    retries: float
+    bytes_read: float
+    """From the network."""
+    read_factor: float
+    """`bytes_read` ÷ the bytes of the records wanted."""
+    request_usd: float
+    build_usd: float
+    storage_factor: float
+    """Bytes of the layout ÷ the bytes of the records."""
+    latency_ms: float
+    link_mb_per_s: float
+    merged_gap_bytes: float | None = None
+    database_server: str | None = None
+    """Program and version, if the user chose the server."""
 
 
 class RecordsWorkload(Workload):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
@@ -9,6 +10,7 @@ from bucketsum.settings import BASE_MEMORY_BYTES
 # What only a probe or a data set needs is imported there.
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.objects import Generated
+from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.transfer.duration import trial_seconds
 from bucketsum_lab.workloads.transfer.model import (
@@ -26,7 +28,6 @@ from bucketsum_lab.workloads.transfer.model import (
     Start,
     files_in,
 )
-from bucketsum_lab.workloads.transfer.statistics import TransferStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,6 +48,23 @@ FILES_AT_ONCE_MAX: Final = 256
 """[A] A function has 1,024 threads and as many file descriptors; a file needs up to three."""
 
 _MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferStatistics(WorkloadStatistics):
+    """Statistics of the times of all files in all samples."""
+
+    files: int
+    threads: int
+    file_min_ms: float
+    file_p50_ms: float
+    file_p90_ms: float
+    file_p99_ms: float | None = None
+    """Only of many files."""
+    file_max_ms: float
+    file_mean_ms: float
+    first_byte_p50_ms: float | None = None
+    """None if the client does not report it."""
 
 
 class TransferWorkload(Workload):

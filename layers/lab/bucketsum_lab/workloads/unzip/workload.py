@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 from bucketsum import settings as hasher
@@ -20,8 +20,8 @@ from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import Generated
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, created_object, failed
+from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.workload import Workload
-from bucketsum_lab.workloads.unzip.statistics import UnzipStatistics
 
 if TYPE_CHECKING:
     from bucketsum.archives.archive_reader import ArchiveReader
@@ -70,6 +70,15 @@ _ZLIB_SLOWDOWN: Final = 1.6
 """Time of zlib over that of ISA-L; bench/measured/unzip.md."""
 
 _MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnzipStatistics(WorkloadStatistics):
+    """The contents of the archive."""
+
+    members: int
+    directories: int
+    member_bytes: int
 
 
 class UnzipWorkload(Workload):
