@@ -101,7 +101,7 @@ def test_the_shell_comes_to_the_same_results(
     work: Work, items: tuple[Item, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the commands of elsotanillo (2020) do; a wrong expectation is found there, too."""
-    monkeypatch.setitem(FOLDER_PROCESSORS, Schedule.SHELL, shell.Shell)
+    monkeypatch.setitem(FOLDER_PROCESSORS, Schedule.SHELL, shell.process_in_shell)
     run = Run(Schedule.SHELL, work, 2, tmp_path)
     assert run.measured(FakeSource(), items)["disk_peak_bytes"] == sum(SIZES)
     wrong = replace(items[2], members_sha1="0" * 40, lines=1)

@@ -26,7 +26,7 @@ from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.workloads import add_programs
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
-from bucketsum_lab.results.machine_price import MachinePrice
+from bucketsum_lab.protocol.measuring import MachinePrice
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,9 +25,9 @@ from bucketsum_lab.results.summary import ExecutionEnd, summarize
 if TYPE_CHECKING:
     from bucketsum_cli.tune.here.place import Place
     from bucketsum_lab.plan.plan import Plan
+    from bucketsum_lab.protocol.measuring import MachinePrice
     from bucketsum_lab.protocol.probe import ProbeAnswer
     from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.results.machine_price import MachinePrice
 
 _PREFIX = "bucketsum-here-"
 

@@ -8,18 +8,41 @@ import re
 import resource
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from bucketsum.measure import Measurement
+from bucketsum.prices import FREE_STORAGE_MB
 
 BYTES_PER_GB: Final = 1_000_000_000
 GB_PER_TB: Final = 1_000
+_MS_PER_HOUR: Final = 3_600_000
 
 
 def usd_per_gb(usd: float, size_bytes: int) -> float:
     """Dollars per 10⁹ bytes, if reading *size_bytes* cost *usd*."""
     return usd * BYTES_PER_GB / size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MachinePrice:
+    """Price of a machine without Lambda, in US dollars."""
+
+    usd_per_hour: float | None = None
+    """None if it is not known."""
+    date: str | None = None
+    """Day on which it was given."""
+    priced_as: None = None
+
+    def invocation_usd(
+        self,
+        billed_ms: float,
+        memory_mb: int,  # noqa: ARG002 - as `Prices`
+        storage_mb: int = FREE_STORAGE_MB,  # noqa: ARG002 - as `Prices`
+    ) -> float | None:
+        """Cost of *billed_ms* of the whole machine; None if its price is not known."""
+        return None if self.usd_per_hour is None else billed_ms / _MS_PER_HOUR * self.usd_per_hour
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import mb_per_s
 from bucketsum_lab.plan.input import FEW_SAMPLES_BELOW
-from bucketsum_lab.protocol.measuring import GB_PER_TB, percentile, usd_per_gb
+from bucketsum_lab.protocol.measuring import GB_PER_TB, MachinePrice, percentile, usd_per_gb
 from bucketsum_lab.protocol.run_records import (
     CellRow,
     CellStatistics,
@@ -30,7 +30,6 @@ from bucketsum_lab.protocol.run_records import (
 )
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.bottleneck import bottlenecks_of
-from bucketsum_lab.results.machine_price import MachinePrice
 
 if TYPE_CHECKING:
     from bucketsum.prices import Prices

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.protocol.measuring import MachinePrice
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows
-from bucketsum_lab.results.machine_price import MachinePrice
 from bucketsum_lab.results.recommend import improvement, recommend
 from bucketsum_lab.results.recommendation import Recommendation
 from bucketsum_lab.workloads import WORKLOADS

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_lab.workloads.fetch.model import FOLDER_PROCESSORS, ItemFailed, Schedule, Work
@@ -39,53 +38,48 @@ def missing_programs() -> list[str]:
 def add() -> None:
     """Register the schedule ``shell`` if its programs are installed on this machine."""
     if not missing_programs():
-        FOLDER_PROCESSORS[Schedule.SHELL] = Shell
+        FOLDER_PROCESSORS[Schedule.SHELL] = process_in_shell
 
 
-@dataclass(frozen=True, slots=True)
-class Shell:
-    """Runs *workers* jobs at once in *folder*, which has the archives."""
+def process_in_shell(folder: Path, work: Work, workers: int, items: Sequence[Item]) -> float:
+    """Run *workers* jobs at once in *folder*, which has the archives, and check the results.
 
-    folder: Path
-    work: Work
-    workers: int
+    Returns the seconds that it took.
 
-    def process(self, items: Sequence[Item]) -> float:
-        """Process all archives and check the results; returns the seconds that it took.
+    Raises:
+        ItemFailed: A command failed, or a result is wrong.
+    """
+    started = time.perf_counter()
+    command = [
+        *("parallel", "--will-cite", "--keep-order", "--halt", "now,fail=1"),
+        *("--jobs", str(workers), _COMMANDS[work], ":::"),
+        *(item.name for item in items),
+    ]
+    results = _output(command, folder).split()
+    seconds = time.perf_counter() - started
+    if len(results) != len(items):
+        raise ItemFailed("NotUnzipped", f"{len(results)} results of {len(items)} archives")
+    for item, result in zip(items, results, strict=True):
+        if work is Work.COUNT_LINES:
+            check(item, "lines", int(result), item.lines)
+        else:
+            check(item, "members-sha1", result, item.members_sha1)
+    return seconds
 
-        Raises:
-            ItemFailed: A command failed, or a result is wrong.
-        """
-        started = time.perf_counter()
-        command = [
-            *("parallel", "--will-cite", "--keep-order", "--halt", "now,fail=1"),
-            *("--jobs", str(self.workers), _COMMANDS[self.work], ":::"),
-            *(item.name for item in items),
-        ]
-        results = self._output(command).split()
-        seconds = time.perf_counter() - started
-        if len(results) != len(items):
-            raise ItemFailed("NotUnzipped", f"{len(results)} results of {len(items)} archives")
-        for item, result in zip(items, results, strict=True):
-            if self.work is Work.COUNT_LINES:
-                check(item, "lines", int(result), item.lines)
-            else:
-                check(item, "members-sha1", result, item.members_sha1)
-        return seconds
 
-    def _output(self, command: list[str]) -> str:
-        environment = os.environ | {"PARALLEL_SHELL": shutil.which("bash") or "bash"}
-        process = subprocess.Popen(  # noqa: S603 - commands of this module, names without a slash
-            command, cwd=self.folder, env=environment, text=True, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        try:
-            out, errors = process.communicate()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
-        if process.returncode:
-            last = (errors.strip().splitlines() or [f"exit status {process.returncode}"])[-1]
-            raise ItemFailed("NotUnzipped", f"parallel: {last}")
-        return out
+def _output(command: list[str], folder: Path) -> str:
+    environment = os.environ | {"PARALLEL_SHELL": shutil.which("bash") or "bash"}
+    process = subprocess.Popen(  # noqa: S603 - commands of this module, names without a slash
+        command, cwd=folder, env=environment, text=True, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        out, errors = process.communicate()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    if process.returncode:
+        last = (errors.strip().splitlines() or [f"exit status {process.returncode}"])[-1]
+        raise ItemFailed("NotUnzipped", f"parallel: {last}")
+    return out

@@ -98,20 +98,9 @@ class ItemSource(Protocol):
         ...
 
 
-class FolderProcessor(Protocol):
-    """Processes archives that are all in one folder."""
-
-    def process(self, items: Sequence[Item]) -> float:
-        """Process all archives and check the results; returns the seconds that it took.
-
-        Raises:
-            ItemFailed: An archive cannot be processed, or has a wrong result.
-        """
-        ...
-
-
-FOLDER_PROCESSORS: Final[dict[Schedule, Callable[[Path, Work, int], FolderProcessor]]] = {}
-"""Schedule → its processor of a folder, with a number of jobs; the command adds GNU parallel."""
+FOLDER_PROCESSORS: Final[dict[Schedule, Callable[[Path, Work, int, Sequence[Item]], float]]] = {}
+"""Schedule → its processor of the items in a folder, with a number of jobs; the command adds GNU
+parallel. It checks the results, and returns the seconds that it took."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
-from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.stream import Cursor
 from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum_lab.workloads.fetch.model import ItemFailed, Work
 from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
+from bucketsum_lab.workloads.unzip.null_members import members_at
 
 if TYPE_CHECKING:
     from bucketsum.archives.zip_model import Member
@@ -70,13 +70,7 @@ def _lines(item: Item, content: Bytes) -> int:
     """Newlines in all members; their CRC-32s are checked, as unzip does."""
     directory = read_directory(content.read, item.size_bytes, _LIMITS)
     cursor = Cursor(content.chunks)
-    lines = 0
-    for member, end in directory.by_offset():
-        cursor.skip_to(member.header_offset)
-        header = cursor.exactly(LOCAL_BYTES)
-        check_rest(member, header, cursor.exactly(rest_bytes(member, header, end)))
-        lines += _lines_in(member, cursor)
-    return lines
+    return sum(_lines_in(member, cursor) for member in members_at(cursor, directory))
 
 
 def _lines_in(member: Member, cursor: Cursor) -> int:

@@ -97,7 +97,7 @@ class Run:
         for item in items:
             fetcher.fetch(item)
         fetching = time.perf_counter() - started
-        processor = FOLDER_PROCESSORS[self.schedule](fetcher.folder, self.work, self.workers)
-        working = processor.process(items)
+        process = FOLDER_PROCESSORS[self.schedule]
+        working = process(fetcher.folder, self.work, self.workers, items)
         wall = time.perf_counter() - started
         return Timings(wall, fetching, working, sum(item.size_bytes for item in items))

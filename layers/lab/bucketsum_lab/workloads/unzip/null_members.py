@@ -15,6 +15,7 @@ from bucketsum.table.archive_values import ArchiveStatus, Engine, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord
 
 if TYPE_CHECKING:
+    from bucketsum.archives.central_directory import Directory
     from bucketsum.s3.range_reads import Read
 
 
@@ -31,10 +32,7 @@ def read_members(
         directory = read_directory(read, size_bytes, limits)
         folders = folder_count(directory.members, limits.members)
         cursor = Cursor(chunks)
-        for member, end in directory.by_offset():
-            cursor.skip_to(member.header_offset)
-            header = cursor.exactly(LOCAL_BYTES)
-            check_rest(member, header, cursor.exactly(rest_bytes(member, header, end)))
+        for member in members_at(cursor, directory):
             if member.is_folder:
                 continue
             members += 1
@@ -57,6 +55,15 @@ def read_members(
         reason=reason,
         remarks=(),
     )
+
+
+def members_at(cursor: Cursor, directory: Directory) -> Iterator[Member]:
+    """Yield each member when *cursor* has reached its content; its local header is checked."""
+    for member, end in directory.by_offset():
+        cursor.skip_to(member.header_offset)
+        header = cursor.exactly(LOCAL_BYTES)
+        check_rest(member, header, cursor.exactly(rest_bytes(member, header, end)))
+        yield member
 
 
 def _content_bytes(member: Member, cursor: Cursor, limits: Limits, engine: Engine) -> int | None:

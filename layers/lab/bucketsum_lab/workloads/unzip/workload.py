@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Final
@@ -25,8 +25,6 @@ from bucketsum_lab.protocol.workload import Workload
 
 if TYPE_CHECKING:
     from bucketsum.archives.archive_reader import ArchiveReader
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.s3.range_reads import Read
     from bucketsum.table.rows import ArchiveRecord
     from bucketsum_lab.protocol.objects import PlannedObject
     from bucketsum_lab.protocol.parameters import Setting, Value, Variant
@@ -165,6 +163,7 @@ class UnzipWorkload(Workload):
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read the archive and its members, and compare them with the known contents."""
         from bucketsum.s3.range_reads import range_reader
+        from bucketsum_lab.workloads.unzip.null_members import read_members
 
         mode = event["variant"]["mode"]
         try:
@@ -177,7 +176,9 @@ class UnzipWorkload(Workload):
         meter = Meter()
         with closing(context.source.open(created).chunks) as chunks:
             if mode == NULL:
-                summary, sha1s = _to_nowhere(reader, read, digest.passing(chunks), created), None
+                passing, limits = digest.passing(chunks), reader.settings.limits
+                summary = read_members(read, created.size_bytes, passing, limits, reader.engine)
+                sha1s = None
             else:
                 archive = reader.open(read, created.size_bytes)
                 sha1s = [member.digest.sha1 or "" for member in archive.members(chunks, digest)]
@@ -241,14 +242,6 @@ def _reader(
         second_core=archive_threads != 1 and has_second_core(memory_mb),
     )
     return ArchiveReader(settings, engine=Engine(str(inflate)))
-
-
-def _to_nowhere(
-    reader: ArchiveReader, read: Read, chunks: Iterator[bytes], created: ObjectCreated
-) -> ArchiveRecord:
-    from bucketsum_lab.workloads.unzip.null_members import read_members
-
-    return read_members(read, created.size_bytes, chunks, reader.settings.limits, reader.engine)
 
 
 def _problem(
