@@ -10,7 +10,6 @@ from __future__ import annotations
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -53,20 +52,17 @@ def summaries(samples: list[Sample]) -> list[dict[str, Any]]:
 
 def _summary(name: str, runs: list[Sample]) -> dict[str, Any]:
     rate = Spread.of(small_objects.COUNT / run.seconds for run in runs)
+    cpu_seconds = statistics.median(run.cpu_seconds for run in runs)
     return {
         "variant": name,
         "objects_per_s": round(rate.median, 2),
         "from": round(rate.low, 2),
         "to": round(rate.high, 2),
-        "cpu_ms_per_object": _per_object_ms(run.cpu_seconds for run in runs),
+        "cpu_ms_per_object": round(cpu_seconds * 1000 / small_objects.COUNT, 2),
         "peak_mb": round(max(run.peak_bytes for run in runs) / 1e6, 1),
         "gets": runs[0].gets,
         "writes": runs[0].writes,
     }
-
-
-def _per_object_ms(seconds: Iterable[float]) -> float:
-    return round(statistics.median(seconds) * 1000 / small_objects.COUNT, 2)
 
 
 @click.command("function")

@@ -83,8 +83,5 @@ def _remarks(results: Results, cell: CellRow) -> str:
 
 def _speeds(results: Results, cell: CellRow) -> list[float]:
     """MB/s of the warm samples."""
-    return [
-        sample.reading.mb_per_s
-        for sample in results.samples[cell.cell_id]
-        if sample.reading and not sample.is_cold
-    ]
+    readings = (sample.warm_reading for sample in results.samples[cell.cell_id])
+    return [reading.mb_per_s for reading in readings if reading]

@@ -55,7 +55,7 @@ def install(folder: Path) -> Environments:
             _pip_install(target, [pin])
         except subprocess.CalledProcessError as error:
             name = "aws" if pin == _AWS_CLI else pin.partition("==")[0]
-            absent[name] = _last_line(error.stderr)
+            absent[name] = (error.stderr.strip().splitlines() or ["no reason given"])[-1]
     if "aws" not in absent:
         programs["aws"] = str(aws.with_name("aws").absolute())
     missing = {name: Missing(name, why, _GET[name]) for name, why in absent.items()}
@@ -104,7 +104,3 @@ def _run(argv: list[str]) -> str:
         argv, check=True, capture_output=True, text=True
     )
     return completed.stdout or completed.stderr  # nginx prints its version to stderr
-
-
-def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["no reason given"])[-1]

@@ -31,14 +31,11 @@ status 1) |
 
 def page() -> str:
     """Return the page: a section for each command, in the order of the help."""
-    sections = (f"\n## {name}\n\n```text\n{text}\n```\n" for name, text in _helps())
-    return _BEGINNING + "".join(sections)
-
-
-def _helps() -> Iterator[tuple[str, str]]:
+    sections = []
     for context in contexts(cli):
-        lines = context.command.get_help(context).splitlines()
-        yield context.command_path, "\n".join(map(str.rstrip, lines))
+        text = "\n".join(map(str.rstrip, context.command.get_help(context).splitlines()))
+        sections.append(f"\n## {context.command_path}\n\n```text\n{text}\n```\n")
+    return _BEGINNING + "".join(sections)
 
 
 def contexts(

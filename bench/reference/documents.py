@@ -94,16 +94,12 @@ def _kinds_in(types: Iterable[Any]) -> Iterator[type[Any]]:
 def _hints(kind: type[Any]) -> dict[str, Any]:
     """Field in JSON → its type."""
     hints: dict[str, Any] = {}
-    types = _types(kind)
+    # also the types of names that are imported under TYPE_CHECKING
+    types = get_type_hints(kind, localns=_imports(kind.__module__), include_extras=True)
     for field in fields(kind):
         hint = types[field.name]
         hints |= _hints(hint) if field.metadata == INLINE else {field.name: hint}
     return hints
-
-
-def _types(kind: type[Any]) -> dict[str, Any]:
-    """Return the types of the fields, also of names that are imported under TYPE_CHECKING."""
-    return get_type_hints(kind, localns=_imports(kind.__module__), include_extras=True)
 
 
 @cache

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bench.sandbox.confinement import parent_groups, remove_group
-from bench.sandbox.network import PREFIX, Network, remove_abandoned
-from bench.sandbox.requirements import missing, refusal
-from bucketsum_cli.machine.cgroups import forbid_swap, remove_roots
+from bench.sandbox.network import PREFIX, Network, is_abandoned, remove_abandoned
+from bench.sandbox.requirements import CONTROL_GROUPS, missing, refusal
+from bucketsum_cli.machine.cgroups import cgroup_roots, forbid_swap, kills_of, remove_roots
 from bucketsum_cli.machine.worker import Cgroup
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ class Sandbox:
             raise refusal(lacking)
         with ExitStack() as stack:
             remove_abandoned()
-            self._roots = parent_groups(self._name)
+            self._roots = _parent_groups(self._name)
             stack.callback(remove_roots, self._roots)
             stack.callback(self._network.remove)
             self._network.make(self.profile)
@@ -143,7 +142,9 @@ class Sandbox:
     def finish(self, inside: Inside) -> int:
         """End the program if it still runs; returns how often memory ran out."""
         _collect(inside.process)
-        return remove_group(self._roots, inside.name)
+        kills = kills_of(Path(self._roots["memory"], inside.name))
+        remove_roots({kind: str(Path(root, inside.name)) for kind, root in self._roots.items()})
+        return kills
 
     def unlimited(self, argv: list[str], env: Mapping[str, str]) -> str:
         """Run a program behind the link without limits of CPU and memory; returns its output.
@@ -158,6 +159,21 @@ class Sandbox:
             text=True,
             capture_output=True,
         ).stdout
+
+
+def _parent_groups(name: str) -> dict[str, str]:
+    """Create the folders of a sandbox's groups, which proves that they work.
+
+    Raises:
+        CannotMakeSandboxError: Control groups are not writable here.
+    """
+    roots = cgroup_roots(name)
+    if roots is None:
+        raise refusal([CONTROL_GROUPS])
+    for parent in {Path(root).parent for root in roots.values()}:
+        for folder in [folder for folder in parent.iterdir() if is_abandoned(folder.name)]:
+            remove_roots({"abandoned": str(folder)})
+    return roots
 
 
 def _collect(process: subprocess.Popen[str]) -> None:

@@ -20,13 +20,7 @@ NEW_TABLE_WRITES_PER_SECOND: Final = 4_000
 TABLE_QUOTA_WRITES_PER_SECOND: Final = 40_000
 IN_FLIGHT: Final = 120_000
 
-MORE_QUOTA: Final = "raise Lambda's quota `Concurrent executions`"
-MORE_MAPPINGS: Final = "a second queue"
 MORE_PREFIXES: Final = "spread the keys over more prefixes"
-MORE_WRITES: Final = (
-    "pre-warm the table, or let it double within 30 minutes; above "
-    f"{TABLE_QUOTA_WRITES_PER_SECOND:,}/s raise the table's quota"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +34,12 @@ class Limit:
 
 RATE_LIMITS: Final = (
     Limit("S3 GETs", GETS_PER_SECOND, MORE_PREFIXES),
-    Limit("DynamoDB writes", NEW_TABLE_WRITES_PER_SECOND, MORE_WRITES),
+    Limit(
+        "DynamoDB writes",
+        NEW_TABLE_WRITES_PER_SECOND,
+        "pre-warm the table, or let it double within 30 minutes; above "
+        f"{TABLE_QUOTA_WRITES_PER_SECOND:,}/s raise the table's quota",
+    ),
 )
 """Limits of objects per second, all objects under one prefix."""
 
@@ -73,8 +72,9 @@ class Setting:
 
     def concurrency_limits(self) -> tuple[Limit, ...]:
         """Limits of concurrent invocations."""
-        account = Limit("account concurrency", self.account_concurrency, MORE_QUOTA)
-        mapping = Limit("the mapping's concurrency", MAPPING_MOST, MORE_MAPPINGS)
+        more_quota = "raise Lambda's quota `Concurrent executions`"
+        account = Limit("account concurrency", self.account_concurrency, more_quota)
+        mapping = Limit("the mapping's concurrency", MAPPING_MOST, "a second queue")
         if self.maximum_concurrency is None:
             return mapping, account
         change = "raise `MaximumConcurrency`"

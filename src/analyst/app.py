@@ -35,7 +35,7 @@ def sum_up(run_id: str, end: ExecutionEnd) -> dict[str, Any]:
     run = _MEASUREMENTS.run(run_id)
     if run is None or run.region is None or run.architecture is None:
         raise LookupError(f"there is no run {run_id}")
-    summary = summarize(
+    ended, cells = summarize(
         run,
         _MEASUREMENTS.cells(run_id),
         _MEASUREMENTS.samples(run_id),
@@ -43,11 +43,11 @@ def sum_up(run_id: str, end: ExecutionEnd) -> dict[str, Any]:
         end,
         now(),
     )
-    for cell in summary.cells:
+    for cell in cells:
         _MEASUREMENTS.record_cell(run_id, cell)
-    _MEASUREMENTS.record_run(summary.run)
-    logger.info("ended", run_id=run_id, status=summary.run.status, cause=summary.run.cause)
-    return dict(summary.run.summary or {})
+    _MEASUREMENTS.record_run(ended)
+    logger.info("ended", run_id=run_id, status=ended.status, cause=ended.cause)
+    return dict(ended.summary or {})
 
 
 @logger.inject_lambda_context

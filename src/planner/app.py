@@ -80,7 +80,8 @@ def _close_if_ended(run: Run, cells: list[CellRow], prices: Prices) -> None:
     if execution is None or execution["status"] == RUNNING:
         return
     end = ExecutionEnd.broken_off(execution)
-    _MEASUREMENTS.record_run(summarize(run, cells, [], prices, end, now()).run)
+    ended, _ = summarize(run, cells, [], prices, end, now())
+    _MEASUREMENTS.record_run(ended)
 
 
 def _planned(raw: object) -> tuple[Plan, Prices]:

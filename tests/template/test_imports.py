@@ -114,7 +114,7 @@ layer.table settings
 lab.workloads.hash: lab.protocol layer settings
 lab.workloads.records: lab.protocol layer layer.s3 settings
 lab.workloads.transfer: lab.protocol layer layer.archives layer.s3 settings
-lab.workloads.unzip: lab.protocol layer layer.archives layer.events layer.s3 layer.table settings
+lab.workloads.unzip: lab.protocol layer layer.archives layer.s3 layer.table settings
 layer.archives: layer layer.events layer.invocation layer.s3 layer.table settings
 layer.backfill: layer layer.events layer.hashing layer.invocation layer.queue layer.s3 layer.table \
 settings

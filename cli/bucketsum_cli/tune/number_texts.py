@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.formatting import MISSING
 
+if TYPE_CHECKING:
+    from bucketsum_lab.protocol.samples import DiskSpeed
+
 _BYTES_PER_KIB: Final = 1024
 _BYTES_PER_MIB: Final = 1024 * _BYTES_PER_KIB
 _BYTES_PER_KB: Final = 1000
+_DISK_UNITS: Final = {
+    "disk_write_mb_per_s": "MB/s written",
+    "disk_read_mb_per_s": "MB/s read",
+    "disk_reads_per_s": "reads of 4 KiB per second",
+    "disk_reads_per_s_16": "with 16 at a time",
+}
 
 
 def chunk_text(chunk_bytes: int) -> str:
@@ -62,3 +72,14 @@ def size_texts(sizes_bytes: Iterable[int]) -> Mapping[int, str]:
     texts = {size: output.size_text(size) for size in set(sizes_bytes)}
     uses = Counter(texts.values())
     return {size: f"{size:,} B" if uses[text] > 1 else text for size, text in texts.items()}
+
+
+def disk_speed_text(disks: Sequence[DiskSpeed]) -> str:
+    """The medians of all processes that measured a disk, and reasons of those that did not."""
+    reasons = sorted({disk.disk_unmeasured for disk in disks if disk.disk_unmeasured})
+    texts = [f"not measured: {reason}" for reason in reasons]
+    for name, unit in _DISK_UNITS.items():
+        values = [value for disk in disks if (value := getattr(disk, name)) is not None]
+        if values:
+            texts.append(f"{median(values):,.0f} {unit}")
+    return ", ".join(texts)

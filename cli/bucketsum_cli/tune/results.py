@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import MISSING
-from bucketsum_cli.tune.disk_speed import disk_speed_text
 from bucketsum_cli.tune.machine import Machine, machine_of
-from bucketsum_cli.tune.number_texts import size_texts
+from bucketsum_cli.tune.number_texts import disk_speed_text, size_texts
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
@@ -177,14 +176,12 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
             by_cell[sample.cell_id].append(sample)
     return Results(
         run=run,
-        cells=tuple(sorted(cells, key=_order)),
+        cells=tuple(
+            sorted(cells, key=lambda c: (c.setting.order, c.object_bytes, c.key, c.concurrency))
+        ),
         samples={cell_id: tuple(of_cell) for cell_id, of_cell in by_cell.items()},
         disks=tuple(sample.disk for sample in samples if sample.disk),
     )
-
-
-def _order(cell: CellRow) -> tuple[Any, ...]:
-    return cell.setting.order, cell.object_bytes, cell.key, cell.concurrency
 
 
 def statistic_of(cell: CellRow | None, name: str) -> float | None:

@@ -118,7 +118,7 @@ class StateMachine:
     def _end(self, ending: ExecutionEnd) -> None:
         if self._run is None:
             return
-        conclusion = summarize(
+        ended, cells = summarize(
             self._run,
             self.measurements.cells(self._run.run_id),
             self.measurements.samples(self._run.run_id),
@@ -126,9 +126,9 @@ class StateMachine:
             ending,
             "2026-11-21T04:18:31.000Z",
         )
-        for cell in conclusion.cells:
+        for cell in cells:
             self.measurements.record_cell(self._run.run_id, cell)
-        self.measurements.record_run(conclusion.run)
+        self.measurements.record_run(ended)
 
 
 def missing_execution() -> ClientError:

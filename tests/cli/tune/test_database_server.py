@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 
-from bucketsum_cli.tune.workloads.records.database_server import server_name
+from bucketsum_cli.tune.workloads.records.mongo_reader import server_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from bucketsum.prices import prices_in
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
-from bucketsum_lab.results.summary import ExecutionEnd, RunSummary, summarize
+from bucketsum_lab.results.summary import ExecutionEnd, summarize
 
 PRICES = prices_in("us-east-1", "arm64")
 RUN = Run(
@@ -32,11 +32,10 @@ FAILED = [
 ]
 
 
-def concluded(samples: list[Sample], ending: ExecutionEnd | None = None) -> RunSummary:
+def concluded(samples: list[Sample], ending: ExecutionEnd | None = None) -> Run:
     """The end of the run with these samples."""
-    return summarize(
-        RUN, CELLS, samples, PRICES, ending or ExecutionEnd(), "2026-11-21T04:20:00.000Z"
-    )
+    at = "2026-11-21T04:20:00.000Z"
+    return summarize(RUN, CELLS, samples, PRICES, ending or ExecutionEnd(), at)[0]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,7 @@ def test_a_run_ends_as_its_samples_and_its_ending_say(
     samples: list[Sample], ending: ExecutionEnd, status: RunStatus, cause: str | None
 ) -> None:
     """SUCCEEDED is all of it; what is missing makes PARTIAL, nothing at all FAILED."""
-    run = concluded(samples, ending).run
+    run = concluded(samples, ending)
     assert run.status is status
     assert (run.cause is None) == (cause is None)
     assert (cause or "") in (run.cause or "")
@@ -71,16 +70,16 @@ def test_a_run_ends_as_its_samples_and_its_ending_say(
 def test_the_summary_is_what_the_run_holds() -> None:
     """The execution's output and the table say the same."""
     conclusion = concluded(OK[:2] + FAILED[2:])
-    document = conclusion.run.summary or {}
+    document = conclusion.summary or {}
     assert document["samples"] == {"planned": 4, "ok": 2, "failed": 2}
     assert document["recommendation"]["parameters"]["MemorySize"] == 128
-    assert conclusion.run.price_date == PRICES.date
+    assert conclusion.price_date == PRICES.date
 
 
 def test_many_causes_are_summed_up() -> None:
     """The run names three, the cells hold the rest."""
     cells = [replace(CELLS[0], cell_id=str(number), cause=f"cause {number}") for number in range(9)]
-    run = summarize(RUN, cells, [], PRICES, ExecutionEnd(), "now").run
+    run, _ = summarize(RUN, cells, [], PRICES, ExecutionEnd(), "now")
     assert run.cause is not None
     assert "cause 2" in run.cause
     assert "and 6 more causes" in run.cause

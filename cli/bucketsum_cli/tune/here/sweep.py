@@ -89,10 +89,10 @@ class HereSweep:
         except OSError as error:
             end = ExecutionEnd(RunStatus.FAILED, sentence_of(error))
         finally:
-            summary = summarize(run, cells, samples, self.price, end, now())
-            for row in summary.cells:
+            ended, rows = summarize(run, cells, samples, self.price, end, now())
+            for row in rows:
                 self.place.store.record_cell(self.run_id, row)
-            self.place.store.record_run(summary.run)
+            self.place.store.record_run(ended)
 
     def _begun(self) -> Run:
         major, minor, _ = platform.python_version_tuple()

@@ -113,15 +113,12 @@ def _recommended(results: Results) -> ET.Element:
     )
 
 
-def _has_prices(results: Results) -> bool:
-    return all(stats.usd_per_gb is not None for _, stats in measured(results.cells))
-
-
 def _panels(results: Results) -> Iterator[ET.Element]:
     plots = plots_of(results.workload_name)
     noun = results.workload.noun if results.workload else "object"
+    has_prices = all(stats.usd_per_gb is not None for _, stats in measured(results.cells))
     for number, panel in enumerate(results.panels()):
-        left_out = {"cost"} if not _has_prices(results) else set()
+        left_out = set() if has_prices else {"cost"}
         if len({cell.setting.memory_mb for cell in panel.cells}) == 1:
             left_out.add("memory")
         figures = [

@@ -44,15 +44,6 @@ class ExecutionEnd:
         return cls(status, f"the execution is {execution['status']}{': ' if cause else ''}{cause}")
 
 
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """The records of a run that has ended."""
-
-    run: Run
-    cells: tuple[CellRow, ...]
-    """With statistics."""
-
-
 def summarize(
     run: Run,
     cells: Sequence[CellRow],
@@ -60,8 +51,8 @@ def summarize(
     prices: Prices | MachinePrice,
     end: ExecutionEnd,
     ended_at: str,
-) -> RunSummary:
-    """Judge *run* by its samples and the end of its execution.
+) -> tuple[Run, list[CellRow]]:
+    """Judge *run* by its samples and the end of its execution; its cells get their statistics.
 
     The price of a machine means that Lambda was not measured, so that nothing is recommended.
     """
@@ -101,7 +92,7 @@ def summarize(
         summary=document,
         cause=cause or None,
     )
-    return RunSummary(ended, tuple(rows))
+    return ended, rows
 
 
 def _status(ok: int, missing: int, unmeasured: Sequence[CellRow], end: ExecutionEnd) -> RunStatus:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BadSettings, SourceUnavailable
-from bucketsum_cli.tune.workloads.records.database_server import server_name
 from bucketsum_lab.workloads.records.block_file import whole_records
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, Layout
@@ -22,6 +21,14 @@ if TYPE_CHECKING:
 
 _SCHEME: Final = "mongodb://"
 _TIMEOUT_MS: Final = 5_000
+
+_MONGODB: Final = ("mongod", "mongos")
+_NAMES: Final = {"java": "mongo-java-server"}
+"""Process → program, where they differ."""
+_COMMIT: Final = "gitVersion"
+"""MongoDB's build has it."""
+_REFUSALS: Final = (13, 59)
+"""MongoDB's codes of errors: this user may not, and there is no such command."""
 
 
 def add() -> None:
@@ -92,3 +99,23 @@ def _connected(address: str) -> Any:  # noqa: ANN401 - pymongo is optional, so i
     except ImportError as error:
         raise BadSettings(f"pymongo is not installed: {error}") from error
     return pymongo.MongoClient(address, serverSelectionTimeoutMS=_TIMEOUT_MS)
+
+
+def server_name(command: Callable[[str], Mapping[str, Any]]) -> str:
+    """The program that speaks MongoDB's protocol and its version, from the answers to *command*.
+
+    It is MongoDB only if its process and its build both say so. Others state the version of
+    MongoDB whose protocol they speak.
+    """
+    build = command("buildInfo")
+    try:
+        process = str(command("serverStatus").get("process", ""))
+    except Exception as error:
+        if getattr(error, "code", None) not in _REFUSALS:
+            raise
+        process = ""
+    program = process.removesuffix(".exe")
+    if program in _MONGODB and _COMMIT in build:
+        return f"MongoDB {build['version']}"
+    name = _NAMES.get(program, program) or "unnamed server"
+    return f"{name} (protocol of MongoDB {build['version']})"
