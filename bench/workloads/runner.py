@@ -12,8 +12,8 @@ from bench.sandbox.objects import BUCKET
 from bench.sandbox.profiles import Profile
 from bench.sandbox.sandbox import NoAnswerError
 from bench.sandbox.server import FOLDER, serving
-from bench.workloads import harness
 from bench.workloads.data_sets import ensured
+from bucketsum_cli.tune.here.process import PROGRAM, Configuration
 from bucketsum_cli.tune.workloads import add_programs, view_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
@@ -86,7 +86,7 @@ def _sample(cell: Cell, repetition: int, answer: dict[str, Any]) -> Sample:
 
 @dataclass(slots=True)
 class _SandboxProber:
-    """A prober in *sandbox*; another one takes its place if it is killed for want of memory."""
+    """The prober of `--here` in *sandbox*, started again if it is killed for want of memory."""
 
     sandbox: Sandbox
     server: Server
@@ -100,7 +100,7 @@ class _SandboxProber:
         memory_mb = self.sandbox.profile.memory_mb
         try:
             self._inside = self._inside or self._started()
-            return self._inside.ask({"event": event, "memory_mb": memory_mb}, _SAMPLE_SECONDS)
+            return self._inside.ask(event, _SAMPLE_SECONDS)
         except NoAnswerError as error:
             if self.end():
                 return dict(failed("OutOfMemory", f"killed with {memory_mb} MB of memory"))
@@ -119,8 +119,10 @@ class _SandboxProber:
     def _started(self) -> Inside:
         disk = self.folder / "tmp"
         disk.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", harness.__name__, self.programs]
         variables = {**self.server.client_environment(self.folder), "TMPDIR": str(disk)}
+        memory_mb = self.sandbox.profile.memory_mb
+        configured = Configuration(memory_mb, disk, variables, programs=self.programs)
+        command = [sys.executable, "-m", PROGRAM, configured.program_argument]
         inside = self.sandbox.start(command, variables, self._log)
         self._inside = inside
         inside.ask({}, _READY_SECONDS)

@@ -55,8 +55,8 @@ bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.obje
 layer.table
 bench.unzip: bench.tables cli.terminal layer layer.archives layer.table
 bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.machine \
-cli.terminal cli.tune cli.tune.workloads cli.tune.workloads.fetch lab.measure lab.plan \
-lab.protocol lab.results lab.workloads lab.workloads.transfer layer layer.s3
+cli.terminal cli.tune cli.tune.here cli.tune.workloads cli.tune.workloads.fetch lab.plan \
+lab.protocol lab.results lab.workloads lab.workloads.transfer layer
 bench.workloads.languages: bench bench.sandbox bench.tables bench.unzip cli.terminal \
 cli.tune.workloads.transfer lab.workloads.fetch lab.workloads.records lab.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \

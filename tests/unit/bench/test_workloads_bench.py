@@ -14,7 +14,6 @@ from typing import Final
 import pytest
 from bench.sandbox.objects import BUCKET
 from bench.tables.options import matching
-from bench.workloads import harness
 from bench.workloads.command import DOCUMENT, LANGUAGES, NAMES
 from bench.workloads.data_sets import ensured
 from bench.workloads.experiments import EXPERIMENTS, Experiment
@@ -25,6 +24,7 @@ from bench.workloads.saved_samples import SavedSamples
 from tests.support.s3_server import hostile_s3
 from tests.support.sha1 import sha1_of
 
+from bucketsum_cli.tune.here.process import PROGRAM, Configuration
 from bucketsum_lab.protocol.objects import PlannedObject
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
@@ -80,24 +80,25 @@ def test_a_data_set_is_made_once(tmp_path: Path) -> None:
     assert not main.exists()
 
 
-def test_the_harness_probes_as_lambda_does() -> None:
+def test_the_prober_in_the_sandbox_probes_as_lambda_does(tmp_path: Path) -> None:
     """A line for each job; an error has its name, and the next job is still answered."""
     event = {
         "cell_id": "c", "chunk_bytes": 65_536, "streams": 1, "concurrency": 1, "object": 0,
         "bucket": BUCKET, "key": "one", "size_bytes": 5, "sha1": sha1_of(b"bytes"),
         "contents": None, "workload": "hash",
     }  # fmt: skip
-    jobs = [{}, *({"event": event | {"key": key}, "memory_mb": 512} for key in ("gone", "one"))]
+    jobs = [{}, *(event | {"key": key} for key in ("gone", "one"))]
+    configured = Configuration(512, tmp_path, {})
     with hostile_s3() as s3:
         s3.put(f"{BUCKET}/one", b"bytes")
         done = subprocess.run(
-            [sys.executable, "-m", harness.__name__, ""],
+            [sys.executable, "-m", PROGRAM, configured.program_argument],
             input="".join(f"{json.dumps(job)}\n" for job in jobs),
             env=os.environ | {"AWS_ENDPOINT_URL_S3": s3.endpoint_url}, cwd=ROOT,
             check=True, capture_output=True, text=True,
         )  # fmt: skip
     ready, gone, good = map(json.loads, done.stdout.splitlines())
-    assert ready == {"ready": True}
+    assert ready == {}
     assert (gone["status"], gone["error"]) == ("failed", "ObjectGone")
     assert (good["status"], good["digest_ok"], good["size_bytes"]) == ("ok", True, 5)
 

@@ -1,7 +1,7 @@
 """Program of a process that probes: a line of JSON in, a line of JSON out.
 
-It takes the place of one of Lambda's execution environments: it initialises with all CPUs, and
-the memory limit holds from the beginning.
+An empty event asks whether it has initialised. It takes the place of one of Lambda's execution
+environments: it initialises with all CPUs, and the memory limit holds from the beginning.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ def main(config: str) -> None:
     if group and values["limits_cpu"]:
         group.limit_cpu(os.getpid())
     for line in sys.stdin:
+        event = json.loads(line)
         try:
-            answer = prober.probe(json.loads(line), values["memory_mb"])
+            answer = prober.probe(event, values["memory_mb"]) if event else {}
         except Exception as error:  # noqa: BLE001 - a failed sample, as on Lambda
             answer = failed(type(error).__name__, str(error)[:_CAUSE_CHARACTERS])
         answers.write(f"{json.dumps(answer)}\n")

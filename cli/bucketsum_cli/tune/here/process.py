@@ -21,7 +21,7 @@ from bucketsum_cli.machine.process import end_group, signals_held
 from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX
 from bucketsum_lab.protocol.probe import ProbeAnswer, failed
 
-_PROGRAM: Final = "bucketsum_cli.tune.here.prober_program"
+PROGRAM: Final = "bucketsum_cli.tune.here.prober_program"
 _READ_BYTES: Final = 65_536
 _LOG: Final = "log"
 
@@ -66,7 +66,7 @@ class _Process:
         self._configuration = configuration
         folder = configuration.folder
         folder.mkdir(parents=True)
-        command = [sys.executable, "-P", "-m", _PROGRAM, configuration.program_argument]
+        command = [sys.executable, "-P", "-m", PROGRAM, configuration.program_argument]
         variables = {**os.environ, **configuration.environment, "TMPDIR": str(folder)}
         with (folder / _LOG).open("wb") as log, signals_held():
             self._child = subprocess.Popen(  # noqa: S603 - ourselves
