@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from bench.cost.alternatives import alternatives
 from bench.cost.measured import SMALL_BYTES
 from bench.cost.model import BYTES_PER_TB, Cost, Handling, cost_of
-from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table, dollars
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICES, prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
@@ -31,6 +30,9 @@ BASELINE_SPEEDS: Final = (
 _BASELINE_BYTES: Final = 1_000_000_000
 _SIZES: Final = (SMALL_BYTES, 10_000)
 """The average of the small objects that are measured, and a very small one."""
+
+_OVERHEAD_SECONDS: Final = 0.05
+"""Assumed for every object: a GET's first byte at its best (30 ms), and a conditional write."""
 
 _BATCHES: Final = (1, 10)
 _DEFAULT_MEMORY_MB: Final = 256
@@ -98,7 +100,7 @@ def small_objects(measured: Measured) -> Table:
         if memory_mb >= MEMORY_MB_PER_CPU:
             continue
         known = measured.smalls.get((memory_mb, batch)) if object_bytes == SMALL_BYTES else None
-        assumed = OVERHEAD_SECONDS + object_bytes / 1e6 / speed
+        assumed = _OVERHEAD_SECONDS + object_bytes / 1e6 / speed
         seconds, basis = (assumed, "assumed") if known is None else (known, "measured")
         arm, x86 = (
             cost_of(Handling(memory_mb, name, object_bytes, seconds, batch))

@@ -39,8 +39,7 @@ ROLES: Final = {
 
 ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
-bench.cost: bench.readers bench.scaling bench.tables cli.backfill cli.terminal layer layer.hashing \
-settings
+bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
 bench.pictures: bench.cost bench.tables cli.aws cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
@@ -49,7 +48,6 @@ bench.readers.implementations: bench.readers layer layer.events layer.s3
 bench.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
 lab.protocol lab.workloads layer.queue layer.s3 layer.table settings
 bench.sandbox: cli.machine cli.terminal
-bench.scaling: bench.tables
 bench.tables: cli.arguments cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.objects cli.terminal \
 layer.table
@@ -59,8 +57,7 @@ cli.terminal cli.tune cli.tune.here cli.tune.workloads cli.tune.workloads.fetch 
 lab.protocol lab.results lab.workloads lab.workloads.transfer layer
 bench.workloads.languages: bench bench.sandbox bench.tables bench.unzip cli.terminal \
 cli.tune.workloads.transfer lab.workloads.fetch lab.workloads.records lab.workloads.unzip
-benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
-bench.workloads
+benchmarks: bench.cost bench.function bench.readers bench.targets bench.unzip bench.workloads
 cli: cli.commands
 cli.arguments: cli.aws cli.terminal
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events

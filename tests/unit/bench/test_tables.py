@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from bench.function import cold_start
 from bench.function import command as function
-from bench.scaling.command import DOCUMENT as SCALING
-from bench.scaling.tables import tables as scaling_tables
 from bench.tables.document import with_tables, written_between
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table
@@ -91,13 +89,12 @@ def test_a_document_without_its_markers_is_an_error(document: str) -> None:
 @pytest.mark.parametrize(
     ("document", "tables"),
     [
-        (SCALING, scaling_tables()),
         (cold_start.DOCUMENT, [cold_start.table(json.loads(cold_start.MEASURED.read_text()))]),
         (function.DOCUMENT, [function.table(json.loads(function.MEASURED.read_text()))]),
     ],
-    ids=["scaling", "cold start", "function"],
+    ids=["cold start", "function"],
 )
 def test_documents_have_the_generated_tables(document: Path, tables: Iterable[Table]) -> None:
-    """The tables are those of the shipped measurements, or of today's arithmetic."""
+    """The tables are those of the shipped measurements."""
     text = document.read_text("utf-8")
     assert with_tables(text, tables) == text

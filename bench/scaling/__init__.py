@@ -1,1 +1,0 @@
-"""Arithmetic on AWS's published limits: bursts and constant loads."""
