@@ -57,7 +57,7 @@ class Artefacts:
     compiled: Path
 
     def search(self, function: str, layer: Path) -> list[str]:
-        """Search path of *function* before the interpreter's own, in Lambda's order."""
+        """The folders of *function* that come first in its search path, in Lambda's order."""
         site = layer / "lib" / self.runtime / "site-packages"
         return [str(self.functions[function]), str(site), str(layer)]
 

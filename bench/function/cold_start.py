@@ -61,7 +61,7 @@ def start_once(built: Artefacts, function: str, layer: Path) -> tuple[float, flo
 
 
 def measure(built: Artefacts, runs: int) -> list[dict[str, Any]]:
-    """Medians of every variant, which take turns."""
+    """The medians of each variant; the variants run in turns."""
     variants = {
         "baseline, as `sam build` leaves it": ("baseline", built.uncompiled),
         "baseline, layer compiled": ("baseline", built.compiled),

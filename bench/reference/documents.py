@@ -104,7 +104,7 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
 
 @cache
 def _imports(module: str) -> dict[str, Any]:
-    """The names that *module* imports from ours and others, for the type checker too."""
+    """The names that *module* imports, also those for the type checker alone."""
     return {
         alias.name: getattr(import_module(node.module), alias.name)
         for node in ast.walk(ast.parse(getsource(sys.modules[module])))

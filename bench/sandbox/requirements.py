@@ -66,7 +66,7 @@ def missing(
 
 @contextmanager
 def refusals_are_status_2() -> Iterator[None]:
-    """Print why the block cannot be run here, and exit with 2."""
+    """If the sandbox cannot be created in the `with` block, print why, and exit with 2."""
     try:
         yield
     except (CannotMakeSandboxError, ValueError) as error:

@@ -50,7 +50,7 @@ def peak_bytes() -> int:
 
 
 def answers(instead: int) -> TextIO:
-    """Reserve stdout for `answer`; other output goes to the file descriptor *instead*."""
+    """Reserve stdout for `answer`; *instead* is the file descriptor for all other output."""
     stream = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(instead, 1)
     return stream

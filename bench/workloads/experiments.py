@@ -30,7 +30,7 @@ class Experiment:
     columns: tuple[str, ...] = ()
 
     def quickly(self) -> Experiment:
-        """A check of the experiment, too short for a comparison."""
+        """A shortened experiment: enough for a check, too short for a comparison."""
         return replace(self, sweep=self.sweep | self.quick | {"runs": 1, "warm_up": False})
 
     def with_runs(self, runs: int) -> Experiment:

@@ -209,7 +209,7 @@ def _pip(target: Path, options: Sequence[str], pins: Iterable[str]) -> bool:
 
 
 def _works(python: str) -> bool:
-    """Return if *python* runs: a version manager's shim may be there without its Python."""
+    """Return whether *python* runs: a version manager's shim may be there without its Python."""
     return not subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode
 
 

@@ -201,7 +201,7 @@ def admits(queue: Sequence[Mapping[str, Any]], service: str, source_arn: str) ->
 
 
 def admitted_services(statement: Mapping[str, Any]) -> Sequence[str]:
-    """Return the services that *statement* of a policy allows something."""
+    """Return the services to which *statement* of a policy allows any action."""
     principal = statement.get("Principal")  # a denial may have NotPrincipal instead
     if statement["Effect"] != "Allow" or not isinstance(principal, dict):
         return ()

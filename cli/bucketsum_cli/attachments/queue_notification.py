@@ -99,7 +99,7 @@ def missing_events(configuration: Mapping[str, Any], queue_arn: str) -> tuple[st
 
 
 def _has(notification: Notification, event: str) -> bool:
-    """Whether S3 takes *event* for one that *notification* has already."""
+    """Whether, for S3, *notification* already includes *event*."""
     family = event.rpartition(":")[0]
     return any(
         other == event or (other.startswith(f"{family}:") and "*" in (other[-1], event[-1]))

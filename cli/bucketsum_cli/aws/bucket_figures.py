@@ -1,4 +1,4 @@
-"""CloudWatch's daily figures of a bucket, which cost nothing and no listing."""
+"""CloudWatch's daily figures of a bucket: they are free, and need no listing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CLASS_OF: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BucketFigures:
-    """Objects and bytes of a bucket, of all versions and unfinished uploads, up to a day old.
+    """Objects and bytes of a bucket, with all versions and unfinished uploads; up to a day old.
 
     Attributes:
         bytes_by_class: By storage class; those that cost nothing to read are STANDARD.

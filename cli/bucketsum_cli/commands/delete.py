@@ -43,7 +43,7 @@ class DeleteResult:
     stack: str
     stack_deleted: Annotated[bool, "False if the stack was gone already."]
     buckets: Sequence[EmptiedBucket]
-    notifications_removed_from: Annotated[Sequence[str], "Buckets that stay."]
+    notifications_removed_from: Annotated[Sequence[str], "Buckets that are kept."]
     tables_deleted: Annotated[Sequence[str], "Names of tables."]
     tables_kept: Annotated[Sequence[str], "Names of tables."]
 

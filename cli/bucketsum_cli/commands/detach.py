@@ -74,8 +74,8 @@ def detach(
 
     --deploy also takes away the permission to read the bucket: if objects still have messages in
     the queue, they are then recorded as unreadable. If the bucket was attached with --via
-    eventbridge, give --deploy, which also removes it from the stack's rule, or --eventbridge-off:
-    otherwise its events still reach the queue.
+    eventbridge, its events still reach the queue, unless you give --eventbridge-off, or --deploy,
+    which removes the bucket from the stack's rule too.
 
     Exits with 1 if the bucket is not attached, or if you decline.
 

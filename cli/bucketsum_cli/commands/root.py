@@ -106,7 +106,7 @@ def _explained(error: Exception) -> CannotDoError:
 
 
 def _escape_unknown_characters() -> None:
-    """Show characters that the encoding of an output does not have as escapes."""
+    """Write escapes for the characters that an output's encoding does not have."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

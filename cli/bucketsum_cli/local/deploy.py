@@ -1,4 +1,4 @@
-"""Deploy the template to the local emulator and prove that the stack works; one at a time."""
+"""Deploy the template to the local emulator, once at a time, and prove that the stack works."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def lambda_environment(environ: dict[str, str], hidden: list[str]) -> dict[str, 
 
 
 def search_own_wheels_alone() -> None:
-    """Search only the layer's folder of packages for this Python version, as Lambda does.
+    """Import packages only from the layer's folder of this Python version, as Lambda does.
 
     The emulator adds the folders of all versions, and the first match may not fit this Python.
     """
@@ -129,7 +129,7 @@ def search_own_wheels_alone() -> None:
 
 
 def slow_network() -> subprocess.Popen[bytes]:
-    """Let this process reach S3 through a proxy with Lambda's network, which ends with it."""
+    """Let this process reach S3 through a proxy with Lambda's network; both end together."""
     emulator = urlsplit(os.environ["AWS_ENDPOINT_URL"])
     proxy = Path(__file__).with_name("proxy.py")
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:

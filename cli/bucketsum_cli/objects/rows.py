@@ -59,7 +59,7 @@ class RecordedRow:
     key: Annotated[str, "Object key."]
     version: Annotated[str, "Version ID, or the text `null` if the bucket has no versions."]
     status: Annotated[
-        str, "`hashed`, `unreadable`, `damaged`; in lists, `waiting` or `not covered`."
+        str, "`hashed`, `unreadable` or `damaged`; in lists also `waiting` and `not covered`."
     ]
     size_bytes: Annotated[int | None, "Size."] = None
     etag: Annotated[str | None, "Entity tag, without quotes."] = None
@@ -72,7 +72,7 @@ class RecordedRow:
     duration_ms: Annotated[float | None, "Time of reading and hashing."] = None
     chunk_bytes: Annotated[int | None, "Bytes that were passed to SHA-1 at a time."] = None
     streams: Annotated[int | None, "Connections that the object was read with."] = None
-    memory_mb: Annotated[int | None, "Memory of the hashing function, in MiB."] = None
+    memory_mb: Annotated[int | None, "`MemorySize` of the hashing function."] = None
     created_at: Annotated[Moment | None, "When S3 created the object."] = None
     recorded_at: Annotated[Moment | None, "When the row was written."] = None
     deleted_at: Annotated[Moment | None, "When S3 deleted this version."] = None

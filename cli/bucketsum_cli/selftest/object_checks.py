@@ -117,7 +117,7 @@ def _deleted_object(scratch: Scratch, name: str) -> Row:
 
 
 def _outcome_of_absent(scratch: Scratch, row: Row) -> Finding:
-    """Send the event of the absent object, and report the answer of S3 by the outcome."""
+    """Send the event of the absent object; its outcome shows how S3 answered."""
     scratch.send_again(row)
     if scratch.object_line(row.key, "gone") is not None:
         rows = scratch.stack.digests_table().versions_of(row.bucket, row.key)
@@ -193,7 +193,7 @@ def _backfill(scratch: Scratch) -> Finding:
 
 
 def _slices(scratch: Scratch) -> Finding:
-    """A chain of many would take hours; one slice needs the same queue, table and digests."""
+    """Hash an object in one slice; a chain of slices needs the same, but takes hours."""
     content = b"in slices"
     row_key = scratch.put("slices", content)
     before = scratch.row(row_key)

@@ -107,7 +107,7 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
 
 
 def _require_deletable(description: StackTypeDef) -> None:
-    """Refuse a stack that CloudFormation would refuse to delete, after its buckets were emptied."""
+    """Before buckets are emptied, refuse a stack that CloudFormation would not delete."""
     name, status = description["StackName"], description["StackStatus"]
     if description.get("EnableTerminationProtection"):
         raise CannotDoError(

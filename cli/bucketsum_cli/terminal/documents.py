@@ -45,7 +45,7 @@ def fields_of(document: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
 
 
 def iso_text(moment: Moment) -> str:
-    """Return *moment* as all documents have it; a text that is not ISO 8601, as it is."""
+    """Return *moment* in the form of all documents; a text that is not ISO 8601 stays as it is."""
     try:
         at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
         return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

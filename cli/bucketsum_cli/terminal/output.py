@@ -113,7 +113,7 @@ def progress(text: str = "", *, in_bytes: bool = False, passing: bool = False) -
 
 
 def with_bar(items: Iterable[_Item], task: str, total: int | None = None) -> Iterator[_Item]:
-    """Yield *items*; meanwhile, passing progress counts them."""
+    """Yield *items*; a bar counts them, and disappears at the end."""
     with progress("{task.completed:,.0f}", passing=True) as shown:
         yield from shown.track(items, total=total, description=task)
 

@@ -116,7 +116,7 @@ class Layout:
         return max(map(cell_len, words)) > self.widths[index]
 
     def _above(self, cells: Sequence[Cell]) -> Iterator[str]:
-        """The line of *cells*, or lines of each."""
+        """The line of *cells*; if it is too long, lines for each cell."""
         available = self.available or 0
         if cell_len(_GAP.join(cell.text for cell in cells)) <= available:
             yield _GAP.join(styled(cell.text, cell.style) for cell in cells)

@@ -153,7 +153,7 @@ def pair_as_json(pair: Pair) -> dict[str, Any]:
 
 
 def _identity(cell: CellRow, memory_mb: int, disk: str) -> _Identity:
-    """The key that matches cells of two runs and sorts the table; with this memory and disk."""
+    """The key that matches cells of two runs and sorts the table, for this memory and disk."""
     setting = cell.setting
     order = (memory_mb, *setting.order[1:-1], disk)
     return order, tuple(setting.own), cell.object_bytes, cell.key, cell.concurrency

@@ -107,7 +107,7 @@ def _overridden(present: Any, wanted: Mapping[str, str]) -> Any:  # noqa: ANN401
 
 
 def _is_editable(text: object) -> bool:
-    """Whether it is assignments as in ``Key=Value``, as `sam deploy --guided` writes them."""
+    """Whether the value has assignments ``Key=Value``, as `sam deploy --guided` writes them."""
     return isinstance(text, str) and not any(form in text for form in _OTHER_FORMS)
 
 

@@ -23,8 +23,8 @@ from bucketsum_cli.machine import emulator_state
     type=click.Choice(["lambda", "unlimited"]),
     default="lambda",
     show_default=True,
-    help="Bandwidth between S3 and each execution environment: as Lambda's, or unlimited. Only "
-    "the start of the emulator sets it.",
+    help="Bandwidth between S3 and each execution environment: as Lambda's, or unlimited. A "
+    "running emulator keeps its own.",
 )
 @json_option(Emulator)
 def up(parameters: tuple[str, ...], network: str, as_json: bool) -> None:

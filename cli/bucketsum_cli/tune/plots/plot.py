@@ -158,7 +158,7 @@ def line_styles(count: int) -> Iterator[tuple[str, str, str]]:
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
-    """Write to the right of the axes the text and colour of each line that ends at x and y."""
+    """Label each line where it ends, right of the axes, in its colour."""
     low, high = axes.get_ylim()
     apart = (high - low) * _LABEL_PART
     ordered = sorted(ends, key=lambda end: end[1])

@@ -43,7 +43,7 @@ class Variants:
     def __init__(
         self, cells: Sequence[CellRow], limit: int, fold_first: Sequence[str] = ("chunk_bytes",)
     ) -> None:
-        """While *cells* have more than *limit* variants, fold parameters, *fold_first* first."""
+        """Leave out parameters, *fold_first* first, until *cells* have at most *limit* variants."""
         settings = [cell.setting for cell in cells]
         varying = [name for name in _TITLES if len({s.values.get(name) for s in settings}) > 1]
         self._shown = varying or ["chunk_bytes"]

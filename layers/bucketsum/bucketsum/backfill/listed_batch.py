@@ -144,7 +144,7 @@ def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
 
 
 def _time(listed: ObjectCreated, row: Row) -> str:
-    """The time of *listed*; of the object that *row* is about, the later one of both.
+    """The time of *listed*; if *row* is about the same object, the later of their times.
 
     S3 lists the time at which an upload in parts was begun, and an object that was put between that
     and its end would seem newer.

@@ -76,7 +76,7 @@ class ProgressTable:
         return progress
 
     def lease(self, seen: Progress, until: int, at: int) -> bool:
-        """Lease the slice at *seen* until *until*; False if it is leased, stopped or changed."""
+        """Lease the slice of progress *seen* to *until*; False if leased, stopped or changed."""
         condition = compared("status", "=", ChainStatus.RUNNING) & compared("leased_until", "<", at)
         return self._changed(seen, {"leased_until": until}, _same(seen) & condition) is not None
 
@@ -145,7 +145,7 @@ class ProgressTable:
         changes: Mapping[str, object],
         condition: Condition | None = None,
     ) -> Progress | None:
-        """Return the changed item; None if *condition* fails: by default, *seen* is current."""
+        """Return the changed item; None if *condition* fails, by default: *seen* is current."""
         changes = {**changes, "expires_at": expiry(PROGRESS_DAYS)}
         kept = {name: value for name, value in changes.items() if value is not None}
         removed = [f"#{name}" for name in changes if name not in kept]

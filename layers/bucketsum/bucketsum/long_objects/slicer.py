@@ -58,7 +58,7 @@ for tests, allows smaller ones."""
 
 
 class SliceOutcome(StrEnum):
-    """The outcome of one message after which the object is not at its end."""
+    """The outcome of a message that leaves its object unfinished."""
 
     CONTINUED = "continued"
     """The slice is saved, and the message of the next one is sent."""

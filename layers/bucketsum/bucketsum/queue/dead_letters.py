@@ -102,7 +102,7 @@ class DeadLetters:
         )
 
     def _delay_seconds(self, receive_count: int) -> int:
-        """Double with each receive, less up to half at random, to spread simultaneous failures."""
+        """Doubles with each receive; at random, up to half is subtracted, to spread retries."""
         delay = FIRST_DELAY_SECONDS << (receive_count - 1)
         return min(round(delay * (1 - self._chance() / 2)), _VISIBILITY_MAX_SECONDS)
 

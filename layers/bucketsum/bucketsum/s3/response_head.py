@@ -22,7 +22,7 @@ class ResponseHead:
 
     @classmethod
     def of(cls, lines: Sequence[bytes]) -> ResponseHead:
-        """The final head in *lines*, without interim heads and trailers; without one, status 0."""
+        """The final head in *lines*, no interim head or trailer; status 0 if there is none."""
         rest = iter(lines)
         for line in rest:
             head = list(takewhile(bytes.strip, rest))  # an empty line ends it
@@ -50,7 +50,7 @@ class ResponseHead:
         return self.headers.get("x-amz-version-id")
 
     def is_version(self, version_id: str | None) -> bool:
-        """Whether it is the version that was requested; without an ID, version ``null`` was."""
+        """Whether it is the requested version; a request without an ID is for version ``null``."""
         return version_id is not None or self.version_id in (None, NULL.entry)
 
     def is_whole(self, etag: str | None) -> bool:

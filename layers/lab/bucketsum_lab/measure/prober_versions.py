@@ -196,7 +196,7 @@ class ProberVersions:
                 raise
 
     def _with_retries(self, act: Callable[[], T]) -> T:
-        """*act*, from its beginning again after each concurrent update."""
+        """Call *act*; after each concurrent update, call it again."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return act()

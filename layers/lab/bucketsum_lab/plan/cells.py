@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def storage_mb(self) -> int:
-        """The size of /tmp that is billed: the free size, unless the workload uses the disk."""
+        """The size of /tmp: the 512 MB that cost nothing, unless the workload uses the disk."""
         uses_disk = self.workload.uses_disk(self.setting)
         return self.prober_storage_mb if uses_disk else FREE_STORAGE_MB
 

@@ -80,7 +80,7 @@ def text_of(file: Path) -> str | None:
 
 
 def children_cpu_seconds() -> float:
-    """CPU time of processes of this one: of those that have ended and, on Linux, of the others."""
+    """CPU time of this process's children: of those that ended and, on Linux, of those that run."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     lists = map(text_of, _PROC.glob("task/*/children"))  # None: that thread has ended meanwhile
     pids = [pid for text in lists if text for pid in text.split()]

@@ -71,7 +71,7 @@ def cached_bytes(path: Path) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class DiskTransfer:
-    """Bytes between this process, with the children that it has waited for, and the disk.
+    """Bytes that this process, and children that it waited for, read from and wrote to the disk.
 
     The kernel counts a write when a page is changed, and takes it back if the file is removed
     before the page is written. The page cache's reads and writes of no disk are not counted.

@@ -60,7 +60,7 @@ class MeasuredNetwork:
 
 
 def burst_after(use: Use, burst_bytes: float) -> float:
-    """The bytes of the burst that are left after *use*, of *burst_bytes* before it.
+    """The bytes of the burst that are left after *use*; before it, *burst_bytes* were left.
 
     At about the sustained rate, nothing is refilled: the rate may be a little lower than published.
     """

@@ -32,7 +32,7 @@ _INCHES_PER_CELL = 0.38
 
 
 def stage_times(panel: Panel, results: Results) -> Plot:
-    """Bars are the medians of fetching and working; lines are the wall time and the models."""
+    """Bars: medians of fetching and working. Lines: the wall time, and those of ideal overlap."""
     cells = measured(panel.cells)
     figure, axes = new_axes(1.6 + _INCHES_PER_CELL * len(cells))
     hints = {}

@@ -104,7 +104,7 @@ def read_usd(layout: Layout, requests: int, reads: int) -> float:
 
 
 def build_usd(layout: Layout, records: int, size_bytes: int, objects: int) -> float:
-    """The price of the requests that store all records once, in *objects* if it has several."""
+    """The price of storing all records once, in *objects* objects if the layout has several."""
     if layout == Layout.DYNAMODB:
         return records * WRITE_UNIT.each
     if layout == Layout.OBJECT_PER_RECORD:

@@ -79,7 +79,7 @@ class _RangesReader(_IndexedReader):
     """A reader of ranges with one record or more each."""
 
     def _read(self, wanted: Iterable[_Wanted], ranges: Iterable[Span]) -> Iterator[_InRange]:
-        """Request each of *ranges* once; the records in it, as it comes."""
+        """Request each of *ranges* once; yield the records of a range once it has come."""
         wanted_in = defaultdict[Span, list[_Wanted]](list)
         for record, span in zip(wanted, ranges, strict=True):
             wanted_in[span].append(record)

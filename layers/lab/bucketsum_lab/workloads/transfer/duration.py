@@ -43,7 +43,7 @@ _CHECKED_MB_PER_VCPU_SECOND: Final = 500
 
 
 def trial_seconds(setting: Setting, size_bytes: int) -> float:
-    """The slower of network and CPU, the waits between, and the reads that are not measured."""
+    """The slower of network and CPU, plus the waits, plus the reads that are not measured."""
     own, vcpus = setting.own, setting.memory_mb / MEMORY_MB_PER_CPU
     pattern, files = Pattern.of(str(own["pattern"])), files_in(size_bytes)
     waits = _LATENCY_SECONDS * files / threads_of(pattern, files, max(1, round(vcpus)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def read_members(
     read: Read, size_bytes: int, chunks: Iterator[bytes], limits: Limits, engine: Engine
 ) -> ArchiveRecord:
-    """Decompress every member while *chunks* pass, and read these to their end.
+    """Decompress every member while *chunks* pass; read the chunks to their end.
 
     Errors of *read* and of *chunks* pass through unchanged.
     """
