@@ -57,7 +57,8 @@ def test_what_ends_while_cpu_time_is_taken_fails_no_sample(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A thread whose list cannot be read any more, and a process that is gone, are left out."""
-    ended, listing = tmp_path / "task" / "1" / "children", tmp_path / "task" / "2" / "children"
+    tasks = tmp_path / "self" / "task"
+    ended, listing = tasks / "1" / "children", tasks / "2" / "children"
     ended.mkdir(parents=True)
     listing.parent.mkdir()
     listing.write_text("99999999 ")

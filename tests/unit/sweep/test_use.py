@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from typing import TYPE_CHECKING
@@ -95,3 +96,19 @@ def test_the_busiest_thread_is_measured() -> None:
     if not busiest:
         pytest.skip("the kernel has no schedstat")
     assert sum(busiest) >= 0.05
+
+
+def test_a_process_of_another_thread_is_measured(tmp_path: Path) -> None:
+    """A pool of threads starts programs: each thread has a list of its children."""
+    stat = "1 (a) R" + " 0" * 10 + " {} 0 0 0 0"
+    for pid, ticks in (("self", 0), ("7", 50)):
+        (tmp_path / pid).mkdir()
+        (tmp_path / pid / "stat").write_text(stat.format(ticks))
+    for thread, children in (("1", ""), ("2", "7 ")):
+        listing = tmp_path / "self" / "task" / thread / "children"
+        listing.parent.mkdir(parents=True)
+        listing.write_text(children)
+    with UseMeter(system=System(tmp_path, tmp_path)) as meter:
+        (tmp_path / "7" / "stat").write_text(stat.format(150))
+    (use,) = meter.curve.uses
+    assert use.user == pytest.approx(100 / os.sysconf("SC_CLK_TCK"))

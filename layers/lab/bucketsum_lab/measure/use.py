@@ -16,18 +16,13 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 from bucketsum_lab.measure.system import System, counts_in, open_connections
-from bucketsum_lab.protocol.measuring import text_of
+from bucketsum_lab.protocol.measuring import text_of, ticks_in, ticks_of_children
 from bucketsum_lab.protocol.use import Use, UseCurve
 
 INTERVAL_SECONDS: Final = 1.0
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
-
-
-def _ticks(text: str | None) -> list[int] | None:
-    """User and system ticks of a process, then of its ended children, from a ``stat`` file."""
-    return [int(word) for word in text.rpartition(")")[2].split()[11:15]] if text else None
 
 
 class UseMeter:
@@ -98,14 +93,10 @@ class UseMeter:
 
     def _cpu(self) -> tuple[float, float] | None:
         """CPU seconds of the process and of its children, in programs and in the kernel."""
-        children = (self._system.text("self", "task", str(os.getpid()), "children") or "").split()
-        of_self = _ticks(self._system.text("self", "stat"))
+        of_self = self._system.text("self", "stat")
         if of_self is None:
             return None
-        rows = [
-            of_self,
-            *filter(None, (_ticks(self._system.text(pid, "stat")) for pid in children)),
-        ]
+        rows = [ticks_in(of_self), *ticks_of_children(self._system.proc)]
         return tuple(sum(row[n] + row[n + 2] for row in rows) / _TICKS for n in (0, 1))  # type: ignore[return-value]  # of two
 
     def _busiest(self) -> float | None:

@@ -82,15 +82,23 @@ def text_of(file: Path) -> str | None:
 def children_cpu_seconds() -> float:
     """CPU time of this process's children: of those that ended and, on Linux, of those that run."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    lists = map(text_of, _PROC.glob("task/*/children"))  # None: that thread has ended meanwhile
-    pids = [pid for text in lists if text for pid in text.split()]
-    texts = [text for pid in pids if (text := text_of(Path("/proc", pid, "stat")))]
-    stats = [text.rpartition(")")[2].split() for text in texts]
-    ticks = sum(int(stat[11]) + int(stat[12]) for stat in stats)  # in user mode, in the kernel
+    ticks = sum(user + in_kernel for user, in_kernel, *_ in ticks_of_children(_PROC))
     return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
 
 
-_PROC: Final = Path("/proc/self")
+def ticks_of_children(proc: Path) -> list[list[int]]:
+    """`ticks_in` of each process that a thread of this one has started, and that has not ended."""
+    lists = map(text_of, proc.glob("self/task/*/children"))  # None: that thread has ended meanwhile
+    pids = [pid for text in lists if text for pid in text.split()]
+    return [ticks_in(text) for pid in pids if (text := text_of(proc / pid / "stat"))]
+
+
+def ticks_in(stat: str) -> list[int]:
+    """User and system ticks of a process, then of its ended children, in its file ``stat``."""
+    return [int(word) for word in stat.rpartition(")")[2].split()[11:15]]
+
+
+_PROC: Final = Path("/proc")
 _RESET_PEAK: Final = "5"
 _KIB: Final = 1024
 
@@ -98,7 +106,7 @@ _KIB: Final = 1024
 def _reset_peak() -> bool:
     """Reset the kernel's record of this process's peak memory; False if that is impossible."""
     try:
-        (_PROC / "clear_refs").write_text(_RESET_PEAK)
+        (_PROC / "self" / "clear_refs").write_text(_RESET_PEAK)
     except OSError:  # not Linux, or not allowed
         return False
     return True
@@ -106,5 +114,5 @@ def _reset_peak() -> bool:
 
 def _peak_bytes() -> int | None:
     """Peak resident memory since the last reset."""
-    peak = re.search(r"^VmHWM:\s+(\d+) kB$", text_of(_PROC / "status") or "", re.MULTILINE)
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", text_of(_PROC / "self" / "status") or "", re.MULTILINE)
     return int(peak[1]) * _KIB if peak else None
