@@ -20,15 +20,11 @@ def write_report(results: Results, file: Path) -> None:
         CannotDoError: It cannot be written, or the plotting library is not installed.
     """
     with notes().status("drawing the plots ..."):
-        write_text(file, _page_of(results))
-
-
-def _page_of(results: Results) -> str:
-    try:
-        from bucketsum_cli.tune.report.page import page_of  # noqa: PLC0415 - half a second, an extra
-    except ModuleNotFoundError as error:
-        raise CannotDoError(
-            f"the report needs {error.name}, which is not installed; install it with "
-            "`uv tool install '.[report]'` in a clone"
-        ) from error
-    return page_of(results)
+        try:
+            from bucketsum_cli.tune.report.page import page_of  # noqa: PLC0415 - half a second, an extra
+        except ModuleNotFoundError as error:
+            raise CannotDoError(
+                f"the report needs {error.name}, which is not installed; install it with "
+                "`uv tool install '.[report]'` in a clone"
+            ) from error
+        write_text(file, page_of(results))

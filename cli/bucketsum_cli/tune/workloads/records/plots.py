@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import count_text, usd_text
@@ -59,17 +60,7 @@ _SECONDS: Final = _Kind("Seconds against reads", "seconds", seconds_text, wall_s
 _USD: Final = _Kind("US dollars against reads", "US dollars", usd_text, _usd, equal_prices)
 
 
-def seconds_against_reads(panel: Panel, _results: Results) -> Plot:
-    """Build, index and fetch together."""
-    return _plot(panel, _SECONDS)
-
-
-def usd_against_reads(panel: Panel, _results: Results) -> Plot:
-    """Lambda's time and requests."""
-    return _plot(panel, _USD)
-
-
-def _plot(panel: Panel, kind: _Kind) -> Plot:
+def _plot(kind: _Kind, panel: Panel, _results: Results) -> Plot:
     lines = measured_lines(panel.cells, kind.value, "reads")
     measured, arithmetic = measured_crossovers(lines), kind.by_arithmetic(panel.cells)
     figure, axes = new_axes(5.0)
@@ -120,6 +111,12 @@ def _description(
     ]
     return " ".join(sentences) or "No layout crosses another."
 
+
+seconds_against_reads: Final = partial(_plot, _SECONDS)
+"""Build, index and fetch together."""
+
+usd_against_reads: Final = partial(_plot, _USD)
+"""Lambda's time and requests."""
 
 PLOTS: Final[Plots] = {
     "reads": seconds_against_reads,

@@ -187,9 +187,7 @@ class UnzipWorkload(Workload):
             **answer_of(event, digest.digest(), meter),
             "mode": mode,
             "inflate": reader.engine,
-            "members": summary.members,
-            "directories": summary.directories,
-            "member_bytes": summary.member_bytes,
+            **_counts(summary),
         }
         if problem := _problem(event, summary, sha1s):
             answer |= failed(*problem)
@@ -244,6 +242,10 @@ def _reader(
     return ArchiveReader(settings, engine=Engine(str(inflate)))
 
 
+def _counts(summary: ArchiveRecord) -> dict[str, Value]:
+    return {field.name: getattr(summary, field.name) for field in fields(UnzipStatistics)}
+
+
 def _problem(
     event: ProbeEvent, summary: ArchiveRecord, sha1s: list[str] | None
 ) -> tuple[str, str] | None:
@@ -254,11 +256,7 @@ def _problem(
         return "NotUnzipped", summary.reason
     if summary.unreadable:
         return "NotUnzipped", f"{summary.unreadable} members are not readable"
-    contents: dict[str, Value] = {
-        "members": summary.members,
-        "directories": summary.directories,
-        "member_bytes": summary.member_bytes,
-    }
+    contents = _counts(summary)
     if sha1s is not None:
         contents["members_sha1"] = members_sha1(sha1s)
     wrong = [
