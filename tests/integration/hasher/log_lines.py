@@ -16,11 +16,6 @@ def objects_in(output: str) -> list[dict[str, Any]]:
     return [line for line in lines_in(output) if line.get("message") == "object"]
 
 
-def outcomes_in(output: str) -> list[str]:
-    """Outcomes of the objects, in order."""
-    return [line["outcome"] for line in objects_in(output)]
-
-
 def failures_in(output: str) -> list[dict[str, Any]]:
     """The log lines with an exception."""
     return [line for line in lines_in(output) if "exception" in line]

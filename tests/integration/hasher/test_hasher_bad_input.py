@@ -6,41 +6,24 @@ None of them loses a message: each is recorded, back on its queue, or dead-lette
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.hasher.log_lines import failures_in, metrics_in
-from tests.integration.hasher.reading import BODY, put_at
+from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
 from tests.support.s3_faults import THROTTLED, TRIES
 
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.events.object_events import DeletedBy
-from bucketsum.queue.dead_letters import FIRST_DELAY_SECONDS
 from bucketsum.table.items import NOT_HASHED, key_of
 from bucketsum.table.rows import NO_SEQUENCER, row_key_of
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
     from tests.support.s3_server import HostileS3
-
-LAST: Final = 5  # receives, in template.yaml
-SHA1: Final = hashlib.sha1(BODY).hexdigest()
-
-
-def test_a_malformed_message_is_dead_lettered(stack: HasherStack) -> None:
-    """Outcome: in the dead-letter queue at its first receive, whole, with the reason."""
-    body = json.dumps({"Records": [{"eventVersion": "3.0"}]})
-    good = stack.put("good", b"content")
-    assert stack.deliver(body, message_of(good)) == []
-    assert stack.digests() == {"good": hashlib.sha1(b"content").hexdigest()}
-    [(message, reason)] = stack.dead_letters().items()
-    assert message == body
-    assert reason.startswith("MalformedMessage: ")
-    assert stack.after(90_000) == []
 
 
 @pytest.mark.parametrize("way", ["event", "backfill", "restore"])
@@ -87,23 +70,3 @@ def test_a_throttling_s3_delays_the_message(
     [line] = failures_in(output)
     assert (line["message"], line["exception_name"]) == ("message retried", "SourceUnavailable")
     assert "SlowDown" in line["exception"]
-
-
-def test_on_its_last_receive_a_message_is_dead_lettered_with_its_reason(
-    hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Outcome: in the dead-letter queue on the fifth receive, before the queue moves it mutely."""
-    message = message_of(put_at(hostile, "a"))
-    hostile.always = THROTTLED
-    assert hostile_stack.deliver(message) == [message]
-    for receive in range(2, LAST):
-        hostile_stack.pass_seconds(FIRST_DELAY_SECONDS << (receive - 2))
-        assert hostile_stack.deliver() == [message]
-    assert hostile_stack.dead_letters() == {}
-    hostile_stack.pass_seconds(FIRST_DELAY_SECONDS << (LAST - 2))
-    capsys.readouterr()
-    assert hostile_stack.deliver() == []
-    [(body, reason)] = hostile_stack.dead_letters().items()
-    assert (body, reason.partition(":")[0]) == (message, "SourceUnavailable")
-    assert "SlowDown" in reason
-    assert metrics_in(capsys.readouterr().out)["MessagesDeadLettered"] == [1]

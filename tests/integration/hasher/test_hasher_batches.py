@@ -7,11 +7,8 @@ from threading import Barrier
 from typing import TYPE_CHECKING
 
 from tests.integration.hasher.log_lines import (
-    failures_in,
-    lines_in,
     metrics_in,
     objects_in,
-    outcomes_in,
 )
 from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
@@ -20,7 +17,6 @@ from tests.support.s3_faults import Fault
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.hashing.batch import LARGE_BYTES
 from bucketsum.hashing.small_objects import READS_MAX
 from bucketsum.table.rows import NO_SEQUENCER
 
@@ -58,17 +54,6 @@ def test_connections_are_used_again(hostile_stack: HasherStack, hostile: Hostile
     assert hostile.connections == READS_MAX
 
 
-def test_small_objects_of_a_batch_wait_for_s3_together(
-    hostile_stack: HasherStack, hostile: HostileS3
-) -> None:
-    """No answer is sent before four were asked for: one after the other would never end."""
-    together = Barrier(4, timeout=60)
-    hostile.always = Fault(pause=lambda _: together.wait())
-    messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS[:4]]
-    assert hostile_stack.deliver(*messages) == []
-    assert len(hostile_stack.digests()) == 4
-
-
 def test_listed_objects_are_read_together_too(
     hostile_stack: HasherStack, hostile: HostileS3
 ) -> None:
@@ -104,24 +89,3 @@ def test_events_of_one_key_in_one_batch_end_with_the_newest(stack: HasherStack) 
     arrivals = [replace(stack.put("a", body), version_id=None, etag=None) for body in bodies]
     assert stack.deliver(*(message_of(created) for created in arrivals)) == []
     assert stack.rows()["a", "null"]["sequencer"].startswith(arrivals[-1].sequencer)
-
-
-def test_large_messages_that_come_together_part(
-    stack: HasherStack, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One is hashed; the others are visible again at once, a second apart, and nothing failed."""
-    arrivals = [replace(stack.put(key, b"!"), size_bytes=LARGE_BYTES) for key in "abc"]
-    messages = [message_of(created) for created in arrivals]
-    back = stack.deliver(*messages)
-    assert len(back) == 2
-    assert stack.dead_letters() == {}
-    output = capsys.readouterr().out
-    assert outcomes_in(output) == ["hashed"]
-    assert failures_in(output) == []
-    released = [line for line in lines_in(output) if line.get("message") == "message released"]
-    assert [(line["level"], line["seconds"]) for line in released] == [("INFO", 0), ("INFO", 1)]
-    metrics = metrics_in(output)
-    assert (metrics["Messages"], metrics["MessagesReleased"]) == ([1] * 3, [1] * 2)
-    assert "MessagesRetried" not in metrics
-    assert stack.after(0) == [back[0]]
-    assert stack.after(1) == [back[1]]

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
 from tests.integration.hasher.log_lines import metrics_in, objects_in
-from tests.support.events import BUCKET, message_of
+from tests.support.events import message_of
 
 if TYPE_CHECKING:
+    import pytest
     from tests.integration.hasher.hasher_stack import HasherStack
-
-
-def test_one_line_for_every_object(stack: HasherStack, capsys: pytest.CaptureFixture[str]) -> None:
-    """The log tells of each object once: digest, bytes, seconds, MB/s and outcome, as JSON."""
-    stack.deliver(message_of(stack.put("a b", b"content")))
-    [line] = objects_in(capsys.readouterr().out)
-    assert (line["bucket"], line["key"], line["outcome"]) == (BUCKET, "a b", "hashed")
-    assert (line["sha1"], line["size_bytes"]) == (hashlib.sha1(b"content").hexdigest(), 7)
-    assert line["seconds"] > 0
-    assert line["mb_per_s"] == pytest.approx(7e-6 / line["seconds"], rel=0.01, abs=0.001)
-    assert line["function_request_id"]
 
 
 def test_a_restored_object_has_its_line(

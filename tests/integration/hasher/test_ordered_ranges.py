@@ -16,7 +16,7 @@ from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of
 from tests.integration.hasher.scripted_plan import REST, ScriptedPlan
 from tests.support.s3_faults import Fault
 
-from bucketsum.errors import ObjectGone, ObjectSuperseded, ObjectUnreadable, SourceInterrupted
+from bucketsum.errors import ObjectSuperseded, ObjectUnreadable, SourceInterrupted
 from bucketsum.s3.curl_connections import HELD_BYTES
 from bucketsum.s3.read_plan import ReadPlan
 
@@ -84,30 +84,12 @@ def stall_the_first(hostile: HostileS3, body: bytes, held_bytes: int = 0) -> Obj
 
 @given(
     size=st.integers(0, 60_000),
+    offset=st.just(0) | st.integers(0, 59_999),
+    reader=st.sampled_from([Reader(0), RANGES]),
     plan=PLANS,
-    faults=st.lists(FAULTS, max_size=4),  # libcurl and botocore try five times before a first byte
+    faults=st.lists(FAULTS, max_size=4),
 )
-@hypothesis_settings(max_examples=150)
-def test_whatever_breaks_every_byte_comes_once_and_in_order(
-    running: tuple[HostileS3, S3Client], size: int, plan: ReadPlan, faults: list[Fault]
-) -> None:
-    """Any size, plan and fault: the same bytes."""
-    s3, client = running
-    stored = s3.put(PATH, (BODY * 6)[:size])
-    client.close()  # a connection that an earlier example broke would be one more fault
-    s3.script(*faults)
-    assert b"".join(opened(client, stored, plan).chunks) == stored.body
-    s3.forget_script()
-
-
-@given(
-    size=st.integers(1, 60_000),
-    offset=st.integers(0, 59_999),
-    reader=st.sampled_from([Reader(0), Reader(3)]),
-    plan=PLANS,
-    faults=st.lists(FAULTS, max_size=3),  # botocore tries four times before a first byte
-)
-@hypothesis_settings(max_examples=150)
+@hypothesis_settings(max_examples=200)
 def test_from_any_offset_the_rest_comes_once_and_in_order(
     running: tuple[HostileS3, S3Client],
     size: int,
@@ -119,9 +101,10 @@ def test_from_any_offset_the_rest_comes_once_and_in_order(
     """Any size, offset, reader, plan and fault: the bytes from the offset on."""
     s3, client = running
     stored = s3.put(PATH, (BODY * 6)[:size])
-    client.close()  # as above
-    s3.script(*faults)
-    offset %= size
+    client.close()  # a connection that an earlier example broke would be one more fault
+    # Before a first byte, botocore tries four times, libcurl and botocore together five times.
+    s3.script(*faults[: 4 if reader.streams else 3])
+    offset %= size or 1
     rest = reader.source(client, plan=plan).open(arrival_of(stored), offset)
     assert rest.size_bytes == size - offset
     assert b"".join(rest.chunks) == stored.body[offset:]
@@ -232,14 +215,6 @@ def test_overwritten_between_parts(hostile: HostileS3, client: S3Client) -> None
     stored = hostile.put(PATH, BODY)
     hostile.script(Fault(), Fault(pause=lambda _: hostile.put(PATH, BODY[::-1])))
     with pytest.raises(ObjectSuperseded):
-        b"".join(opened(client, stored, ReadPlan(2, 1000)).chunks)
-
-
-def test_deleted_between_parts(hostile: HostileS3, client: S3Client) -> None:
-    """An object that is deleted while it is read is gone."""
-    stored = hostile.put(PATH, BODY)
-    hostile.script(Fault(), Fault(pause=lambda _: hostile.delete(PATH)))
-    with pytest.raises(ObjectGone):
         b"".join(opened(client, stored, ReadPlan(2, 1000)).chunks)
 
 

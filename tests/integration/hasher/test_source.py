@@ -35,14 +35,6 @@ MIB: Final = 1024 * 1024
 SLACK_BYTES: Final = MIB // 2  # the server's own pieces, headers, what boto3 makes on the way
 
 
-@pytest.mark.parametrize("chunk_bytes", [1, 7, 4096, len(BODY), len(BODY) + 1])
-def test_any_chunk_size(
-    hostile: HostileS3, client: S3Client, chunk_bytes: int, reader: Reader
-) -> None:
-    """One byte, an odd size, a page, exactly all, and more than all yield the same bytes."""
-    assert reader.content_of(client, hostile.put(PATH, BODY), chunk_bytes) == BODY
-
-
 @given(size=st.integers(0, 200_000), chunk_bytes=st.integers(1, 70_000))
 @hypothesis_settings(max_examples=40)
 def test_any_object_size(

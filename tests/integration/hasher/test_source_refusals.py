@@ -91,23 +91,6 @@ def test_what_cannot_be_read_says_what_to_do(
     assert "the words of S3" in str(caught.value)
 
 
-def test_a_deleted_object_is_gone(hostile: HostileS3, client: S3Client, reader: Reader) -> None:
-    """An object that was deleted for good before it was read is gone."""
-    stored = hostile.put(PATH, BODY)
-    hostile.delete(PATH)
-    with pytest.raises(ObjectGone):
-        reader.content_of(client, stored)
-
-
-def test_a_deleted_version_is_gone(hostile: HostileS3, client: S3Client, reader: Reader) -> None:
-    """So is a version that was deleted for good, though others are there."""
-    stored = hostile.put(PATH, BODY, "v1")
-    hostile.delete(PATH)
-    hostile.put(PATH, b"other", "v2")
-    with pytest.raises(ObjectGone):
-        reader.content_of(client, stored)
-
-
 def test_a_delete_marker_hides_no_version(
     hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
