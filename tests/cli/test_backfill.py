@@ -55,18 +55,6 @@ def executions(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> dict[str, Any]:
     return seen
 
 
-def test_the_estimate_of_a_billion_objects(run: Run, executions: dict[str, Any]) -> None:
-    """Nothing is counted or started; the estimate has each item, and says what limits the time."""
-    ended = run("backfill", BUCKET, "--dry-run", *BILLION, "--json")
-    assert ended.status == 0
-    estimate = ended.document["estimate"]
-    assert estimate["object_count"] == 10**9
-    assert estimate["orchestration_usd"] < 100 < estimate["usd"]
-    assert estimate["limited_by"] == "BackfillConcurrency"
-    assert ended.document["backfill"] is None
-    assert executions == {}
-
-
 @pytest.mark.parametrize(
     ("hours", "shown"),
     [(1e-6, "1 s"), (0.02, "1 min 12 s"), (1.5, "1 h 30 min"), (50, "50 h (2.1 days)")],

@@ -148,13 +148,6 @@ def test_longer_key_is_another_object(run: Run, stack: Stack, folder: Path) -> N
     assert verdicts(run, folder / "a") == {"a": "not recorded"}
 
 
-@pytest.mark.usefixtures("stack")
-def test_empty_file_that_is_not_recorded_is_not_equal(run: Run, tmp_path: Path) -> None:
-    """No row is no digest, not the digest of nothing."""
-    (tmp_path / "empty").touch()
-    assert verdicts(run, tmp_path / "empty") == {"empty": "not recorded"}
-
-
 def test_file_that_cannot_be_read_is_no_equal_file(
     run: Run, stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,14 +175,6 @@ def test_nothing_to_check_is_not_a_yes(run: Run, tmp_path: Path) -> None:
     assert run("check", tmp_path).status == 2
     assert run("check", tmp_path / "missing").status == 2
     assert run("check").status == 2
-
-
-def test_a_refusal_of_the_table_is_an_error(run: Run, stack: Stack, folder: Path) -> None:
-    """A table that is gone is neither equal nor different."""
-    stack.client("dynamodb").delete_table(TableName=stack.table)
-    ended = run("check", folder)
-    assert (ended.status, ended.out) == (2, "")
-    assert "ResourceNotFoundException" in ended.err
 
 
 def test_a_list_of_sums_is_compared(run: Run, stack: Stack, tmp_path: Path) -> None:

@@ -107,11 +107,3 @@ def test_limit_is_kept_and_told(run: Run, stack: Stack) -> None:
     assert len(ended.document) == 11
     assert "raise --limit" in ended.err
     assert len(bodies_in(stack, stack.dead_letter_queue_url)) == 12
-
-
-def test_queue_that_is_gone_is_told(run: Run, stack: Stack) -> None:
-    """No queue is not an empty queue."""
-    stack.client("sqs").delete_queue(QueueUrl=stack.dead_letter_queue_url)
-    ended = run("failures")
-    assert (ended.status, ended.out) == (2, "")
-    assert "deploy the stack again" in ended.err

@@ -124,9 +124,3 @@ def test_commands_in_messages_have_the_options_that_were_given() -> None:
         "`bucketsum ls --local --bucket 'a b'`, `bucketsum attach b --local`, "
         "`bucketsum redrive --key k --local --bucket 'a b'`, `bucketsum local up`"
     )
-
-
-@pytest.mark.usefixtures("stack")
-def test_a_hint_of_a_command_names_its_bucket(run: Run) -> None:
-    """Hints have the options that the command was given."""
-    assert "`bucketsum ls --bucket photos`" in run("show", "a", "--bucket", "photos").err

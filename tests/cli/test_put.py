@@ -198,15 +198,6 @@ def test_progress_is_told_every_byte_and_every_file(stack: Stack, folder: Path) 
     assert (sum(sizes), len(ends)) == (1500, 2)
 
 
-def test_refusal_of_s3_stops_it_with_a_sentence(run: Run, folder: Path, stack: Stack) -> None:
-    """A refusal that concerns every file is reported once."""
-    stack.client("s3").delete_bucket(Bucket=BUCKET)
-    ended = run("put", folder)
-    assert (ended.status, ended.out) == (2, "")
-    assert "NoSuchBucket" in ended.err
-    assert "Traceback" not in ended.err
-
-
 @pytest.mark.usefixtures("stack")
 def test_a_table_that_refuses_is_an_error(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from tests.cli.deployed import (
     BUCKET,
-    HOSTILE,
-    HOSTILE_SHOWN,
     hashed,
     put_and_record,
     unreadable,
@@ -103,10 +101,3 @@ def test_a_delete_marker_is_not_kept_back(run: Run, stack: Stack) -> None:
     assert run("show", "key", "--json").document["is_listed"] is False
     assert "does not list" not in run("show", "key2").err
     assert run("show", "key2", "--json").document["is_listed"] is True
-
-
-def test_key_is_shown_as_text(run: Run, stack: Stack) -> None:
-    """Markup and escapes in a key are text."""
-    put_and_record(stack, HOSTILE, b"")
-    assert run("show", HOSTILE).out.splitlines()[0] == HOSTILE_SHOWN
-    assert run("show", HOSTILE, "--json").document["key"] == HOSTILE

@@ -83,13 +83,6 @@ def test_a_run_without_curves_has_no_column_for_bottlenecks(run: Run, record: Re
     assert "bottleneck" not in run("tune", "compare", name, name).out
 
 
-def test_the_report_names_the_bottleneck() -> None:
-    """The report's table has the bottleneck of each cell."""
-    page = page_of(results(CELLS, SAMPLES))
-    assert "cpu share 100 %" in page
-    assert "cpu 75 %" in page
-
-
 def test_the_speed_of_the_disk_is_shown(run: Run, record: Record) -> None:
     """Show, report, compare and JSON have the disk's speed, also if a warm-up measured it."""
     speed = DiskSpeed("/tmp", 120.0, 250.0, 3000.0, 16_000.0)  # noqa: S108 - a name

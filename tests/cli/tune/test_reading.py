@@ -24,7 +24,6 @@ from tests.cli.tune.sweeps import (
 )
 from tests.support.sweeps import changed
 
-from bucketsum_cli.tune.report import table_view
 from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.results.record_values import sample_values
 
@@ -237,17 +236,6 @@ def test_runs_without_a_common_cell_are_said_to_have_none(run: Run, record: Reco
     )
 
 
-def test_compare_as_json_has_both_sides_of_each_cell(run: Run, record: Record) -> None:
-    """A program gets the numbers and the chance, not texts."""
-    cell = a_cell(512, MIB)
-    record([cell], good_samples(cell, 5), None)
-    document = run("tune", "compare", "last", "last", "--json").document
-    (pair,) = document["cells"]
-    assert pair["before"] == pair["after"]
-    assert (pair["mb_per_s_change"], pair["p_value"], pair["verdict"]) == (0, 1, "not significant")
-    assert document["differences"] == []
-
-
 def test_csv_has_a_line_a_sample_and_no_formula(run: Run, record: Record) -> None:
     """A spreadsheet opens it without computing what an outsider named."""
     cell = a_cell(512, MIB, key="=HYPERLINK(1)")
@@ -273,22 +261,6 @@ def test_export_writes_what_show_prints_as_json(run: Run, record: Record, tmp_pa
     run("tune", "export", "last", "-o", tmp_path / "no" / "run.json").assert_refused(
         "cannot be written"
     )
-
-
-def test_a_narrow_terminal_leaves_out_minor_columns(
-    run: Run, record: Record, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At 80 columns the average and the objects per hour go first; no number is folded."""
-    cell = a_cell(512, MIB)
-    record([cell], good_samples(cell, 5), None)
-    wide = run("tune", "show", "last").out
-    monkeypatch.setattr(table_view, "width_of", lambda: 80)
-    narrow = run("tune", "show", "last").out
-    heading = "average MB/s"
-    assert heading in wide
-    assert heading not in narrow
-    assert "objects/h  " in wide
-    assert "objects/h  " not in narrow
 
 
 def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record: Record) -> None:

@@ -202,13 +202,6 @@ def test_not_waiting_prints_the_name_and_leaves_the_sweep_alone(
     assert len(state_machine.inputs) == 1
 
 
-def test_a_dry_run_starts_nothing(run: Run, state_machine: StateMachine) -> None:
-    """Plan and price are there for programs too."""
-    document = run("tune", "run", *AXES, "--dry-run", "--json").document
-    assert (document["cells"], document["samples"], state_machine.inputs) == (5, 28, [])
-    assert document["estimated_usd"] > 0
-
-
 def test_an_error_in_an_option_names_the_option_beside_a_file(
     run: Run, state_machine: StateMachine, tmp_path: Path
 ) -> None:
@@ -295,14 +288,6 @@ def test_a_file_that_is_no_input_is_refused_in_a_sentence(
 def test_a_device_is_not_read(run: Run) -> None:
     """A device may never end, so only regular files are read."""
     run("tune", "run", "/dev/zero", "--dry-run").assert_refused("/dev/zero is not a regular file")
-
-
-@pytest.mark.usefixtures("state_machine", "sweep_bucket")
-def test_an_argument_that_is_not_utf8_is_refused_in_a_sentence(run: Run) -> None:
-    """Python decodes such a byte as a lone surrogate, which no S3 key can hold."""
-    run("tune", "run", "--memory", 512, "--chunk", "1MB", "--key", "bad\udcff").assert_refused(
-        "--key has a character that is not Unicode text"
-    )
 
 
 def test_a_plan_in_which_no_cell_can_run_is_not_started(

@@ -106,13 +106,6 @@ def test_an_environment_without_deploy_gets_one() -> None:
     assert tomllib.loads(edited)["default"]["build"]["parameters"]["cached"] is True
 
 
-def test_doing_it_twice_changes_nothing() -> None:
-    """A file that has the parameters already comes back as it is."""
-    once = with_parameters(SHIPPED.format(overrides=""), "samconfig.toml", "default", WANTED)
-
-    assert with_parameters(once, "samconfig.toml", "default", WANTED) == once
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
