@@ -99,33 +99,32 @@ def samples_of(sweeps: Sweeps, run_id: str, chunk: int) -> list[Sample]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("chunk", "error", "cause"),
-    [
-        (LATE, "Sandbox.Timedout", f"timed out after {LATE_SECONDS}"),
-        (LARGE, "", ""),  # Lambda says Runtime.OutOfMemory, the emulator that the worker ended
-        (RAISES, "", "what the prober says"),
-    ],
-    ids=["time-out", "out-of-memory", "exception"],
-)
-def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
-    sweeps: Sweeps, chunk: int, error: str, cause: str
-) -> None:
-    """Its samples say why, the other cells are measured, the run is PARTIAL, nothing is left."""
-    with sweeps.replaced("ProberFunction", PROBER, LATE_SECONDS if chunk == LATE else 900):
-        ended = sweeps.run(sweep(OK, chunk) | {"warm_up": False})
-    bad, good = (samples_of(sweeps, ended.run_id, size) for size in (chunk, OK))
+FAILURES: Final = {
+    LATE: ("Sandbox.Timedout", f"timed out after {LATE_SECONDS}"),
+    LARGE: ("", ""),  # Lambda says Runtime.OutOfMemory, the emulator that the worker ended
+    RAISES: ("", "what the prober says"),
+}
+"""Failing cell → its error and its cause."""
+
+
+def test_failing_cells_are_recorded_and_the_sweep_goes_on(sweeps: Sweeps) -> None:
+    """Their samples say why, the other cell is measured, the run is PARTIAL, nothing is left."""
+    with sweeps.replaced("ProberFunction", PROBER, LATE_SECONDS):
+        ended = sweeps.run(sweep(OK, *FAILURES) | {"warm_up": False})
     cells = {cell.setting.chunk_bytes: cell for cell in sweeps.measurements.cells(ended.run_id)}
 
-    assert {sample.status for sample in bad} == {SampleStatus.FAILED}
-    assert len(bad) == len(good) == 2
-    failures = [sample.failure for sample in bad if sample.failure]
-    assert len(failures) == len(bad)
-    assert all(error in failure.error and cause in (failure.cause or "") for failure in failures)
-    assert {sample.status for sample in good} == {SampleStatus.OK}
-    assert (cells[chunk].failed, cells[chunk].stats, cells[OK].failed) == (2, None, 0)
-    assert stats_of(cells[OK]).n == 2
-    assert cells[chunk].cause
+    for chunk, (error, cause) in FAILURES.items():
+        samples = samples_of(sweeps, ended.run_id, chunk)
+        assert [sample.status for sample in samples] == [SampleStatus.FAILED] * 2
+        failures = [sample.failure for sample in samples if sample.failure]
+        assert [(error in each.error, cause in (each.cause or "")) for each in failures] == [
+            (True, True)
+        ] * 2
+        assert (cells[chunk].failed, cells[chunk].stats) == (2, None)
+        assert cells[chunk].cause
+    good = samples_of(sweeps, ended.run_id, OK)
+    assert [sample.status for sample in good] == [SampleStatus.OK] * 2
+    assert (stats_of(cells[OK]).n, cells[OK].failed) == (2, 0)
     assert (ended.status, ended.output["status"]) == ("SUCCEEDED", "PARTIAL")
     assert ended.output["recommendation"]["setting"]["chunk_bytes"] == OK
     assert sweeps.recorded(ended.run_id).cause
@@ -156,10 +155,10 @@ def test_a_memory_size_that_the_account_refuses_is_a_result_of_its_cells(sweeps:
     sweeps.assert_nothing_is_left()
 
 
-def test_versions_that_cannot_be_removed_are_named_and_the_next_sweep_removes_them(
+def test_a_clean_up_that_fails_or_crashes_is_told_and_the_next_sweep_cleans_up(
     sweeps: Sweeps,
 ) -> None:
-    """A clean-up that fails makes the run PARTIAL; what it left goes with the next one's."""
+    """The run is PARTIAL, names what stays, and keeps its samples; the next one removes it."""
     with sweeps.replaced("PublisherFunction", publisher(keeps_versions=True)):
         ended = sweeps.run(sweep(OK))
     [left] = sweeps.versions()
@@ -168,12 +167,7 @@ def test_versions_that_cannot_be_removed_are_named_and_the_next_sweep_removes_th
     assert cause is not None
     assert f"version {left}" in cause
     assert sweeps.memory_mb() == ORIGINAL_MEMORY_MB
-    assert sweeps.run(sweep(OK)).output["status"] == "SUCCEEDED"
-    sweeps.assert_nothing_is_left()
 
-
-def test_a_clean_up_that_crashes_does_not_hide_the_samples(sweeps: Sweeps) -> None:
-    """The run is PARTIAL and says so; the next sweep's clean-up takes what stayed."""
     with sweeps.replaced("PublisherFunction", publisher(crashes="clean_up")):
         ended = sweeps.run(sweep(OK))
     run = sweeps.recorded(ended.run_id)

@@ -66,7 +66,7 @@ def deployed(
 def test_a_sweep_of_the_packaged_template_runs_in_another_region() -> None:
     """A stack deployed without a clone in eu-central-1 plans, measures and prices a sweep."""
     ended = run(
-        "tune", "run", "--yes", "--memory", "128,256", "--chunk", "1MiB", "--object-size", "1MB",
+        "tune", "run", "--yes", "--memory", "256", "--chunk", "1MiB", "--object-size", "1MB",
         "--runs", "2", "--stack", NAME, "--region", REGION, "--json",
     )  # fmt: skip
     document = json.loads(ended.stdout)
