@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -55,29 +54,6 @@ def test_a_deleted_version_is_marked_and_keeps_its_digest(stack: Stack) -> None:
         versions[0]: True,
         versions[1]: False,
     }
-
-
-@pytest.mark.usefixtures("at_project")
-def test_an_expired_version_is_marked(stack: Stack) -> None:
-    """The emulator runs no lifecycle rules, so the test sends the event that S3 would send."""
-    s3, key = stack.client("s3"), "deleted/expired"
-    version = s3.put_object(Bucket=stack.bucket, Key=key, Body=b"expired")["VersionId"]
-    before = awaited(stack, RowKey(stack.bucket, key, version), is_hashed)
-    record = {
-        "eventVersion": "2.3",
-        "eventTime": "2026-11-20T00:00:00.000Z",
-        "eventName": "LifecycleExpiration:Delete",
-        "s3": {
-            "bucket": {"name": stack.bucket},
-            "object": {"key": key, "versionId": version, "sequencer": f"{before.sequencer[:30]}FF"},
-        },
-    }
-    stack.client("sqs").send_message(
-        QueueUrl=stack.arrivals_queue_url, MessageBody=json.dumps({"Records": [record]})
-    )
-    after = awaited(stack, RowKey(stack.bucket, key, version), lambda row: row.deletion)
-    assert after.deletion
-    assert (after.deletion.by, after.sha1) == (DeletedBy.LIFECYCLE, before.sha1)
 
 
 @pytest.mark.usefixtures("at_project")

@@ -123,22 +123,6 @@ def test_one_that_does_not_start_says_why(
     assert left_behind(empty_project) == []
 
 
-@pytest.mark.usefixtures("stack")
-def test_a_process_that_got_the_old_number_is_left_alone(
-    empty_project: LocalProject, interpreter: Interpreter
-) -> None:
-    """A process is only ended where it is the one that was started."""
-    launcher.start(empty_project, "bucketsum", interpreter)
-    file = empty_project.home / "local.json"
-    remembered = json.loads(file.read_text())
-    file.write_text(json.dumps({**remembered, "pid": os.getpid()}))
-
-    assert launcher.stop(empty_project) is False  # and this test lives on
-
-    file.write_text(json.dumps(remembered))
-    assert launcher.stop(empty_project) is True
-
-
 def test_parameters_that_keep_the_function_from_starting_are_named(stack: Stack) -> None:
     """`local up` shows the function's own reason, at once."""
     client = stack.client("lambda")
@@ -255,9 +239,3 @@ def test_without_wheels_the_demonstration_says_where_they_come_from(tmp_path: Pa
     """An environment that `make setup` did not make has nothing to show."""
     with pytest.raises(CannotDoError, match="make demo"):
         demonstration.gather(tmp_path / "demo", tmp_path)
-
-
-def test_odd_names_of_the_demonstration_are_odd() -> None:
-    """Spaces, plus, percent and letters beyond ASCII are among the keys."""
-    names = "".join(demonstration.ODD_NAMES)
-    assert all(odd in names for odd in (" ", "+", "%", "é", "日"))

@@ -10,11 +10,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 from tests.e2e.command import answer, run, until
 
 from bucketsum_cli.commands.local.demonstration import sha1sum
-from bucketsum_cli.commands.root import cli
 from bucketsum_cli.machine import emulator_state
 
 if TYPE_CHECKING:
@@ -49,41 +47,6 @@ def test_each_file_is_recorded_with_what_sha1sum_says(tmp_path: Path) -> None:
     assert recorded == {f"folder/{key}": sha1sum(folder / key) for key in ODD_KEYS}
     run("check", str(folder), "--local")
     run("ls", "folder/", "--local")
-
-
-@pytest.mark.usefixtures("at_project")
-def test_the_same_content_is_found_under_every_key(tmp_path: Path) -> None:
-    """`find` names each place that has the content, by file and by digest."""
-    first, second = tmp_path / "first", tmp_path / "second"
-    for path in (first, second):
-        path.write_bytes(b"the same content in two places")
-    run("put", str(first), str(second), "--local")
-
-    assert "first" in run("find", str(second), "--local").stdout
-    assert "second" in run("find", sha1sum(first), "--local").stdout
-    run("find", "0" * 40, "--local", expected=1)
-
-
-@pytest.mark.usefixtures("at_project")
-def test_a_malformed_message_is_kept_with_its_reason_and_can_be_sent_again(stack: Stack) -> None:
-    """A message that names no object goes to the dead-letter queue; `failures` gives the reason."""
-    stack.client("sqs").send_message(
-        QueueUrl=stack.arrivals_queue_url, MessageBody='{"not": "ours"}'
-    )
-
-    assert "unknown envelope" in _awaited_failure("unknown envelope")
-
-    run("redrive", "--yes", "--local")
-    assert "unknown envelope" in _awaited_failure("unknown envelope")  # it is still not ours
-    stack.client("sqs").purge_queue(QueueUrl=stack.dead_letter_queue_url)
-
-
-def _awaited_failure(text: str) -> str:
-    def shown() -> str:
-        out = CliRunner(mix_stderr=False).invoke(cli, ["failures", "--local"]).stdout
-        return out if text in out else ""
-
-    return until(shown, f"a message with {text!r} in the dead-letter queue")
 
 
 @pytest.mark.usefixtures("at_project")
