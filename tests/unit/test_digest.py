@@ -15,7 +15,7 @@ from tests.support.sha1 import sha1_of
 from bucketsum.digest import EXTRA_ALGORITHMS, Digest, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 CONTENT = bytes(range(256)) * 40
 ORACLES: dict[str, Callable[[bytes], str]] = {
@@ -24,13 +24,6 @@ ORACLES: dict[str, Callable[[bytes], str]] = {
     "md5": lambda data: hashlib.new("md5", data, usedforsecurity=False).hexdigest(),
     "crc32": lambda data: zlib.crc32(data).to_bytes(4).hex(),
 }
-
-
-@pytest.mark.parametrize("size", [1, 7, 4096, len(CONTENT), len(CONTENT) + 1])
-def test_digest_does_not_depend_on_the_chunk_size(size: int) -> None:
-    """One byte, an odd size, a page, exactly all, and more than all agree."""
-    chunks = (CONTENT[start : start + size] for start in range(0, len(CONTENT), size))
-    assert digest_of(chunks) == Digest(sha1_of(CONTENT), len(CONTENT))
 
 
 @given(st.lists(st.binary()))
@@ -68,17 +61,6 @@ def test_one_chunk_is_held_at_a_time() -> None:
         tracemalloc.stop()
     assert digest.size_bytes == 20 * chunk_bytes
     assert peak_bytes < 2.5 * chunk_bytes
-
-
-def test_what_the_chunks_raise_passes_through() -> None:
-    """A source's own error is not wrapped."""
-
-    def broken() -> Iterator[bytes]:
-        yield b"some"
-        raise ConnectionResetError("reset")
-
-    with pytest.raises(ConnectionResetError):
-        digest_of(broken())
 
 
 def test_unknown_algorithm_is_an_error() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -242,18 +240,3 @@ def test_bad_archive_settings_are_named(name: str, value: str) -> None:
     """The variable comes first, as with all others."""
     with pytest.raises(BadSettings, match=f"^{name} "):
         Settings.from_env(ARCHIVES | {name: value})
-
-
-@pytest.mark.parametrize(
-    "module", ["settings", "hashing.object_hasher", "s3.source", "queue.dead_letters"]
-)
-def test_a_cold_start_without_archives_does_without_their_modules(module: str) -> None:
-    """Of the archive modules only the model, which holds plain values, is always imported."""
-    program = f"import sys, bucketsum.{module}; print(*sys.modules)"
-    process = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    loaded = process.stdout.split()
-    assert f"bucketsum.{module}" in loaded
-    archives = {name for name in loaded if name.startswith("bucketsum.archives")}
-    assert archives <= {"bucketsum.archives", "bucketsum.table.archive_values"}

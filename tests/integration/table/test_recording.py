@@ -10,7 +10,6 @@ from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.table.rows import BUCKET, fresh_key, place, row, unreadable
-from tests.support.events import LANDED
 
 from bucketsum.events.version import NULL
 from bucketsum.table.digests_table import DigestsTable, WriteResult
@@ -20,7 +19,6 @@ from bucketsum.table.rows import (
     Status,
     Timing,
     comparable_sequencer,
-    row_key_of,
 )
 
 if TYPE_CHECKING:
@@ -144,13 +142,6 @@ def test_versions_are_recorded_apart(digests_table: DigestsTable) -> None:
     older = row(newer.key, "0A", entry="v1")
     assert [digests_table.record(newer), digests_table.record(older)] == [WriteResult.WRITTEN] * 2
     assert digests_table.row_at(place(older)) == older
-
-
-@pytest.mark.parametrize("version_id", ["v1", None])
-def test_row_key_is_the_version(version_id: str | None) -> None:
-    """A bucket that keeps no versions has the one that S3 calls null."""
-    arrival = replace(LANDED, version_id=version_id)
-    assert row_key_of(arrival) == RowKey(LANDED.bucket, LANDED.key, version_id or "null")
 
 
 def test_refusal_of_dynamodb_passes_through(dynamodb: DynamoDBClient) -> None:

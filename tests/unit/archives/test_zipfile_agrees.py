@@ -63,15 +63,6 @@ def test_members_are_what_went_in(
     assert read.contents.member_bytes == sum(len(content) for _, content in members.values())
 
 
-@given(st.dictionaries(NAMES, st.tuples(st.sampled_from(METHODS), CONTENTS), max_size=4))
-@examples(max_examples=15)
-def test_modes_agree(members: dict[str, tuple[int, bytes]]) -> None:
-    """Whether members go to disk, nowhere or past, their digests are the same."""
-    data = written(members)
-    reads = [Read(data, mode, limits=Limits(ratio=10_000)) for mode in Mode]
-    assert reads[0].digests == reads[1].digests == reads[2].digests
-
-
 @given(
     seed=st.sampled_from(seeds()),
     changes=st.lists(st.tuples(st.integers(0, 4_000), st.integers(0, 255)), max_size=8),
