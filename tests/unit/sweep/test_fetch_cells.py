@@ -47,25 +47,6 @@ def test_a_page_cache_is_an_axis_of_the_schedules_with_a_disk() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"schedule": ["queue:3"]}, r"schedule\[0\] is \"queue:3\"; allowed: all-first, queue:1"),
-        ({"work": ["wc"]}, r"work\[0\] is \"wc\"; allowed: unzip-sha1, count-lines"),
-        ({"workers": [0]}, r"workers\[0\] is 0, not a whole number in 1..16"),
-        ({"workload": "hash", "workers": [1]}, "workers does not apply to the workload hash"),
-        (
-            {"object_bytes": [SET_BYTES_MIN - 1]},
-            r"object_bytes\[0\] is 15999999, not a whole number in 16000000",
-        ),
-    ],
-)
-def test_an_error_names_the_field(change: dict[str, Any], message: str) -> None:
-    """The message names the field, its value and the allowed values."""
-    with pytest.raises(BadSweep, match=message):
-        planned(**change)
-
-
-@pytest.mark.parametrize(
     ("schedule", "size_bytes", "cause"),
     [
         ("all-first", 500_000_000, None),

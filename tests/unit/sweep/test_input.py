@@ -12,7 +12,8 @@ from bucketsum.errors import BadSweep
 from bucketsum.prices import prices_in
 from bucketsum_lab.plan.input import Limits, Strategy, StrategyName, SweepInput
 from bucketsum_lab.plan.plan import plan_of
-from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.parameters import Parameter, Setting
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,6 +135,28 @@ def test_an_error_names_the_field(change: dict[str, Any], message: str) -> None:
     raw = {name: value for name, value in {**LEAST, **change}.items() if value is not ...}
     with pytest.raises(BadSweep, match=message):
         SweepInput.from_json(raw)
+
+
+@pytest.mark.parametrize(
+    ("workload", "parameter"),
+    [(name, parameter) for name in WORKLOADS for parameter in WORKLOADS[name].parameters],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_workloads_parameter_takes_its_own_values(
+    workload: WorkloadName, parameter: Parameter
+) -> None:
+    """Another value is refused by the field's name, and so is the field of another workload."""
+    name, allowed = parameter.name, parameter.allowed
+    beyond = [allowed[0] - 1, allowed[-1] + 1] if isinstance(allowed, range) else []
+    raw = {"workload": workload, "memory_mb": [1769], name: [allowed[0], allowed[-1]]}
+    if WORKLOADS[workload].default_object_bytes is None:
+        raw |= {"object_bytes": [100_000_000], "chunk_bytes": [65_536]}
+    assert SweepInput.from_json(raw).settings
+    for value in (*beyond, "other", True, None):
+        with pytest.raises(BadSweep, match=rf"^{name}\[0\] is "):
+            SweepInput.from_json(raw | {name: [value]})
+    with pytest.raises(BadSweep, match=f"^{name} does not apply to the workload hash"):
+        SweepInput.from_json({**LEAST, name: [allowed[0]]})
 
 
 @pytest.mark.parametrize("pair", [{"memory_mb": 1, "chunk_bytes": 65_536}, {"memory_mb": 128}, 5])

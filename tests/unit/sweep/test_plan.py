@@ -173,8 +173,3 @@ def test_a_sweep_without_limits_may_cost_5_dollars() -> None:
         ):
             check_limits(plan_of(SweepInput.from_json(sweep | limits)), PRICES)
     check_limits(plan_of(SweepInput.from_json(sweep | {"limits": {"max_usd": 500}})), PRICES)
-
-
-def test_an_estimate_within_its_limits_passes() -> None:
-    """Limits above the estimate change nothing."""
-    check_limits(plan_of(replace(SWEEP, limits=Limits(1.0, 3600))), PRICES)

@@ -55,27 +55,6 @@ def test_the_default_is_fernandez_and_turner() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "refusal"),
-    [
-        ({"layout": ["heap"]}, r"layout\[0\] is \"heap\""),
-        ({"reads": [0]}, r"reads\[0\] is 0"),
-        ({"reads": ["all"]}, r"reads\[0\] is \"all\""),
-        ({"connections": [257]}, r"connections\[0\] is 257"),
-        ({"block_bytes": [511]}, r"block_bytes\[0\] is 511"),
-        ({"block_bytes": [1_048_577]}, r"block_bytes\[0\] is 1048577"),
-        ({"gap_bytes": [5]}, r"gap_bytes\[0\] is 5"),
-        ({"object_bytes": [99_999]}, r"object_bytes\[0\] is 99999"),
-        ({"objects": [11]}, r"objects\[0\] is 11"),
-        ({"mode": ["tmp"]}, "mode does not apply to the workload records"),
-    ],
-)
-def test_bad_input_is_refused_by_field_name(change: dict[str, Any], refusal: str) -> None:
-    """Nothing is started."""
-    with pytest.raises(BadSweep, match=refusal):
-        planned(**change)
-
-
-@pytest.mark.parametrize(
     ("storage_mb", "change", "refusal"),
     [
         (512, {"reads": [20_000]}, "reads is 20000; a data set of 1000000 bytes has 10310 records"),

@@ -125,20 +125,6 @@ def test_another_pattern_is_refused(pattern: object) -> None:
         SweepInput.from_json(INPUT | {"pattern": [pattern]})
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("client", "curl"), ("destination", "disk"), ("warm", True), ("network", "slow")],
-)
-def test_other_values_are_refused_by_the_field(field: str, value: object) -> None:
-    """As those of every parameter."""
-    with pytest.raises(BadSweep, match=rf"^{field}\[0\] is .*; allowed: "):
-        SweepInput.from_json(INPUT | {field: [value]})
-    with pytest.raises(BadSweep, match=f"{field} does not apply to the workload hash"):
-        SweepInput.from_json(
-            {"object_bytes": [1], "memory_mb": [512], "chunk_bytes": [65_536], field: [value]}
-        )
-
-
 def test_patterns_are_in_order() -> None:
     """Of the list, then of their numbers; not of their digits."""
     texts = ["staccato", "limited:16", "limited:2", "limited", "serial", "staccato:1"]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from tests.support.sweeps import plan_with, unzip_variant
 
-from bucketsum.errors import BadSweep
 from bucketsum.prices import prices_in
 from bucketsum.table.archive_values import Engine, Mode
 from bucketsum_lab.protocol.parameters import Setting
@@ -42,27 +41,6 @@ def test_the_state_machine_gets_the_mode_and_the_library() -> None:
     assert cell["variant"] == {"mode": "tmp", "inflate": "zlib", "archive_threads": "auto"}
     [cell] = planned(workload="hash").to_json()["versions"][0]["cells"]
     assert "variant" not in cell
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"mode": ["disk"]}, r"mode\[0\] is \"disk\"; allowed: stream, tmp, discard, null"),
-        ({"inflate": ["gzip"]}, r"inflate\[0\] is \"gzip\"; allowed: isal, zlib"),
-        ({"workload": "hash", "mode": ["tmp"]}, "mode does not apply to the workload hash"),
-        ({"workload": None, "inflate": ["isal"]}, "inflate does not apply to the workload hash"),
-        (
-            {"object_bytes": [999_999]},
-            r"object_bytes\[0\] is 999999, not a whole number in 1000000",
-        ),
-        ({"object_bytes": [2_000_000_001]}, r"object_bytes\[0\] is 2000000001, not a whole number"),
-        ({"workload": "count"}, 'workload is "count"; allowed: hash, unzip'),
-    ],
-)
-def test_an_error_names_the_field(change: dict[str, Any], message: str) -> None:
-    """The message names the field, its value and the allowed values."""
-    with pytest.raises(BadSweep, match=message):
-        planned(**change)
 
 
 @pytest.mark.parametrize(
