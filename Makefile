@@ -63,7 +63,7 @@ check: .venv/.ready ## Check formatting, lint, types, the template, and the laye
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/cfn-lint template.yaml
+	@$(BIN)/cfn-lint template.yaml --regions us-east-1 cn-north-1
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 	@for layer in .aws-sam/build/BucketsumLayer/python; do test ! -d $$layer || \
 	  $(BIN)/python layers/bucketsum/build.py --check $$layer; done
