@@ -163,20 +163,6 @@ def test_absent_extra_algorithms_are_none() -> None:
     assert Settings.from_env(env).extra_algorithms == ()
 
 
-def test_template_sets_what_is_read_and_its_defaults_are_good() -> None:
-    """A deploy that changes nothing starts."""
-    template = load_template()
-    variables = template["Resources"]["HasherFunction"]["Properties"]["Environment"]["Variables"]
-    defaults = {name: parameter["Default"] for name, parameter in template["Parameters"].items()}
-    env = {
-        name: str(value) if not isinstance(value, dict) else str(defaults.get(value["Ref"], "name"))
-        for name, value in variables.items()
-    }
-    env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"] = str(defaults["MemorySize"])
-    assert set(GOOD) <= set(env)
-    assert Settings.from_env(env).chunk_bytes == defaults["ChunkBytes"]
-
-
 ARCHIVES = GOOD | {
     "ARCHIVE_SUFFIXES": ".zip, .JAR,",
     "ARCHIVE_MODE": "tmp",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
-from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
+from bucketsum.errors import BadSettings, BadSweep, MemoryRefused
 from bucketsum.prices import PRICE_DATE, prices_in
 from bucketsum.s3.choose_reader import reader
 from bucketsum.s3.read_plan import ReadPolicy
@@ -189,20 +189,6 @@ def test_a_missing_variable_fails_in_init(
         function("planner")
 
 
-def test_an_object_is_made_once(aws: Aws, invoke: Invoke) -> None:
-    """Its SHA-1 is that of its bytes, and the second sweep finds it there."""
-    event = {
-        "action": "object", "key": "objects/1.bin", "size_bytes": 100_000, "generated": True,
-        "workload": "hash",
-    }  # fmt: skip
-    first = invoke("planner", event)
-    body = aws.s3.get_object(Bucket=BUCKET, Key="objects/1.bin")
-    assert first["sha1"] == hashlib.sha1(body["Body"].read(), usedforsecurity=False).hexdigest()
-    assert invoke("planner", event) == first
-    again = aws.s3.head_object(Bucket=BUCKET, Key="objects/1.bin")
-    assert again["LastModified"] == body["LastModified"]
-
-
 def test_a_data_set_has_what_the_plan_reads(aws: Aws, invoke: Invoke) -> None:
     """The state machine passes each object of the plan on, with the parts of its data set."""
     sweep = {
@@ -287,12 +273,6 @@ def test_a_wrong_digest_is_a_failed_sample(aws: Aws, invoke: Invoke) -> None:
     assert (answer["status"], answer["error"], answer["digest_ok"]) == (
         "failed", "WrongDigest", False,
     )  # fmt: skip
-
-
-def test_a_probe_of_nothing_is_an_error(invoke: Invoke) -> None:
-    """The library's error becomes the cause of the sample."""
-    with pytest.raises(ObjectGone):
-        invoke("prober", PROBE)
 
 
 @pytest.mark.parametrize(

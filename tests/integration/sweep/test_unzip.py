@@ -166,22 +166,6 @@ def test_an_unknown_variant_is_a_failed_sample(invoke: Invoke, mode: str, inflat
     assert re.search(r"stream, tmp, discard, null|isal, zlib", answer["cause"])
 
 
-@pytest.mark.parametrize(
-    ("body", "cause"),
-    [(b"no archive", "not-an-archive"), (zip_of({"x": b"y" * 99})[:-30], "truncated")],
-    ids=["no archive", "cut off"],
-)
-def test_what_is_no_archive_is_a_failed_sample(
-    aws: Aws, invoke: Invoke, body: bytes, cause: str
-) -> None:
-    """Its own SHA-1 may be right: it was not unzipped."""
-    aws.s3.put_object(Bucket=BUCKET, Key="own", Body=body)
-    known = {"key": "own", "size_bytes": len(body), "sha1": sha1_of(body), "contents": None}
-    answer = invoke("prober", probe(known))
-    assert (answer["status"], answer["error"]) == ("failed", "NotUnzipped")
-    assert answer["cause"].startswith(cause)
-
-
 def test_an_archive_of_ones_own_is_checked_by_what_its_metadata_say(
     aws: Aws, invoke: Invoke
 ) -> None:

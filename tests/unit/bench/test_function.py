@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_sizes_are_those_of_fractos() -> None:
-    """A hundred, with its smallest, its largest and its average."""
-    sizes = small_objects.sizes()
-    assert len(sizes) == 100
-    assert (min(sizes), max(sizes), sum(sizes)) == (112_336, 10_924_380, 156_204_800)
-
-
 def test_events_name_every_object_once(tmp_path: Path) -> None:
     """In batches of the size that was asked for, as S3 and Lambda write them."""
     known = [KnownObject(f"{number}", number, "") for number in range(7)]

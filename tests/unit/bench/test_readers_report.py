@@ -41,13 +41,6 @@ MISSING = {"rclone": Missing("rclone", "it is not on the PATH", "apt-get install
 ENVIRONMENTS = Environments(Path("python"), {}, MISSING, {"boto3": "1.2.3"})
 
 
-def test_speed_is_a_median_with_its_spread() -> None:
-    """MB are 10⁶ bytes: 100, 50 and 80 MB/s are shown as 80, from 50 to 100."""
-    base, other, _ = summaries(SAMPLES, PROFILE)
-    assert other.mb_per_s == Spread(80.0, 50.0, 100.0)
-    assert base.mb_per_s == Spread(50.0, 25.0, 50.0)
-
-
 def test_ratios_are_of_the_same_round() -> None:
     """A slow moment of the machine slows both: 2, 2 and 1.6, never a quotient of medians."""
     _, other, _ = summaries(SAMPLES, PROFILE)
