@@ -143,7 +143,7 @@ def remove_abandoned() -> None:
 
 
 def _remove(namespace: str) -> None:
-    """End its processes, and remove it unless it is already removed."""
+    """End the processes of a namespace, and remove it unless it is already removed."""
     with suppress(CannotMakeSandboxError):
         for pid in _run("ip", "netns", "pids", namespace).split():
             with suppress(ProcessLookupError):

@@ -157,7 +157,7 @@ def start_server(sandbox: Sandbox, folder: Path, objects: Path) -> Server:
 
 
 def proxy_command() -> list[str]:
-    """The command that starts the proxy; `network` limits the link."""
+    """The command that starts the proxy, which does not limit the link: `network` does."""
     return [
         *(sys.executable, "-m", proxy.__name__),
         *(f"{SERVER_ADDRESS}:{_PORT}", f"127.0.0.1:{_INNER_PORT}"),

@@ -86,7 +86,7 @@ def _sample(cell: Cell, repetition: int, answer: dict[str, Any]) -> Sample:
 
 @dataclass(slots=True)
 class _SandboxProber:
-    """The prober of `--here` in *sandbox*, started again if it is killed for want of memory."""
+    """The prober of `tune run --here`, in *sandbox*, started again if the kernel kills it."""
 
     sandbox: Sandbox
     server: Server

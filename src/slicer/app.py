@@ -63,7 +63,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
-    """Hash one slice; whether its message can be deleted."""
+    """Hash one slice; return whether its message can be deleted."""
     received = message_of(record, SETTINGS)
     try:
         report = _SLICER.handle_slice(slice_message_in(received.body), deadline)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Hashing:
-    """A write-only file, to which s3transfer therefore writes in order."""
+    """A file without seek, so that s3transfer writes to it in order."""
 
     def __init__(self) -> None:
         self._sha1 = hashlib.sha1(usedforsecurity=False)

@@ -12,7 +12,7 @@ _UNBROKEN: Final = "\u2011"
 
 
 class HelpText(click.HelpFormatter):
-    """Help folded at spaces only: half of ``--dry-run`` is another option, or none."""
+    """Help folded at spaces only: folded at a hyphen, ``--dry-run`` would not be found."""
 
     def write(self, string: str) -> None:
         """Write *string* with hyphens that can be copied."""

@@ -126,7 +126,7 @@ def template_of(stack: Stack, buckets: Iterable[AttachedBucket]) -> dict[str, An
 
 
 def _roles(stack: Stack) -> dict[str, Any]:
-    """Return the names of the roles; imported, so that their stack is not deleted before this one.
+    """The names of the roles, imported, so that their stack cannot be deleted before this one.
 
     A stack of an older version exports nothing: it is named directly, until the next change.
     """

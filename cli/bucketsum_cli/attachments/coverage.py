@@ -25,7 +25,7 @@ class Coverage:
 
     @classmethod
     def of(cls, stack: Stack) -> Coverage:
-        """Read the notifications of the stack's bucket, unless it created the bucket.
+        """Read the notifications of the stack's bucket, unless the stack created it.
 
         Topics count too, because one can forward its messages to the queue.
         """

@@ -102,7 +102,7 @@ def _log_loop(s3: S3Client, bucket: str, via: Via, keys: KeyFilter) -> Iterator[
 
 
 def _network(s3: S3Client, bucket: str) -> Iterator[str]:
-    """Warn if the bucket's policy denies what does not come from a network."""
+    """Warn if the bucket's policy denies requests from outside a network."""
     try:
         policy = json.loads(s3.get_bucket_policy(Bucket=bucket)["Policy"])
     except ClientError as error:

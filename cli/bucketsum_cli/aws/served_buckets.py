@@ -50,7 +50,7 @@ def access_stack_name(stack_name: str) -> str:
 
 
 def metadata_of(buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
-    """Return the metadata of that stack's template, from which `attached_buckets` reads."""
+    """Return the metadata of the template of the attached buckets, for `attached_buckets`."""
     return {
         _METADATA: [{field: value for field, value in asdict(b).items() if value} for b in buckets]
     }

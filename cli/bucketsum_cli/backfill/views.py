@@ -52,7 +52,7 @@ class BackfillEstimate:
 
 @dataclass(frozen=True, slots=True)
 class PartFailure:
-    """The last failure of a part."""
+    """The last failure of a part, which is one of a backfill's ranges of keys."""
 
     part: Annotated[int, "Number of the part."]
     reason: str

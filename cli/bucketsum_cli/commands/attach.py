@@ -161,7 +161,7 @@ def _attached(
 def _with(
     attached: Mapping[str, AttachedBucket], *, wanted: AttachedBucket, existing: str
 ) -> dict[str, AttachedBucket]:
-    """Add *wanted* to *attached*, unless it is the bucket *existing*, which the template serves."""
+    """Add *wanted* to *attached*, unless the template serves it already, as *existing*."""
     if wanted == AttachedBucket(existing):
         return {name: bucket for name, bucket in attached.items() if name != existing}
     return {**attached, wanted.name: wanted}

@@ -143,7 +143,7 @@ def _show_plan(parts: StackParts, contents: Mapping[str, Contents], *, tables: b
 
 
 def _detach(s3: S3Client, parts: StackParts) -> list[str]:
-    """Remove the notifications to our queue; the names of the buckets that had any."""
+    """Remove the notifications to our queue; return the names of the buckets that had any."""
     queue_arn = parts.queue_arn
     if queue_arn is None:
         return []

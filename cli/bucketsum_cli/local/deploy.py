@@ -1,4 +1,4 @@
-"""Deploy the template to the local emulator, once at a time, and prove that the stack works."""
+"""Deploy to the local emulator, one deployment at a time, and prove that the stack works."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def _deletion_of(member: Row, archive: Row) -> Deletion | None:
 
 
 def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
-    """Show the members of an archive, ``KEY`` or those of ``KEY!/beginning``.
+    """Show the members of archive ``KEY``, or those whose paths start as in ``KEY!/beginning``.
 
     Raises:
         CannotDoError: Nothing is recorded for it, or it was not read as an archive.

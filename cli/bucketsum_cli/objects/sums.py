@@ -24,7 +24,7 @@ _CHARACTERS: Final = {text: character for character, text in _ESCAPES.items()}
 
 
 def sums_line(sha1: str, name: str) -> str:
-    """Return the line of *name*; a line break in it is escaped, after a backslash."""
+    """Return the line of *name*; if it has a line break, as escapes after a first backslash."""
     escaped = name
     for character, text in _ESCAPES.items():  # the backslash is the first
         escaped = escaped.replace(character, text)

@@ -193,7 +193,7 @@ def _backfill(scratch: Scratch) -> Finding:
 
 
 def _slices(scratch: Scratch) -> Finding:
-    """Hash an object in one slice; a chain of slices needs the same, but takes hours."""
+    """Hash an object in one slice; a chain needs the same functions and rights, but takes hours."""
     content = b"in slices"
     row_key = scratch.put("slices", content)
     before = scratch.row(row_key)

@@ -110,7 +110,7 @@ def stack_status(
     running_sweeps: tuple[str | DamagedItem, ...] | None = (),
     bucket_problems: tuple[BucketProblems, ...] | None = None,
 ) -> StackStatus:
-    """Read the state of *stack*; the caller has read the last two arguments with *reads*.
+    """Read the state of *stack*; the last two arguments were read through *reads* as well.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused for another reason.

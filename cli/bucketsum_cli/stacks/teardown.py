@@ -157,7 +157,7 @@ def deleted_stack(connection: Connection, stack_id: str) -> Iterator[str]:
 
 
 def failures_of(cloudformation: Any, stack_id: str, status: str) -> list[str]:  # noqa: ANN401 - boto3's client
-    """The resources whose status ended with *status*, each with the reason, the last first."""
+    """The resources whose status has the suffix *status*, with reasons, the last first."""
     events = cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]
     return [
         f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"

@@ -109,7 +109,7 @@ class Layout:
                 yield from self._row(rest)
 
     def _is_above(self, index: int, cell: Cell) -> bool:
-        """Whether *cell* does not fit in its column, and must not be cut."""
+        """Whether *cell* gets a line above its row: it is too wide, and must not be cut."""
         if not self.available or not (index == 0 or self.columns[index].shrinks):
             return False
         words = [cell.text] if index == 0 else cell.text.split(" ")

@@ -54,7 +54,7 @@ class RecordedRuns:
         return results_of(self._files if self._files.run(run_id) else self._table, run_id)
 
     def _runs_in_table(self) -> Iterator[Run | DamagedItem]:
-        """The runs in the table; an error is only noted if files have runs and no stack is set."""
+        """The runs in the table. If files have runs and no stack is set, errors are notes."""
         try:
             runs = self._table.runs()
             first = next(runs, None)

@@ -82,7 +82,7 @@ class Results:
 
     @property
     def input(self) -> Mapping[str, Any]:
-        """The sweep's input, as its sender wrote it; empty if it is not an object."""
+        """The sweep's input, as its sender wrote it; empty if it is not a JSON object."""
         return self.run.input if isinstance(self.run.input, dict) else {}
 
     @property

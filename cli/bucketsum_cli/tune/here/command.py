@@ -124,7 +124,7 @@ def _planned(
 
 
 def _on_this_machine(sweep: SweepInput, confinement: Confinement) -> SweepInput:
-    """*sweep* with the machine's memory as the only one, unless it can be limited."""
+    """*sweep* with the machine's memory as its only size, unless memory can be limited here."""
     memory_mb = hardware.memory_mb()
     if confinement is Confinement.NONE:
         settings = (replace(setting, memory_mb=memory_mb) for setting in sweep.settings)

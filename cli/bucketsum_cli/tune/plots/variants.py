@@ -67,7 +67,7 @@ class Variants:
 
     @property
     def folded_title(self) -> str:
-        """The parameters that share a column: ``, fastest streams``; empty if there are none."""
+        """The parameters without a column, as the end of a title, such as ``, fastest streams``."""
         names = " and ".join(_TITLES[name] for name in self._folded)
         return f", fastest {names}" if names else ""
 

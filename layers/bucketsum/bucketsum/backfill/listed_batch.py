@@ -130,7 +130,7 @@ class _ListedHasher:
 
 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
-    """The outcome without reading *listed*; None if it must be read, and *row* be replaced.
+    """The outcome if *listed* need not be read; None if it must be read and must replace *row*.
 
     A row that was unreadable is replaced; and one of version ``null`` that is deleted, or of
     another entity tag, if S3 still has *listed*. Then its event was lost, as it is newer than what

@@ -99,7 +99,7 @@ def _object_of(bucket: str, entry: Any) -> ObjectCreated:  # noqa: ANN401 - an e
 
 
 def ranges_of_keys(s3: S3Client, backfill: Backfill, count: int) -> list[Part]:
-    """Parts that hold every key exactly once: at most *count*, of about as many keys or folders.
+    """At most *count* parts of about equal size, which hold every key exactly once.
 
     Raises:
         ClientError: S3 refused.

@@ -176,7 +176,7 @@ def _require(item: Mapping[str, Any], *names: str) -> None:
 
 
 def _part_of(item: Mapping[str, Any]) -> Part:
-    """The part in *item*; `BackfillsTable.advance` compares attributes that it must have."""
+    """The part in *item*, which must have what `BackfillsTable.advance` compares."""
     backfill_id, number = item["backfill"]["S"], item["item"]["S"].removeprefix(_PART)
     with intact(f"part {number} of the backfill", backfill_id):
         _require(item, "position", "done")

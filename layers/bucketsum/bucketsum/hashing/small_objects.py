@@ -115,7 +115,7 @@ class _Batch:
     def run(
         self, objects: Iterable[tuple[int, ObjectCreated]]
     ) -> dict[int, HashResult | ReadObject]:
-        """Recorded and read objects, by number."""
+        """Hash the objects; return those recorded, and those only read, by their numbers."""
         connections = self._network.connections
         waiting = deque(objects)
         try:

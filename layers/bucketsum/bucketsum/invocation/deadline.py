@@ -79,7 +79,7 @@ class Deadline:
         return self._remaining_seconds()
 
     def require(self, seconds: float, reason: str) -> None:
-        """Refuse to go on when fewer *seconds* are left.
+        """Refuse to go on when less than *seconds* are left.
 
         Raises:
             OutOfTime: With *reason*.

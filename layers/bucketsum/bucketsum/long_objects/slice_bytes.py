@@ -1,4 +1,4 @@
-"""One slice of an object: chunks → a digest; all but the last end at a block boundary."""
+"""One slice of an object: chunks → a digest; every slice but the last ends at a block boundary."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Workload(ABC):
         return type(self).files is not Workload.files
 
     def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value] | None:  # noqa: ARG002 - a default
-        """Facts about an object's content that its metadata state, for the probe to check.
+        """Facts about an object's content, from its metadata, for the probe to check.
 
         Raises:
             BadSweep: One of them cannot be read.
@@ -107,7 +107,7 @@ class Workload(ABC):
         return not self.undeployable
 
     def deployed_variant(self, parameters: Mapping[str, str]) -> Variant | None:  # noqa: ARG002 - a default
-        """Its own parameters as the template's *parameters* deploy them; None for other work."""
+        """The workload's parameters as *parameters* deploy them; None if they deploy another."""
         return None if self.undeployable else ()
 
     def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:  # noqa: ARG002 - a default

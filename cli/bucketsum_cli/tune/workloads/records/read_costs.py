@@ -24,7 +24,7 @@ _MS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReadCost:
-    """A cell's seconds and US dollars for all its reads, scaled if the layout is sampled."""
+    """A cell's seconds and US dollars for all its reads, scaled up if only some were measured."""
 
     reads: int
     seconds: float

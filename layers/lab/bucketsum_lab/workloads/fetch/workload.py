@@ -105,7 +105,7 @@ class FetchWorkload(Workload):
         return tuple(pair for pair in variant if has_disk or pair[0] is not PAGE_CACHE)
 
     def uses_disk(self, setting: Setting) -> bool:
-        """Every schedule but stream writes archives to /tmp."""
+        """Every schedule except `stream` writes archives to /tmp."""
         return setting.own["schedule"] != Schedule.STREAM
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:

@@ -74,7 +74,7 @@ class Sampled(NamedTuple):
 
     @classmethod
     def of(cls, layout: Layout, data_set: DataSet, objects: int, reads: int) -> Sampled:
-        """The sample that stands for *reads* of all records.
+        """The sample that stands for a number of *reads* from all records.
 
         Of a partition, as large a part of the reads as there are objects: each is then read as
         often as if all existed.

@@ -100,7 +100,7 @@ class TransferWorkload(Workload):
         return next(filter(None, refusals), None)
 
     def files(self, size_bytes: int) -> Iterable[DataFile]:
-        """Files with the sizes of the article's."""
+        """Files with the sizes of those of the article (fractos, 2017)."""
         from bucketsum_lab.workloads.transfer.data_set import data_files
 
         return data_files(size_bytes)
