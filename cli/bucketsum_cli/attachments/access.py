@@ -95,10 +95,9 @@ def template_of(stack: Stack, buckets: Iterable[AttachedBucket]) -> dict[str, An
     Raises:
         CannotDoError: There are too many.
     """
-    partition = stack.outputs["ArrivalsQueueArn"].split(":")[1]
     listed = sorted(buckets, key=lambda bucket: bucket.name)
-    reads = _policies("Read", listed, partition, _reads)
-    lists = _policies("List", listed, partition, _lists)
+    reads = _policies(stack, "Read", listed, _reads)
+    lists = _policies(stack, "List", listed, _lists)
     roles = _roles(stack)
     resources = {
         logical_id: {
@@ -115,7 +114,7 @@ def template_of(stack: Stack, buckets: Iterable[AttachedBucket]) -> dict[str, An
     template = {
         "Description": _description(stack),
         "Metadata": metadata_of(listed),
-        "Resources": resources | _rules(stack, listed, partition),
+        "Resources": resources | _rules(stack, listed),
     }
     if len(reads) > POLICIES_MAX or _size(template) > TEMPLATE_CHARACTERS_MAX:
         raise CannotDoError(
@@ -138,23 +137,23 @@ def _roles(stack: Stack) -> dict[str, Any]:
 
 
 def _policies(
+    stack: Stack,
     kind: str,
     buckets: Sequence[AttachedBucket],
-    partition: str,
-    statements: Callable[[Sequence[AttachedBucket], str], list[dict[str, Any]]],
+    statements: Callable[[Stack, Sequence[AttachedBucket]], list[dict[str, Any]]],
 ) -> dict[str, dict[str, Any]]:
     """Divide *buckets* among as few policies as their size allows."""
 
     def document(group: Sequence[AttachedBucket]) -> dict[str, Any]:
-        return {"Version": "2012-10-17", "Statement": statements(group, partition)}
+        return {"Version": "2012-10-17", "Statement": statements(stack, group)}
 
     groups = _groups(buckets, lambda group: _size(document(group)) <= POLICY_CHARACTERS_MAX)
     return {f"{kind}Objects{number}": document(group) for number, group in enumerate(groups)}
 
 
-def _reads(buckets: Sequence[AttachedBucket], partition: str) -> list[dict[str, Any]]:
+def _reads(stack: Stack, buckets: Sequence[AttachedBucket]) -> list[dict[str, Any]]:
     """Return what `template.yaml` lets hasher and slicer do in the bucket of the stack."""
-    arns = [bucket_arn(bucket.name, partition) for bucket in buckets]
+    arns = [bucket_arn(stack, bucket.name) for bucket in buckets]
     keys = sorted({bucket.kms_key for bucket in buckets} - {""})
     decrypt = {
         "Effect": "Allow",
@@ -175,27 +174,31 @@ def _reads(buckets: Sequence[AttachedBucket], partition: str) -> list[dict[str, 
     ]
 
 
-def _lists(buckets: Sequence[AttachedBucket], partition: str) -> list[dict[str, Any]]:
+def _lists(stack: Stack, buckets: Sequence[AttachedBucket]) -> list[dict[str, Any]]:
     """Return what `template.yaml` lets the enqueuer do in the bucket of the stack."""
     return [
         {
             "Effect": "Allow",
             "Action": ["s3:ListBucketVersions", "s3:GetBucketVersioning"],
-            "Resource": [bucket_arn(bucket.name, partition) for bucket in buckets],
+            "Resource": [bucket_arn(stack, bucket.name) for bucket in buckets],
         }
     ]
 
 
-def _rules(stack: Stack, buckets: Sequence[AttachedBucket], partition: str) -> dict[str, Any]:
+def _rules(stack: Stack, buckets: Sequence[AttachedBucket]) -> dict[str, Any]:
     """Return EventBridge rules and alarms; each pattern has as many buckets as fit into it."""
     by_rule = [bucket for bucket in buckets if bucket.via is Via.EVENTBRIDGE]
     by_rule.sort(key=lambda bucket: bucket.created_only)
+
+    def fits(group: Sequence[AttachedBucket]) -> bool:
+        return _size(_pattern(stack, group, created_only=False)) <= PATTERN_CHARACTERS_MAX
+
     patterns = [
-        _pattern(group, partition, created_only=created_only)
+        _pattern(stack, group, created_only=created_only)
         for created_only, alike in groupby(by_rule, lambda bucket: bucket.created_only)
-        for group in _groups(list(alike), lambda group: _fits(group, partition))
+        for group in _groups(list(alike), fits)
     ]
-    queue = stack.outputs["ArrivalsQueueArn"]
+    queue = stack.arrivals_queue_arn
     dead_letters = f"{queue.rpartition(':')[0]}:{stack.dead_letter_queue_url.rpartition('/')[2]}"
     target = {"Id": "arrivals-queue", "Arn": queue, "DeadLetterConfig": {"Arn": dead_letters}}
     resources: dict[str, Any] = {}
@@ -236,17 +239,13 @@ def _alarm(stack: Stack, rule: str) -> dict[str, Any]:
 
 
 def _pattern(
-    buckets: Sequence[AttachedBucket], partition: str, *, created_only: bool
+    stack: Stack, buckets: Sequence[AttachedBucket], *, created_only: bool
 ) -> dict[str, Any]:
     return {
         "source": ["aws.s3"],
         "detail-type": list(DETAIL_TYPES)[: 1 if created_only else None],
-        "resources": [bucket_arn(bucket.name, partition) for bucket in buckets],
+        "resources": [bucket_arn(stack, bucket.name) for bucket in buckets],
     }
-
-
-def _fits(buckets: Sequence[AttachedBucket], partition: str) -> bool:
-    return _size(_pattern(buckets, partition, created_only=False)) <= PATTERN_CHARACTERS_MAX
 
 
 def _groups(

@@ -66,7 +66,7 @@ def check_bucket(stack: Stack, bucket: str) -> None:
             f"{bucket} is the stack's own bucket: it is always hashed, and cannot be attached or "
             "detached"
         )
-    account, own = queue_arn_of(stack).split(":")[4], stack.connection.region
+    account, own = stack.arrivals_queue_arn.split(":")[4], stack.connection.region
     try:
         answer = stack.client("s3").head_bucket(Bucket=bucket, ExpectedBucketOwner=account)
     except ClientError as error:
@@ -85,16 +85,6 @@ def check_bucket(stack: Stack, bucket: str) -> None:
             f"{bucket} is in {region}, but the stack {stack.name} is in {own}: S3 notifies queues "
             "of its own Region only; deploy a stack there"
         )
-
-
-def queue_arn_of(stack: Stack) -> str:
-    """Return the ARN of the arrivals queue."""
-    return stack.outputs["ArrivalsQueueArn"]
-
-
-def partition_of(stack: Stack) -> str:
-    """Return the partition of the stack's ARNs, for example ``aws``."""
-    return queue_arn_of(stack).split(":")[1]
 
 
 def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:

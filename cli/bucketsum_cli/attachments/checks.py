@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from bucketsum.events.notifications import DETAIL_TYPES
-from bucketsum_cli.attachments.change import partition_of, queue_arn_of
 from bucketsum_cli.attachments.notifications import (
     configuration_of,
     notifications_in,
@@ -105,10 +104,10 @@ def _attachment(stack: Stack, bucket: AttachedBucket, permissions: Permissions) 
     if not exists(s3, name):
         return Attachment(name, bucket.via, (), ("the bucket does not exist",))
     configuration = configuration_of(s3, name)
-    arn = bucket_arn(name, partition_of(stack))
+    arn = bucket_arn(stack, name)
     match bucket.via:
         case Via.S3:
-            keys, parts = _by_notification(stack, bucket, configuration, permissions)
+            keys, parts = _by_notification(stack, arn, bucket, configuration, permissions)
         case Via.EVENTBRIDGE:
             keys, parts = _by_rule(arn, bucket, configuration, permissions)
         case Via.SNS:
@@ -120,13 +119,13 @@ def _attachment(stack: Stack, bucket: AttachedBucket, permissions: Permissions) 
 
 def _by_notification(
     stack: Stack,
+    arn: str,
     bucket: AttachedBucket,
     configuration: Mapping[str, Any],
     permissions: Permissions,
 ) -> tuple[tuple[str, ...], dict[str, bool]]:
-    queue_arn, arn = queue_arn_of(stack), bucket_arn(bucket.name, partition_of(stack))
-    notified = (str(keys) for keys in keys_notified(configuration, queue_arn))
-    missing = missing_events(configuration, queue_arn)
+    notified = map(str, keys_notified(configuration, stack.arrivals_queue_arn))
+    missing = missing_events(configuration, stack.arrivals_queue_arn)
     remedy = "deploy the stack again" if creates(stack, bucket.name) else "attach it again"
     lost = f"no notification of {', '.join(missing)}: {remedy}"
     return tuple(dict.fromkeys(notified)), {  # CloudFormation has an entry for each event

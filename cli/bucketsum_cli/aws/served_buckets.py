@@ -91,9 +91,9 @@ def serves(stack: Stack, bucket: str) -> bool:
     return bucket == stack.outputs["BucketName"] or bucket in attached_to(stack)
 
 
-def bucket_arn(bucket: str, partition: str) -> str:
-    """Return the ARN of *bucket*."""
-    return f"arn:{partition}:s3:::{bucket}"
+def bucket_arn(stack: Stack, bucket: str) -> str:
+    """Return the ARN of *bucket* in the partition of *stack*, for example ``aws``."""
+    return f"arn:{stack.arrivals_queue_arn.split(':')[1]}:s3:::{bucket}"
 
 
 def _template(connection: Connection, name: str) -> Mapping[str, Any]:

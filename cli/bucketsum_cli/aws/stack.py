@@ -88,6 +88,11 @@ class Stack:
         """Make a client for *service*; keep it, since this takes some 20 ms."""
         return self.connection.client(service)
 
+    @property
+    def arrivals_queue_arn(self) -> str:
+        """ARN of the arrivals queue."""
+        return self.outputs["ArrivalsQueueArn"]
+
     def require_outputs(self, *names: str) -> None:
         """Refuse a stack without an output of each of *names*.
 

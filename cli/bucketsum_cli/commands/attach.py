@@ -25,7 +25,6 @@ from bucketsum_cli.attachments.change import (
     deploy_option,
     dry_run_option,
     planned,
-    queue_arn_of,
     require_consent,
     show_change,
 )
@@ -111,7 +110,7 @@ def attach(
     check_bucket(stack, bucket)
     kms_key, warnings = default_key(stack, bucket)
     wanted = AttachedBucket(bucket, way, created_only, kms_key)
-    change = partial(_attached, queue_arn=queue_arn_of(stack), wanted=wanted, keys=keys)
+    change = partial(_attached, queue_arn=stack.arrivals_queue_arn, wanted=wanted, keys=keys)
     before = configuration_of(stack.client("s3"), bucket)
     plan = difference(before, change(before))
     admit = partial(_with, wanted=wanted, existing=stack.parameters.get(EXISTING_PARAMETER, ""))
@@ -119,7 +118,7 @@ def attach(
     is_short = admit(attached) != attached or has_earlier_list(stack)
     warnings += [
         *warnings_of(stack.client("s3"), wanted, keys),
-        *left_out(change(before), wanted, queue_arn_of(stack)),
+        *left_out(change(before), wanted, stack.arrivals_queue_arn),
     ]
     command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
     result = planned(stack, bucket, plan, command if is_short else None)

@@ -23,7 +23,6 @@ from bucketsum_cli.attachments.change import (
     deploy_option,
     dry_run_option,
     planned,
-    queue_arn_of,
     require_consent,
     show_change,
 )
@@ -85,7 +84,7 @@ def detach(
     s3 = stack.client("s3")
     attached = attached_to(stack)
     before = _configuration(stack, s3, bucket)
-    queue_arn = queue_arn_of(stack)
+    queue_arn = stack.arrivals_queue_arn
 
     def change(configuration: Mapping[str, Any]) -> dict[str, Any]:
         rest = without_queue(configuration, queue_arn)

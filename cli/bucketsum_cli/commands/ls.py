@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
@@ -10,7 +10,7 @@ import click
 
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
-from bucketsum_cli.attachments.coverage import Coverage
+from bucketsum_cli.attachments.queue_notification import coverage_of
 from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import DigestState, any_damaged, digest_cell, digest_state
 from bucketsum_cli.objects.sums import sums_line
@@ -89,14 +89,14 @@ def ls(
         list_members(target.find(), prefix, as_json=as_json)
         return
     stack = target.find()
-    coverage = Coverage.of(stack)
+    is_covered = coverage_of(stack)
     versions = _Listed(versions_in(stack, prefix, all_versions=all_versions))
     if sums:
         _print_sums(versions)
     elif as_json:
-        print_json_array(_document_of(version, coverage) for version in versions)
+        print_json_array(_document_of(version, is_covered) for version in versions)
     else:
-        _print_table(versions, prefix, coverage, all_versions=all_versions)
+        _print_table(versions, prefix, is_covered, all_versions=all_versions)
     if versions.has_damaged:
         raise SystemExit(ANSWER_IS_NO)
 
@@ -127,38 +127,41 @@ def _print_sums(versions: Iterable[ObjectVersion]) -> None:
 
 
 def _print_table(
-    versions: Iterable[ObjectVersion], prefix: str, coverage: Coverage, *, all_versions: bool
+    versions: Iterable[ObjectVersion],
+    prefix: str,
+    is_covered: Callable[[str], bool],
+    *,
+    all_versions: bool,
 ) -> None:
     columns = [KEY, VERSION, SIZE, SHA1] if all_versions else [KEY, SIZE, SHA1, SPEED]
     if (width_of() or _WIDE) >= _WIDE:
         columns.append(MOMENT)
-    if not print_table(columns, (_as_cells(v, columns, coverage) for v in versions)):
+    if not print_table(columns, (_as_cells(v, columns, is_covered) for v in versions)):
         note(f"no key in the bucket begins with {prefix}" if prefix else "the bucket is empty")
 
 
 def _as_cells(
-    version: ObjectVersion, columns: Sequence[Column], coverage: Coverage
+    version: ObjectVersion, columns: Sequence[Column], is_covered: Callable[[str], bool]
 ) -> list[str | Cell]:
     row = version.row
     cells: dict[Column, str | Cell] = {
         KEY: version.row_key.key,
         VERSION: version.row_key.entry,
         SIZE: size_text(version.size_bytes),
-        SHA1: digest_cell(row, covered=coverage.has(version.row_key.key)),
+        SHA1: digest_cell(row, covered=is_covered(version.row_key.key)),
         SPEED: speed_text(row.mb_per_s if row else None),
         MOMENT: moment_text(row.recorded_at) if row else "",
     }
     return [cells[column] for column in columns]
 
 
-def _document_of(version: ObjectVersion, coverage: Coverage) -> ListedObject:
-    key = version.row_key.key
+def _document_of(version: ObjectVersion, is_covered: Callable[[str], bool]) -> ListedObject:
     return ListedObject(
-        key=key,
+        key=version.row_key.key,
         version=version.row_key.entry,
         latest=version.latest,
         size_bytes=version.size_bytes,
         etag=version.etag,
         created_at=version.created_at,
-        digest=digest_state(version.row, covered=coverage.has(key)),
+        digest=digest_state(version.row, covered=is_covered(version.row_key.key)),
     )

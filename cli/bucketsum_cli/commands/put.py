@@ -21,7 +21,7 @@ from bucketsum_cli.arguments.options import (
     paths_argument,
     prefix_option,
 )
-from bucketsum_cli.attachments.coverage import Coverage
+from bucketsum_cli.attachments.queue_notification import coverage_of
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
 from bucketsum_cli.objects.long_objects import long_objects, progress_text
@@ -166,8 +166,8 @@ def _show_plan(stack: Stack, selection: FileSelection, *, as_json: bool) -> None
 
 def _require_coverage(stack: Stack, keys: Sequence[str], *, no_wait: bool) -> None:
     """Refuse keys for which the stack gets no event, before they are uploaded and waited for."""
-    coverage = Coverage.of(stack)
-    outside = [key for key in keys if not coverage.has(key)]
+    is_covered = coverage_of(stack)
+    outside = [key for key in keys if not is_covered(key)]
     if not outside:
         return
     text = (

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
 from bucketsum_cli.aws.metrics import metric_values, own_metric
@@ -104,7 +103,7 @@ def _notification(scratch: Scratch) -> Finding:
         if attached and attached.via is not Via.S3:
             return passed(f"through {attached.via}; the check odd-key tests its key encoding")
         return failed("the bucket does not notify the arrivals queue")
-    arn = bucket_arn(stack.bucket, partition_of(stack))
+    arn = bucket_arn(stack, stack.bucket)
     if not admits(statements, "s3.amazonaws.com", arn):
         return failed("the policy of the arrivals queue does not allow the bucket")
     return passed()

@@ -23,7 +23,6 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
 from bucketsum_cli.backfill.backfills import Backfills
@@ -203,7 +202,7 @@ def _require_served(stack: Stack, bucket: str) -> None:
 def _require_readable(stack: Stack, url: str) -> None:
     """Refuse an inventory that the enqueuer may not read."""
     place, readable = urlsplit(url), stack.parameters.get(INVENTORY_PARAMETER, "")
-    arn = bucket_arn(place.netloc, partition_of(stack))
+    arn = bucket_arn(stack, place.netloc)
     if place.scheme == "s3" and arn != readable:
         raise CannotDoError(
             f"the functions of the stack {stack.name} may not read inventories in {place.netloc}: "
