@@ -8,8 +8,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import pytest
 
-from bucketsum_cli.local.extraction import Extraction
-from bucketsum_cli.local.gateway import extract_once
+from bucketsum_cli.local.extraction import extract_once
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,10 +34,14 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in files if file.is_file()}
 
 
-def test_every_worker_has_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ZipFile, "extractall", ZipFile.extractall)
+
+
+def test_every_worker_has_all_files(tmp_path: Path) -> None:
     """Folders of workers that start at the same time have the archive's files."""
     archive = archive_of(tmp_path / "layer.zip", LAYER)
-    monkeypatch.setattr(ZipFile, "extractall", ZipFile.extractall)  # restored afterwards
     extract_once(tmp_path / "extracted")
     workers = [tmp_path / f"worker-{number}" for number in range(8)]
 
@@ -52,20 +55,22 @@ def test_every_worker_has_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [files_in(worker) for worker in workers] == [LAYER] * len(workers)
 
 
-def test_each_archive_is_extracted_once(tmp_path: Path) -> None:
+def test_each_archive_is_extracted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new archive at the same path is extracted too; the first is not extracted again."""
     extracted: list[str] = []
+    extract_all = ZipFile.extractall
 
-    def extract_all(archive: ZipFile, path: Path) -> None:
+    def noted(archive: ZipFile, path: Path) -> None:
         extracted.append(archive.read("app.py").decode())
-        ZipFile.extractall(archive, path)
+        extract_all(archive, path)
 
-    extraction = Extraction(tmp_path / "extracted", extract_all)
+    monkeypatch.setattr(ZipFile, "extractall", noted)
+    extract_once(tmp_path / "extracted")
     for number, code in enumerate(("old", "old", "new", "old")):
         worker = tmp_path / f"worker-{number}"
         worker.mkdir()
         with ZipFile(archive_of(tmp_path / "code.zip", {"app.py": code.encode()})) as archive:
-            extraction.link(archive, worker)
+            archive.extractall(worker)
         assert files_in(worker) == {"app.py": code.encode()}
     assert extracted == ["old", "new"]
 
@@ -74,8 +79,8 @@ def test_a_damaged_archive_is_extracted_again(tmp_path: Path) -> None:
     """A worker never gets a part of an archive, also not after an extraction that failed."""
     file = archive_of(tmp_path / "code.zip", {"app.py": b"whole", "last.py": b"damaged here"})
     file.write_bytes(file.read_bytes().replace(b"damaged here", b"damaged THEN"))
-    extraction = Extraction(tmp_path / "extracted", ZipFile.extractall)
+    extract_once(tmp_path / "extracted")
     for _ in range(2):
         with ZipFile(file) as archive, pytest.raises(BadZipFile):
-            extraction.link(archive, tmp_path)
+            archive.extractall(tmp_path)
     assert not (tmp_path / "app.py").exists()

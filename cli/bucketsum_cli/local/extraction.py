@@ -8,46 +8,33 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from zipfile import ZipFile
+from zipfile import ZipFile
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """Extracted archives, by SHA-256; each archive is a file.
+def extract_once(folder: Path) -> None:
+    """Let `ZipFile.extractall` extract each archive once, into *folder*, and create links to it.
 
-    Attributes:
-        folder: Folder for all of them; workers only read there, as they do on Lambda.
-        extract_all: `ZipFile.extractall`.
+    The links are to the top-level entries. Workers only read there, as they do on Lambda. After an
+    extraction that failed, nothing is kept.
     """
+    extract_all, lock = ZipFile.extractall, Lock()
 
-    folder: Path
-    extract_all: Callable[[ZipFile, Path], None]
-    _lock: Lock = field(default_factory=Lock)
-
-    def link(self, archive: ZipFile, path: Path) -> None:
-        """Create symbolic links in the folder *path* to the top-level entries of *archive*.
-
-        Raises:
-            OSError, BadZipFile: As `ZipFile.extractall`; nothing is kept.
-        """
-        with self._lock:
-            extracted = self._extracted(archive)
-        for entry in extracted.iterdir():
-            (path / entry.name).symlink_to(entry)
-
-    def _extracted(self, archive: ZipFile) -> Path:
+    def extracted(archive: ZipFile) -> Path:
         with Path(archive.filename or "").open("rb") as file:
-            extracted = self.folder / hashlib.file_digest(file, "sha256").hexdigest()
-        if not extracted.exists():
-            incomplete = extracted.with_suffix(".incomplete")
+            target = folder / hashlib.file_digest(file, "sha256").hexdigest()
+        if not target.exists():
+            incomplete = target.with_suffix(".incomplete")
             shutil.rmtree(incomplete, ignore_errors=True)
-            self.extract_all(archive, incomplete)
-            incomplete.rename(extracted)
-        return extracted
+            extract_all(archive, incomplete)
+            incomplete.rename(target)
+        return target
+
+    def link_all(archive: ZipFile, path: str) -> None:
+        with lock:
+            source = extracted(archive)
+        for entry in source.iterdir():
+            Path(path, entry.name).symlink_to(entry)
+
+    ZipFile.extractall = link_all  # type: ignore[method-assign,assignment] # with fewer parameters

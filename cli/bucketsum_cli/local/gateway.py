@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, quote
 from xml.sax.saxutils import unescape
-from zipfile import ZipFile
 
-from bucketsum_cli.local.extraction import Extraction
+from bucketsum_cli.local.extraction import extract_once
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -198,16 +197,6 @@ def server_config(environ: dict[str, str]) -> Config:
     config.keep_alive_timeout = _KEEP_ALIVE_SECONDS
     config.graceful_timeout = 1
     return config
-
-
-def extract_once(folder: Path) -> None:
-    """Extract each archive into *folder* once; `ZipFile.extractall` then creates links to it."""
-    extraction = Extraction(folder, ZipFile.extractall)
-
-    def extract_all(archive: ZipFile, path: str) -> None:
-        extraction.link(archive, Path(path))
-
-    ZipFile.extractall = extract_all  # type: ignore[method-assign,assignment] # with fewer parameters
 
 
 def main(worker_program: str) -> None:
