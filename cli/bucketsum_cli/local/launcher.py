@@ -143,19 +143,10 @@ def stop(project: LocalProject) -> bool:
     return pid is not None
 
 
-def has_lambda_limits(project: LocalProject) -> bool:
-    """Whether local workers have Lambda's CPU share and memory limit."""
-    return _worker_settings(project)["cgroup_roots"] is not None
-
-
-def has_lambda_network(project: LocalProject) -> bool:
-    """Whether local workers have Lambda's network."""
-    return bool(_worker_settings(project)["lambda_network"])
-
-
-def _worker_settings(project: LocalProject) -> dict[str, Any]:
-    settings: dict[str, Any] = json.loads((project.home / "worker.json").read_text())
-    return settings
+def lambda_likeness(project: LocalProject) -> tuple[bool, bool]:
+    """Whether local workers have Lambda's CPU share and memory limit, and whether its network."""
+    settings = json.loads((project.home / "worker.json").read_text())
+    return settings["cgroup_roots"] is not None, settings["lambda_network"]
 
 
 def log_end(path: Path, lines: int = _LOG_LINES_SHOWN) -> str:

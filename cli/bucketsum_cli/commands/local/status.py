@@ -50,8 +50,7 @@ def status(as_json: bool) -> None:
 def print_status(project: LocalProject, stack: Stack, *, as_json: bool) -> None:
     """Show the emulator of *project* and the *stack* on it."""
     aws = emulator_state.running(project)
-    limits = launcher.has_lambda_limits(project)
-    network = launcher.has_lambda_network(project)
+    limits, network = launcher.lambda_likeness(project)
     facts = Emulator(
         endpoint=aws.endpoint,
         pid=aws.pid,
