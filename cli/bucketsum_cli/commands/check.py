@@ -19,10 +19,10 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.objects.comparison import (
     Comparison,
+    Counterpart,
     Result,
     compare_files,
     compare_sums,
-    members_of,
     objects_of,
     with_failures,
 )
@@ -85,22 +85,6 @@ class CheckResult:
     skipped: Sequence[Skipped]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckOutcome:
-    """Everything that was compared, and what could not be.
-
-    Attributes:
-        missing: Members of the *archive* without a local file.
-        all_known: Whether all members of the archive are recorded.
-    """
-
-    comparisons: Sequence[Comparison]
-    skipped: Sequence[Skipped] = ()
-    missing: Sequence[str] = ()
-    archive: str | None = None
-    all_known: bool = True
-
-
 @click.command("check")
 @click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
@@ -155,36 +139,47 @@ def check(
             raise CannotDoError(f"{sums.name} has no lines of `sha1sum`: nothing was compared")
         stack = target.find()
         comparisons = with_failures(stack, compare_sums(objects_of(stack), listed, prefix))
-        _report(stack, CheckOutcome(comparisons), as_json=as_json)
+        _report(stack, comparisons, as_json=as_json)
         return
     if not paths:
         raise click.UsageError("name files or folders, or a list with --sums")
     selection = files_as_members(paths, prefix) if archive else files_under(paths, prefix, exclude)
     stack = target.find()
     members, all_known = members_by_path(stack, archive, prefix) if archive else ({}, True)
-    counterpart_of = members_of(members) if archive else objects_of(stack)
-    comparisons, unread = compare_files(counterpart_of, selection.files)
-    comparisons = with_failures(stack, comparisons)
-    skipped = [*selection.skipped, *unread]
-    missing = sorted(members.keys() - {comparison.file.key for comparison in comparisons})
-    outcome = CheckOutcome(comparisons, skipped, missing, archive, all_known=all_known)
-    _report(stack, outcome, as_json=as_json)
-
-
-def _report(stack: Stack, outcome: CheckOutcome, *, as_json: bool) -> None:
-    """Show *outcome*, and end the command with 1 unless all is equal."""
-    comparisons, skipped, archive = outcome.comparisons, outcome.skipped, outcome.archive
-    counts = Counter(comparison.result for comparison in comparisons)
-    all_equal = (
-        outcome.all_known
-        and not (skipped or outcome.missing)
-        and counts[Result.EQUAL] == len(comparisons)
+    counterpart_of = (
+        objects_of(stack) if not archive else lambda path: Counterpart(members.get(path))
     )
+    comparisons, unread = compare_files(counterpart_of, selection.files)
+    missing = sorted(members.keys() - {comparison.file.key for comparison in comparisons})
+    _report(
+        stack,
+        with_failures(stack, comparisons),
+        skipped=[*selection.skipped, *unread],
+        missing=missing,
+        archive=archive,
+        all_known=all_known,
+        as_json=as_json,
+    )
+
+
+def _report(
+    stack: Stack,
+    comparisons: Sequence[Comparison],
+    *,
+    skipped: Sequence[Skipped] = (),
+    missing: Sequence[str] = (),
+    archive: str | None = None,
+    all_known: bool = True,
+    as_json: bool,
+) -> None:
+    """Show what was compared, and end the command with 1 unless all is equal."""
+    counts = Counter(comparison.result for comparison in comparisons)
+    all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(comparisons)
     if as_json:
         files = [*map(_document_of, comparisons)]
-        print_json(CheckResult(stack.bucket, archive, all_equal, files, outcome.missing, skipped))
+        print_json(CheckResult(stack.bucket, archive, all_equal, files, missing, skipped))
     else:
-        for member in outcome.missing:
+        for member in missing:
             note(f"{member} is in the archive, but there is no local file for it")
         print_table(_COLUMNS, map(_as_cells, comparisons))
         say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")

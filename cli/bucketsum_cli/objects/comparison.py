@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -90,20 +90,12 @@ def objects_of(stack: Stack) -> Callable[[str], Counterpart]:
             recorded = next(iter(table.versions_of(stack.bucket, key)), None)
             if recorded is None:
                 return Counterpart()
-            return Counterpart(without_row=Result.DELETED, reason=_deletion_text(recorded))
+            deletion = recorded.deletion
+            reason = f"deleted at {deletion.at} by a {deletion.by}" if deletion else None
+            return Counterpart(without_row=Result.DELETED, reason=reason)
         return Counterpart(version.row, version, Result.WAITING)
 
     return counterpart
-
-
-def _deletion_text(row: Row) -> str | None:
-    deletion = row.deletion
-    return f"deleted at {deletion.at} by a {deletion.by}" if deletion else None
-
-
-def members_of(members: Mapping[str, Row]) -> Callable[[str], Counterpart]:
-    """Return a function: path in an archive → its member."""
-    return lambda path: Counterpart(members.get(path))
 
 
 def compare_files(
@@ -149,18 +141,16 @@ def with_failures(stack: Stack, comparisons: list[Comparison]) -> list[Compariso
     if not any(comparison.result is Result.WAITING for comparison in comparisons):
         return comparisons
     failed = failed_versions(stack)
-    return [_with_failure(comparison, failed) for comparison in comparisons]
 
+    def with_failure(comparison: Comparison) -> Comparison:
+        version = comparison.counterpart.version
+        if comparison.result is not Result.WAITING or version is None:
+            return comparison
+        name = (version.row_key.key, version.row_key.entry)
+        reason = failed.get((*name, version.etag)) or failed.get((*name, None))
+        if reason is None:
+            return comparison
+        counterpart = Counterpart(version=version, without_row=Result.FAILED, reason=reason)
+        return replace(comparison, counterpart=counterpart)
 
-def _with_failure(
-    comparison: Comparison, failed: Mapping[tuple[str, str, str | None], str]
-) -> Comparison:
-    version = comparison.counterpart.version
-    if comparison.result is not Result.WAITING or version is None:
-        return comparison
-    name = (version.row_key.key, version.row_key.entry)
-    reason = failed.get((*name, version.etag)) or failed.get((*name, None))
-    if reason is None:
-        return comparison
-    counterpart = replace(comparison.counterpart, without_row=Result.FAILED, reason=reason)
-    return replace(comparison, counterpart=counterpart)
+    return [*map(with_failure, comparisons)]
