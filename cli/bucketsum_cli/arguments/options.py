@@ -47,10 +47,6 @@ def json_option(*documents: type) -> Callable[[FC], FC]:
     )
 
 
-paths_argument = click.argument(
-    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
-
 exclude_option = click.option(
     "--exclude",
     multiple=True,

@@ -170,24 +170,21 @@ class Backfills:
 
     def newest(self) -> Iterator[Progress | DamagedItem]:
         """The state of each backfill, the newest first; for a damaged backfill, its error."""
-        return each_read(self._progress, self.table.backfills())
-
-    def _progress(self, backfill: Backfill | DamagedItem) -> Progress:
-        if isinstance(backfill, DamagedItem):
-            raise backfill
-        return self.progress_of(backfill)
+        return each_read(self.progress_of, self.table.backfills())
 
     def progress(self, backfill_id: str) -> Progress:
         """The state of a backfill.
 
         Raises:
             CannotDoError: There is no such backfill.
-        DamagedItem: Another program changed one of its items.
+            DamagedItem: Another program changed one of its items.
         """
         return self.progress_of(self._found(backfill_id))
 
-    def progress_of(self, backfill: Backfill) -> Progress:
-        """The state of *backfill*."""
+    def progress_of(self, backfill: Backfill | DamagedItem) -> Progress:
+        """The state of *backfill*; raises a damaged one."""
+        if isinstance(backfill, DamagedItem):
+            raise backfill
         parts = tuple(self.table.parts(backfill.backfill_id))
         tally, counted_at = self.table.tally(backfill.backfill_id)
         is_over = backfill.status is not BackfillStatus.RUNNING

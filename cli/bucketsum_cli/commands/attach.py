@@ -126,7 +126,11 @@ def attach(
     for warning in warnings:
         note(f"warning: {warning}")
     if not dry_run:
-        _require_access(stack, bucket, command, allowed=deploy or not is_short)
+        if is_short and not deploy:
+            raise CannotDoError(
+                f"the functions of the stack {stack.name} may not read {bucket} in this way yet: "
+                f"run `{command}`"
+            )
         require_consent(bucket, plan, yes=yes)
         result = replace(
             result,
@@ -164,14 +168,6 @@ def _with(
     if wanted == AttachedBucket(existing):
         return {name: bucket for name, bucket in attached.items() if name != existing}
     return {**attached, wanted.name: wanted}
-
-
-def _require_access(stack: Stack, bucket: str, command: str, *, allowed: bool) -> None:
-    if not allowed:
-        raise CannotDoError(
-            f"the functions of the stack {stack.name} may not read {bucket} in this way yet: run "
-            f"`{command}`"
-        )
 
 
 def _write(

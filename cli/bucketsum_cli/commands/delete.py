@@ -72,8 +72,7 @@ def delete(target: Target, tables: bool, count: bool, yes: bool, as_json: bool) 
     parts = stack_parts(connection, name)
     s3: S3Client = connection.client("s3")
     contents = {
-        bucket: (None if count else _from_figures(connection, bucket)) or _contents(s3, bucket)
-        for bucket in parts.buckets
+        bucket: _contents(connection, s3, bucket, exactly=count) for bucket in parts.buckets
     }
     _show_plan(parts, contents, tables=tables)
     confirm("Delete all of this permanently?", "nothing was deleted", yes=yes)
@@ -105,14 +104,9 @@ def delete(target: Target, tables: bool, count: bool, yes: bool, as_json: bool) 
         say(line)
 
 
-def _from_figures(connection: Connection, bucket: str) -> Contents | None:
-    figures = figures_of_large(connection, bucket)
-    if figures is None:
-        return None
-    return Contents(figures.objects, size_bytes=figures.size_bytes, is_exact=False)
-
-
-def _contents(s3: S3Client, bucket: str) -> Contents:
+def _contents(connection: Connection, s3: S3Client, bucket: str, *, exactly: bool) -> Contents:
+    if not exactly and (figures := figures_of_large(connection, bucket)):
+        return Contents(figures.objects, size_bytes=figures.size_bytes, is_exact=False)
     with progress(passing=True) as bar:
         task = bar.add_task("counting", total=None)
         last = Contents()

@@ -49,7 +49,8 @@ def failures(target: Target, limit: int, as_json: bool) -> None:
     else:
         for message in messages:
             _show(message, stack)
-        say(_summary(len(messages), hidden))
+        count = f"{len(messages)} in the dead-letter queue"
+        say(count if messages or hidden else "the dead-letter queue is empty")
     if hidden:
         note(
             f"about {hidden} more are hidden now, because another command is holding them (for "
@@ -58,12 +59,6 @@ def failures(target: Target, limit: int, as_json: bool) -> None:
         )
     if len(messages) == limit:
         note(f"there may be more than these {limit}: raise --limit")
-
-
-def _summary(count: int, hidden: int) -> str:
-    if count or hidden:
-        return f"{count} in the dead-letter queue"
-    return "the dead-letter queue is empty"
 
 
 def _show(message: DeadLetter, stack: Stack) -> None:

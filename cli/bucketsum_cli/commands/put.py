@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import click
@@ -18,7 +19,6 @@ from bucketsum_cli.arguments.options import (
     bucket_options,
     exclude_option,
     json_option,
-    paths_argument,
     prefix_option,
 )
 from bucketsum_cli.attachments.queue_notification import coverage_of
@@ -42,8 +42,6 @@ from bucketsum_cli.terminal.output import (
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bucketsum.table.rows import Row, RowKey
     from bucketsum_cli.aws.stack import Stack
 
@@ -84,7 +82,9 @@ class PutResult:
 
 
 @click.command("put")
-@paths_argument
+@click.argument(
+    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 @prefix_option("Prefix of all keys, for example photos/.")
 @exclude_option
 @click.option("--dry-run", is_flag=True, help="Only show the files and their keys.")

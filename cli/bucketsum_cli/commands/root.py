@@ -6,12 +6,12 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 import click
 
 from bucketsum import __version__
-from bucketsum_cli.arguments.help_text import HelpText
 from bucketsum_cli.commands.lab import is_installed
 from bucketsum_cli.commands.lazy_group import LazyGroup
 from bucketsum_cli.terminal.errors import CannotDoError, unexpected
@@ -49,7 +49,27 @@ _PLACES: Final = {
     for name in section
 }
 
-click.Context.formatter_class = HelpText  # of every command
+_UNBROKEN: Final = "\u2011"
+"""The non-breaking hyphen, at which no line ends."""
+
+
+class _HelpText(click.HelpFormatter):
+    """Help folded at spaces only: folded at a hyphen, ``--dry-run`` would not be found."""
+
+    def write(self, string: str) -> None:
+        super().write(string.replace(_UNBROKEN, "-"))
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _UNBROKEN))
+
+    def write_dl(
+        self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        unbroken = [(term, meaning.replace("-", _UNBROKEN)) for term, meaning in rows]
+        super().write_dl(unbroken, col_max, col_spacing)
+
+
+click.Context.formatter_class = _HelpText  # of every command
 
 
 @click.group(

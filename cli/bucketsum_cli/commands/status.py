@@ -111,7 +111,8 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     activity, source = state.activity, state.event_source
     yield "stack", f"{state.stack} in {state.region}, {moment_text(iso_text(state.checked_at))} UTC"
     yield "waiting", _count_text(state.waiting_messages, " messages")
-    yield "oldest waiting", _age_text(activity.oldest_waiting_seconds)
+    age = activity.oldest_waiting_seconds
+    yield "oldest waiting", MISSING if age is None else duration_text(age)
     yield "in flight", _count_text(state.in_flight_messages, " messages")
     dead = state.dead_letter_messages
     yield "dead letters", _alarming(_count_text(dead, " messages"), bad=bool(dead))
@@ -163,7 +164,3 @@ def _work_text(objects: int | None, size_bytes: int | None) -> str:
 
 def _cost_text(usd: float | None) -> str:
     return MISSING if usd is None else f"about {usd_text(usd)} USD (the hasher, estimated)"
-
-
-def _age_text(seconds: float | None) -> str:
-    return MISSING if seconds is None else duration_text(seconds)

@@ -112,7 +112,8 @@ def _missing_version(scratch: Scratch) -> Finding:
 def _deleted_object(scratch: Scratch, name: str) -> Row:
     """Put an object, then delete it and its row; returns the deleted row."""
     row = scratch.row(scratch.put(name, b"deleted before it is read"))
-    scratch.delete(row)
+    scratch.delete_object(row)
+    scratch.delete_row(row)
     return row
 
 

@@ -54,6 +54,7 @@ class Scratch:
         self.stack = stack
         self.wait_seconds = wait_seconds
         self.id = secrets.token_hex(4)
+        self.prefix = f"{PREFIX}{self.id}/"
         self.started_at = datetime.now(UTC)
         self._s3 = stack.client("s3")
         self._keys: set[str] = set()
@@ -61,11 +62,6 @@ class Scratch:
         self._run_ids: list[str] = []
         self._backfill_ids: list[str] = []
         self._expects_dead_letter = False
-
-    @property
-    def prefix(self) -> str:
-        """The beginning of all its keys."""
-        return f"{PREFIX}{self.id}/"
 
     def put(self, name: str, content: bytes, **arguments: Any) -> RowKey:  # noqa: ANN401 - S3's
         """Put an object at `prefix` + *name*; returns the key of its row."""
@@ -87,11 +83,6 @@ class Scratch:
     def delete_object(self, row: Row) -> None:
         """Delete the object version of *row* for good; its row stays."""
         self._s3.delete_object(Bucket=row.bucket, Key=row.key, VersionId=row.entry)
-
-    def delete(self, row: Row) -> None:
-        """Delete the object version of *row* for good, and its row."""
-        self.delete_object(row)
-        self.delete_row(row)
 
     def delete_row(self, row: Row) -> None:
         """Delete the row alone."""

@@ -173,22 +173,18 @@ def _show_started(
 def _awaited(backfills: Backfills, name: str) -> Progress:
     """Show a bar until nothing more happens; after Ctrl-C, say that only the bar ended."""
     try:
-        return _shown_to_its_end(backfills, name)
+        with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
+            task = bar.add_task("hashing", total=0)
+            while True:
+                current = backfills.progress(name)
+                done = current.tally.objects
+                bar.update(task, completed=done, total=done + (current.left or 0))
+                if current.is_over:
+                    return current
+                time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
         note(f"{name} continues; `bucketsum backfill stop {name}` stops it")
         raise
-
-
-def _shown_to_its_end(backfills: Backfills, name: str) -> Progress:
-    with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
-        task = bar.add_task("hashing", total=0)
-        while True:
-            current = backfills.progress(name)
-            done = current.tally.objects
-            bar.update(task, completed=done, total=done + (current.left or 0))
-            if current.is_over:
-                return current
-            time.sleep(_POLL_SECONDS)
 
 
 def _require_served(stack: Stack, bucket: str) -> None:
