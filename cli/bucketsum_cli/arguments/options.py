@@ -174,7 +174,6 @@ class Target:
 
         Raises:
             CannotDoError: There is no such stack.
-            BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
         """
         stack = stack_at(*self.connect())
         if self.bucket is None:

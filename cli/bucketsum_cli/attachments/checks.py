@@ -70,11 +70,7 @@ class Permissions:
     @classmethod
     def of(cls, stack: Stack) -> Permissions:
         """Read the policies and the rules of a stack."""
-        url = stack.arrivals_queue_url
-        attributes = stack.client("sqs").get_queue_attributes(
-            QueueUrl=url, AttributeNames=["Policy"]
-        )
-        policy = attributes.get("Attributes", {}).get("Policy")
+        policy = stack.queue_attributes(stack.arrivals_queue_url).get("Policy")
         role = physical_ids(stack.connection, stack.name).get("HasherRole")
         return cls(
             queue=statements_of(json.loads(policy)) if policy else (),

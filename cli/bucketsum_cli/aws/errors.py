@@ -122,11 +122,7 @@ class Reads:
         self.denials: list[str] = []
 
     def __call__(self, read: Callable[[], T]) -> T | None:
-        """Return what *read* returns; None if the credentials do not allow a call in it.
-
-        Raises:
-            BotoCoreError, ClientError: AWS cannot be reached, or refused for another reason.
-        """
+        """Return what *read* returns; None if the credentials do not allow a call in it."""
         try:
             return read()
         except ClientError as error:

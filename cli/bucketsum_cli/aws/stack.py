@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
     from mypy_boto3_stepfunctions import SFNClient
 
     from bucketsum.long_objects.progress_table import ProgressTable
@@ -48,10 +49,7 @@ class Stack:
     """The parts of a stack that the commands need.
 
     Attributes:
-        bucket: Bucket for the objects.
         table: Table of the digests.
-        arrivals_queue_url: Queue that the bucket notifies.
-        dead_letter_queue_url: Queue of messages that failed.
         function: Name of the hasher.
         log_group: Name of its log group.
         outputs: All outputs of the stack, for the parts that only some stacks have.
@@ -114,6 +112,11 @@ class Stack:
         name = name or self.function
         return self.client("lambda").get_function_configuration(FunctionName=name)
 
+    def queue_attributes(self, url: str) -> Mapping[QueueAttributeNameType, str]:
+        """Return all attributes of the queue at *url*."""
+        answer = self.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+        return answer["Attributes"]
+
     def progress_table(self) -> ProgressTable:
         """Return the progress of long objects, which is stored in the digests table."""
         from bucketsum.long_objects.progress_table import ProgressTable  # noqa: PLC0415 - takes 40 ms
@@ -146,7 +149,6 @@ def stack_at(connection: Connection, name: str) -> Stack:
 
     Raises:
         CannotDoError: There is no such stack, or it is not bucketsum's.
-        BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
     """
     description = description_of(connection, name)
     if description is None:

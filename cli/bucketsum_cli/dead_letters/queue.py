@@ -66,11 +66,8 @@ def _received(
 
 def hidden_count(stack: Stack) -> int:
     """Return roughly how many messages another consumer is holding now."""
-    name: Final = "ApproximateNumberOfMessagesNotVisible"
-    attributes = stack.client("sqs").get_queue_attributes(
-        QueueUrl=stack.dead_letter_queue_url, AttributeNames=[name]
-    )
-    return int(attributes["Attributes"][name])
+    attributes = stack.queue_attributes(stack.dead_letter_queue_url)
+    return int(attributes["ApproximateNumberOfMessagesNotVisible"])
 
 
 def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +24,6 @@ from bucketsum_cli.selftest.check import (
 from bucketsum_cli.stacks.status import MAXIMA, event_source_of, quota_problem
 
 if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.selftest.scratch import Scratch
 
 _ALARM: Final = "AWS::CloudWatch::Alarm"
@@ -41,13 +39,6 @@ _LAYER_LINE: Final = '{ $.message = "layer" }'
 _METRICS_BEGIN: Final = timedelta(minutes=5)
 
 
-def _queue(stack: Stack) -> Mapping[Any, str]:
-    answer = stack.client("sqs").get_queue_attributes(
-        QueueUrl=stack.arrivals_queue_url, AttributeNames=["All"]
-    )
-    return answer["Attributes"]
-
-
 def _mappings(scratch: Scratch) -> Finding:
     sources = {queue: event_source_of(scratch.stack, queue) for queue in MAXIMA.values()}
     off = [f"that of {name} is {source.state}" for name, source in sources.items()
@@ -56,7 +47,9 @@ def _mappings(scratch: Scratch) -> Finding:
 
 
 def _visibility(scratch: Scratch) -> Finding:
-    attributes, function = _queue(scratch.stack), scratch.stack.function_configuration()
+    stack = scratch.stack
+    function = stack.function_configuration()
+    attributes = stack.queue_attributes(stack.arrivals_queue_url)
     visibility, timeout = int(attributes["VisibilityTimeout"]), function["Timeout"]
     if visibility < _TIMEOUTS * timeout:
         return failed(f"{visibility} s is less than {_TIMEOUTS} × the function's {timeout} s")
@@ -95,7 +88,7 @@ def _recursion(scratch: Scratch) -> Finding:
 
 def _notification(scratch: Scratch) -> Finding:
     stack = scratch.stack
-    attributes = _queue(stack)
+    attributes = stack.queue_attributes(stack.arrivals_queue_url)
     statements = statements_of(json.loads(attributes.get("Policy", "{}")))
     attached = attached_to(stack).get(stack.bucket)
     configuration = configuration_of(stack.client("s3"), stack.bucket)

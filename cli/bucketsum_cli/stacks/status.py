@@ -110,11 +110,7 @@ def stack_status(
     running_sweeps: tuple[str | DamagedItem, ...] | None = (),
     bucket_problems: tuple[BucketProblems, ...] | None = None,
 ) -> StackStatus:
-    """Read the state of *stack*; the last two arguments were read through *reads* as well.
-
-    Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused for another reason.
-    """
+    """Read the state of *stack*; the last two arguments were read through *reads* as well."""
     now = datetime.now(UTC)
     nothing: Mapping[str, int] = {}
     arrivals = reads(lambda: _attributes(stack, stack.arrivals_queue_url)) or nothing
@@ -182,10 +178,8 @@ def event_source_of(stack: Stack, queue: str = "ArrivalsQueueUrl") -> EventSourc
 
 
 def _attributes(stack: Stack, queue_url: str) -> Mapping[str, int]:
-    answer = stack.client("sqs").get_queue_attributes(
-        QueueUrl=queue_url, AttributeNames=[_WAITING, _IN_FLIGHT]
-    )
-    return {name: int(value) for name, value in answer["Attributes"].items()}
+    attributes = stack.queue_attributes(queue_url)
+    return {name: int(attributes[name]) for name in (_WAITING, _IN_FLIGHT)}
 
 
 def _activity(stack: Stack, now: datetime) -> Activity:

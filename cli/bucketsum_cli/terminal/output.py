@@ -34,11 +34,10 @@ STDOUT: Final = Path("-")
 
 def printable(text: str) -> str:
     r"""Escape characters that a terminal would act on or not show, as ``\x1b`` or ``\u202e``."""
-    return "".join(c if c.isprintable() else _escaped(c) for c in text)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for c in text
+    )
 
 
 def notes() -> Console:
