@@ -84,10 +84,9 @@ def detach(
     s3 = stack.client("s3")
     attached = attached_to(stack)
     before = _configuration(stack, s3, bucket)
-    queue_arn = stack.arrivals_queue_arn
 
     def change(configuration: Mapping[str, Any]) -> dict[str, Any]:
-        rest = without_queue(configuration, queue_arn)
+        rest = without_queue(configuration, stack.arrivals_queue_arn)
         return without_eventbridge(rest) if eventbridge_off else rest
 
     plan = difference(before, change(before))
@@ -99,9 +98,8 @@ def detach(
         raise SystemExit(ANSWER_IS_NO)
     command = f"bucketsum detach {bucket} --deploy" if bucket in attached else None
     result = planned(stack, bucket, plan, command)
-    through_rule = sends_to_eventbridge(change(before)) and bucket in {
-        name for name, entry in attached.items() if entry.via is Via.EVENTBRIDGE
-    }
+    by_rule = bucket in attached and attached[bucket].via is Via.EVENTBRIDGE
+    through_rule = by_rule and sends_to_eventbridge(change(before))
     if not dry_run:
         _require_end(stack, bucket, deploy=deploy, through_rule=through_rule)
         require_consent(bucket, plan, yes=yes)

@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.aws.stack import Stack
 
-MEMBER = Column("member", shrinks=True)
-REMARKS = Column("remarks")
+_COLUMNS: Final = (Column("member", shrinks=True), SIZE, SHA1, Column("remarks"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +203,7 @@ def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
         note(f"{name} was deleted at {moment_text(archive.deletion.at)} UTC")
     if as_json:
         _show_json(members)
-    elif not print_table([MEMBER, SIZE, SHA1, REMARKS], map(_as_cells, members)):
+    elif not print_table(_COLUMNS, map(_as_cells, members)):
         if beginning:
             note(f"no member of {name} begins with {beginning}")
         elif not members.problem:
