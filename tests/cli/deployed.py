@@ -66,11 +66,6 @@ def deploy(endpoint: str | None = None, *, sweeps: bool = False) -> None:
     publish({name: outputs.get(name, name) for name in wanted}, endpoint)
 
 
-def deploy_measurements() -> None:
-    """Make the table that the stack's output names, so that sweeps can be recorded."""
-    create_table(shared_client("dynamodb"), "MeasurementsTable", "MeasurementsTableName")
-
-
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
     """Make a CloudFormation stack with *outputs*, and the parameters that commands read."""
     names = (
