@@ -60,7 +60,7 @@ def test_it_starts_and_stops_without_a_trace(
     empty_project: LocalProject, interpreter: Interpreter
 ) -> None:
     """After `down` there is no process, no port, no temporary file and no control group."""
-    started = launcher.start(empty_project, "bucketsum", interpreter)
+    started = launcher.start(empty_project, interpreter)
     assert emulator_state.running(empty_project) == started
 
     assert launcher.stop(empty_project) is True
@@ -88,7 +88,7 @@ def test_a_port_that_another_took_meanwhile_is_not_insisted_on(
             launcher, "_free_port", lambda wanted: next(ports, None) or free_port(wanted)
         )
 
-        started = launcher.start(empty_project, "bucketsum", interpreter)
+        started = launcher.start(empty_project, interpreter)
 
         launcher.stop(empty_project)
     assert not started.endpoint.endswith(f":{occupied}")
@@ -118,7 +118,7 @@ def test_one_that_does_not_start_says_why(
     monkeypatch.setattr(gateway, "__file__", str(broken))
 
     with pytest.raises(CannotDoError, match="no luck today"):
-        launcher.start(empty_project, "bucketsum", interpreter)
+        launcher.start(empty_project, interpreter)
 
     assert left_behind(empty_project) == []
 

@@ -105,11 +105,11 @@ def planted(text: str, fault: str) -> str:
 
 def attached() -> dict[str, Any]:
     """The template that `bucketsum attach` deploys, with a bucket of each kind."""
-    queue = f"arn:aws:sqs:{REGION}:{ACCOUNT}:ArrivalsQueue"
     stack: Any = SimpleNamespace(
         name=STACK,
-        outputs={"ArrivalsQueueArn": queue, "HasherRoleName": ""},
+        outputs={"HasherRoleName": ""},
         parameters={},
+        arrivals_queue_arn=f"arn:aws:sqs:{REGION}:{ACCOUNT}:ArrivalsQueue",
         dead_letter_queue_url="/DeadLetterQueue",
     )
     every_event = AttachedBucket("bucketsum-example", Via.EVENTBRIDGE, kms_key=KEY)

@@ -198,9 +198,12 @@ def test_the_slicer_reads_what_the_hasher_reads() -> None:
 )
 def test_attached_buckets_get_what_the_own_bucket_gets(role: str, kind: str) -> None:
     """The same actions, on the same kinds of resources; inventories are read from one bucket."""
-    outputs = {"ArrivalsQueueArn": "arn:aws:sqs:eu-west-1:1:arrivals", "HasherRoleName": ""}
     stack: Any = SimpleNamespace(
-        name="sums", outputs=outputs, parameters={}, dead_letter_queue_url="/dead"
+        name="sums",
+        outputs={"HasherRoleName": ""},
+        parameters={},
+        arrivals_queue_arn="arn:aws:sqs:eu-west-1:1:arrivals",
+        dead_letter_queue_url="/dead",
     )
     resources = template_of(stack, [AttachedBucket("photos")])["Resources"]
     attached = resources[kind]["Properties"]["PolicyDocument"]["Statement"]

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.aws.stack import Stack, queue_name
-
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
 
     from bucketsum_cli.aws.connection import Connection
+    from bucketsum_cli.aws.stack import Stack
 
 OWN_NAMESPACE: Final = "bucketsum"
 
@@ -57,12 +56,6 @@ def own_metric(stack: Stack, name: str, statistic: str = "Sum") -> Metric:
 def lambda_metric(stack: Stack, name: str) -> Metric:
     """A metric that Lambda publishes about the hasher."""
     return Metric("AWS/Lambda", name, {"FunctionName": stack.function})
-
-
-def arrivals_metric(stack: Stack, name: str) -> Metric:
-    """A metric that SQS publishes about the arrivals queue."""
-    dimensions = {"QueueName": queue_name(stack.arrivals_queue_url)}
-    return Metric("AWS/SQS", name, dimensions, "Maximum")
 
 
 def metric_values(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from bucketsum_cli.arguments.options import (
 from bucketsum_cli.dead_letters.messages import FailedMessage, NamedObject, document_of, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back
-from bucketsum_cli.objects.rows import event_of
+from bucketsum_cli.objects.rows import event_body
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
@@ -132,9 +131,7 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
         if not unreadable:
             readable.append(key)
         for row in unreadable:
-            sqs.send_message(
-                QueueUrl=stack.arrivals_queue_url, MessageBody=json.dumps(event_of(row))
-            )
+            sqs.send_message(QueueUrl=stack.arrivals_queue_url, MessageBody=event_body(row))
             queued.append(row)
             if not as_json:
                 say(f"queued  {row.key}  version {row.entry}")

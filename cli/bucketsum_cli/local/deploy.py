@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 PROOF_SECONDS: Final = 60
 
-_STACK: Final = "bucketsum"
-
 
 def bring_up(
     project: LocalProject, chosen: Mapping[str, str], *, lambda_network: bool = False
@@ -55,7 +53,7 @@ def bring_up(
         started_here = True
         stop(project)  # remove the leftovers of a killed one
         with _step(f"local emulator, workers on Python 3.{interpreter.minor}"):
-            aws = launcher.start(project, _STACK, interpreter, lambda_network=lambda_network)
+            aws = launcher.start(project, interpreter, lambda_network=lambda_network)
     try:
         return _deployed(Sam(project, aws, interpreter, parameters))
     except BaseException:

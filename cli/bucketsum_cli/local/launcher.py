@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum_cli.aws.stack import DEFAULT_NAME
 from bucketsum_cli.local import gateway
 from bucketsum_cli.local.interpreter import Interpreter, make_runtime
 from bucketsum_cli.machine import emulator_state, process, worker
@@ -62,7 +63,7 @@ def require_parts() -> None:
 
 
 def start(
-    project: LocalProject, stack: str, interpreter: Interpreter, *, lambda_network: bool = False
+    project: LocalProject, interpreter: Interpreter, *, lambda_network: bool = False
 ) -> emulator_state.LocalAws:
     """Start the emulator and wait until it answers.
 
@@ -79,7 +80,7 @@ def start(
         if port is None:
             continue
         try:
-            return _start_at(port, project, stack, runtime, lambda_network=lambda_network)
+            return _start_at(port, project, runtime, lambda_network=lambda_network)
         except CannotDoError as error:
             if _free_port(port):
                 raise
@@ -88,7 +89,7 @@ def start(
 
 
 def _start_at(
-    port: int, project: LocalProject, stack: str, runtime: Path, *, lambda_network: bool
+    port: int, project: LocalProject, runtime: Path, *, lambda_network: bool
 ) -> emulator_state.LocalAws:
     home = project.home
     (home / "tmp").mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,7 @@ def _start_at(
         pid=server.pid,
         endpoint=f"https://127.0.0.1:{port}",
         region=REGION,
-        stack=stack,
+        stack=DEFAULT_NAME,
         ca_bundle=str(home / _CA_FILE),
     )
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -133,9 +134,9 @@ def recorded_row(row: Row) -> RecordedRow:
     return RecordedRow(*name, **values)
 
 
-def event_of(row: Row) -> dict[str, Any]:
-    """Return the event of *row* in EventBridge's format."""
-    created = ObjectCreated(
+def created_of(row: Row) -> ObjectCreated:
+    """Return the event of the object with *row*."""
+    return ObjectCreated(
         bucket=row.bucket,
         key=row.key,
         version_id=row.version.id,
@@ -144,4 +145,8 @@ def event_of(row: Row) -> dict[str, Any]:
         sequencer=row.sequencer,
         event_time=row.arrived_at,
     )
-    return created.message("bucketsum.redrive")
+
+
+def event_body(row: Row) -> str:
+    """Return the message that lets the object with *row* be hashed again."""
+    return json.dumps(created_of(row).message("bucketsum.redrive"))

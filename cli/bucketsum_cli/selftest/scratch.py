@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.table import RUNS
 from bucketsum.clock import now
-from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import item_key, progress_of
@@ -21,7 +20,7 @@ from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.dead_letters.queue import received
-from bucketsum_cli.objects.rows import event_of
+from bucketsum_cli.objects.rows import created_of, event_body
 from bucketsum_cli.stacks.bucket_contents import emptied
 from bucketsum_cli.terminal.errors import CannotDoError
 
@@ -145,15 +144,11 @@ class Scratch:
 
     def send_again(self, row: Row) -> None:
         """Send the event of *row* to the arrivals queue."""
-        self._send(json.dumps(event_of(row)))
+        self._send(event_body(row))
 
     def send_slice(self, row: Row) -> None:
         """Send the message of the first slice of the object of *row*."""
-        created = ObjectCreated(
-            row.bucket, row.key, row.version.id, row.etag, row.size_bytes, row.sequencer,
-            row.arrived_at,
-        )  # fmt: skip
-        progress = progress_of(created, row.etag or "", None)
+        progress = progress_of(created_of(row), row.etag or "", None)
         self._progress_keys.append(item_key(progress.row_key))
         self._send(body_of(progress), self.stack.outputs["LongObjectsQueueUrl"])
 

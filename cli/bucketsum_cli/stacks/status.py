@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.aws.metrics import (
+    Metric,
     Values,
-    arrivals_metric,
     lambda_metric,
     metric_values,
     own_metric,
@@ -183,6 +183,7 @@ def _attributes(stack: Stack, queue_url: str) -> Mapping[str, int]:
 
 
 def _activity(stack: Stack, now: datetime) -> Activity:
+    queue = {"QueueName": queue_name(stack.arrivals_queue_url)}
     metrics = {
         "hashed": own_metric(stack, "ObjectsHashed"),
         "hashed_bytes": own_metric(stack, "BytesHashed"),
@@ -191,7 +192,7 @@ def _activity(stack: Stack, now: datetime) -> Activity:
         "unreadable": own_metric(stack, "ObjectsUnreadable"),
         "dead_lettered": own_metric(stack, "MessagesDeadLettered"),
         "errors": lambda_metric(stack, "Errors"),
-        "oldest": arrivals_metric(stack, "ApproximateAgeOfOldestMessage"),
+        "oldest": Metric("AWS/SQS", "ApproximateAgeOfOldestMessage", queue, "Maximum"),
     }
     hour = now - timedelta(hours=1)
     values = metric_values(stack.connection, metrics, now - timedelta(days=1), now)
