@@ -32,7 +32,10 @@ def cgroup_roots(name: str, mounts: Path = _MOUNTS) -> dict[str, str] | None:
         return None
     roots = {controller: str(parent / name) for controller, parent in parents.items()}
     try:
-        _open_to_children(parents, roots)
+        for root in roots.values():
+            Path(root).mkdir(exist_ok=True)
+        if parents["cpu"] == parents["memory"]:  # version 2 enables controllers level by level
+            Path(roots["cpu"], "cgroup.subtree_control").write_text("+cpu +memory")
         _probe(roots)
     except OSError:
         remove_roots(roots)
@@ -113,13 +116,6 @@ def _words(path: Path) -> list[str]:
         return path.read_text().split()
     except OSError:
         return []
-
-
-def _open_to_children(parents: dict[str, Path], roots: dict[str, str]) -> None:
-    for root in roots.values():
-        Path(root).mkdir(exist_ok=True)
-    if parents["cpu"] == parents["memory"]:  # version 2 enables controllers one level at a time
-        Path(roots["cpu"], "cgroup.subtree_control").write_text("+cpu +memory")
 
 
 def _probe(roots: dict[str, str]) -> None:

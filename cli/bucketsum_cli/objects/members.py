@@ -12,7 +12,7 @@ import click
 
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
 from bucketsum.table.archive_values import ArchiveStatus
-from bucketsum.table.rows import Deletion, Row, RowKey
+from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.objects.files import FileSelection, files_under
 from bucketsum_cli.objects.rows import digest_cell, recorded_row
 from bucketsum_cli.objects.versions import newest_version
@@ -163,26 +163,22 @@ def versions_of_member(stack: Stack, key: str) -> list[Row]:
     return rows
 
 
-def with_archive_deletions(table: DigestsTable, rows: Sequence[Row]) -> list[Row]:
-    """Return *rows* of members, each with the deletion of its archive.
+def with_archive_deletions(table: DigestsTable, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield *rows*; those of members have the deletion of their archive.
 
     Members are left out if their archive has no row: it expired, or is not recorded yet.
     """
     archives = table.rows_at(_archive_key(row) for row in rows if row.member)
-    return [
-        replace(row, deletion=_deletion_of(row, archives[_archive_key(row)])) if row.member else row
-        for row in rows
-        if row.member is None or _archive_key(row) in archives
-    ]
+    for row in rows:
+        if row.member is None:
+            yield row
+        elif archive := archives.get(_archive_key(row)):
+            is_same = archive.sequencer == row.sequencer  # not a later archive at this key
+            yield replace(row, deletion=archive.deletion if is_same else None)
 
 
 def _archive_key(member: Row) -> RowKey:
     return RowKey(member.bucket, member.key, archive_entry(member.entry))
-
-
-def _deletion_of(member: Row, archive: Row) -> Deletion | None:
-    """The deletion of *archive*, unless it is of another archive at the same key."""
-    return archive.deletion if archive.sequencer == member.sequencer else None
 
 
 def list_members(stack: Stack, key: str, *, as_json: bool) -> None:

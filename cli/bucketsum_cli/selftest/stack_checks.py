@@ -12,6 +12,7 @@ from bucketsum_cli.attachments.checks import admits, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
 from bucketsum_cli.aws.metrics import metric_values, own_metric
 from bucketsum_cli.aws.served_buckets import Via, attached_to, bucket_arn
+from bucketsum_cli.aws.stack import resources_of
 from bucketsum_cli.selftest.check import (
     Check,
     Finding,
@@ -103,12 +104,11 @@ def _notification(scratch: Scratch) -> Finding:
 
 
 def _alarms(scratch: Scratch) -> Finding:
-    resources = scratch.stack.client("cloudformation").describe_stack_resources(
-        StackName=scratch.stack.name
-    )["StackResources"]
     names = {
-        resource["PhysicalResourceId"]: resource["LogicalResourceId"]
-        for resource in resources
+        resource["PhysicalResourceId"]: logical_id
+        for logical_id, resource in resources_of(
+            scratch.stack.connection, scratch.stack.name
+        ).items()
         if resource["ResourceType"] == _ALARM
     }
     described = scratch.stack.client("cloudwatch").describe_alarms(AlarmNames=list(names))
