@@ -65,8 +65,8 @@ cli.aws: cli.machine cli.terminal layer layer.invocation layer.long_objects laye
 cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 layer.table settings
 cli.commands: cli.arguments cli.attachments cli.aws cli.dead_letters cli.machine cli.objects \
 cli.selftest cli.stacks cli.terminal layer layer.hashing layer.long_objects layer.table
-cli.commands.backfill: cli.arguments cli.attachments cli.aws cli.backfill cli.commands \
-cli.terminal layer layer.backfill
+cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.commands cli.terminal layer \
+layer.backfill
 cli.commands.local: cli.arguments cli.aws cli.commands cli.local cli.machine cli.objects \
 cli.terminal layer.table
 cli.commands.tune: cli.arguments cli.aws cli.commands cli.machine cli.selftest cli.terminal \

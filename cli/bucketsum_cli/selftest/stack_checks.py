@@ -104,14 +104,13 @@ def _notification(scratch: Scratch) -> Finding:
 
 
 def _alarms(scratch: Scratch) -> Finding:
+    stack = scratch.stack
     names = {
         resource["PhysicalResourceId"]: logical_id
-        for logical_id, resource in resources_of(
-            scratch.stack.connection, scratch.stack.name
-        ).items()
+        for logical_id, resource in resources_of(stack.connection, stack.name).items()
         if resource["ResourceType"] == _ALARM
     }
-    described = scratch.stack.client("cloudwatch").describe_alarms(AlarmNames=list(names))
+    described = stack.client("cloudwatch").describe_alarms(AlarmNames=list(names))
     alarms = {names[alarm["AlarmName"]]: alarm for alarm in described["MetricAlarms"]}
     absent = sorted(set(names.values()) - alarms.keys())
     if absent:
