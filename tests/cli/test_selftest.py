@@ -166,8 +166,8 @@ class World:
             "GetBucketNotificationConfiguration": {
                 "QueueConfigurations": [{"QueueArn": "arn:q", "Events": ["s3:ObjectCreated:*"]}]
             },
-            "DescribeStackResources": {
-                "StackResources": [
+            "ListStackResources": {
+                "StackResourceSummaries": [
                     {
                         "PhysicalResourceId": f"s-{name}-1",
                         "LogicalResourceId": name,

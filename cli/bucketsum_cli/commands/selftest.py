@@ -13,7 +13,6 @@ import click
 
 from bucketsum.prices import (
     LOG_BYTE,
-    METRIC_READ,
     S3_GET,
     S3_PUT,
     SQS_REQUEST,
@@ -64,9 +63,6 @@ _REQUESTS_USD: Final = (
 """Per object at most: a PUT to Glacier costs six times the usual."""
 
 _INVOCATION_MS: Final = 1000
-_METRICS_USD: Final = 100 * METRIC_READ.each
-"""More than the check of metrics makes."""
-
 _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableAlarm"}
 
 
@@ -184,11 +180,7 @@ def _estimated_usd(stack: Stack, header: Header, checks: Sequence[Check]) -> flo
     """The cost of *checks* at most."""
     prices = prices_in(header.region, header.architecture)
     object_usd = _REQUESTS_USD + prices.invocation_usd(_INVOCATION_MS, header.memory_mb)
-    usd = sum(check.objects for check in checks) * object_usd
-    names = {check.name for check in checks}
-    if "metrics" in names:
-        usd += _METRICS_USD
-    return usd + sum(check.usd(stack) for check in checks)
+    return sum(check.objects * object_usd + check.usd(stack) for check in checks)
 
 
 def _note_effects(usd: float, checks: Sequence[Check]) -> None:

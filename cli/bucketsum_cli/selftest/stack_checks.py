@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum.prices import METRIC_READ
 from bucketsum_cli.attachments.checks import admits, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
 from bucketsum_cli.aws.metrics import metric_values, own_metric
@@ -38,6 +39,7 @@ _LATE_SECONDS: Final = 300
 
 _LAYER_LINE: Final = '{ $.message = "layer" }'
 _METRICS_BEGIN: Final = timedelta(minutes=5)
+_METRICS_USD: Final = 100 * METRIC_READ.each  # more than the check makes
 
 
 def _mappings(scratch: Scratch) -> Finding:
@@ -173,6 +175,6 @@ CLEAN_UP: Final = Check("clean-up", "the self-test has deleted its data", _clean
 
 LATE_CHECKS: Final = (
     Check("layer", "no compiled wheel is missing from the layer", _layer),
-    Check("metrics", "metrics arrive in CloudWatch", _metrics),
+    Check("metrics", "metrics arrive in CloudWatch", _metrics, usd=lambda _stack: _METRICS_USD),
 )
 """Checks that need an object that was hashed before, or time."""

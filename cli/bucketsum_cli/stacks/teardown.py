@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import ClientError, WaiterError
+from botocore.exceptions import WaiterError
 
 from bucketsum_cli.aws.served_buckets import access_stack_name, attached_buckets
 from bucketsum_cli.aws.stack import description_of, outputs_of, parameters_of, resources_of
@@ -179,10 +179,8 @@ def delete_table(dynamodb: DynamoDBClient, table: str) -> bool:
     """Delete *table* and wait until it is gone; False if it was gone already."""
     try:
         dynamodb.delete_table(TableName=table)
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "ResourceNotFoundException":
-            return False
-        raise
+    except dynamodb.exceptions.ResourceNotFoundException:
+        return False
     try:
         dynamodb.get_waiter("table_not_exists").wait(TableName=table)
     except WaiterError as error:
