@@ -52,8 +52,7 @@ ACTIONS: Final = {
     f"{_RUNS} {_COUNTS} s3:GetObject",
     "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_RUNS} s3:GetObject s3:ListBucketVersions "
     "s3:ListBucketMultipartUploads s3:DeleteObjectVersion dynamodb:DeleteItem dynamodb:PutItem "
-    "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms "
-    "cloudformation:DescribeStackResources",
+    "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms",
     "tune": f"{_SHOW} dynamodb:PutItem lambda:GetFunctionConfiguration {_RUNS} s3:GetObject "
     "s3:ListBucket s3:GetBucketNotification s3:PutObject s3:AbortMultipartUpload",
     "attach": _ATTACH,
