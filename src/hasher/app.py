@@ -18,13 +18,12 @@ from bucketsum.hashing.batch import BatchHasher
 from bucketsum.hashing.network import network_of
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
-from bucketsum.hashing.report import ResultReport
+from bucketsum.hashing.report import Report
 from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
-from bucketsum.queue.dead_letters import DeadLetters
-from bucketsum.queue.fates import MessageFates, message_of
+from bucketsum.queue.dead_letters import DeadLetters, message_of
 from bucketsum.s3.choose_reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed
@@ -86,7 +85,7 @@ _HASHER: Final = ObjectHasher(
 _NETWORK: Final = network_of(_SOURCE, _S3, _DYNAMODB, _TABLE)
 _SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS) if _NETWORK else None
 _BATCH: Final = BatchHasher(NotifiedHasher(_HASHER, _TABLE, _SMALL, _deletions), SETTINGS)
-_REPORT: Final = ResultReport(MessageFates(lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics))
+_REPORT: Final = Report(lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics)
 
 
 @functools.cache

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger, Metrics
 
-from bucketsum.hashing.report import ResultReport
+from bucketsum.hashing.report import Report
 from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.message import LongObjectsQueue, slice_message_in
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_report import publish_slice
 from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
-from bucketsum.queue.dead_letters import DeadLetters
-from bucketsum.queue.fates import MessageFates, message_of
+from bucketsum.queue.dead_letters import DeadLetters, message_of
 from bucketsum.s3.choose_reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
@@ -43,18 +42,13 @@ _SLICER: Final = Slicer(
     slice_bytes=slice_bytes_in(os.environ),
 )
 
-_REPORT: Final = ResultReport(MessageFates(lambda: DeadLetters(_SQS, SETTINGS), logger, metrics))
+_REPORT: Final = Report(lambda: DeadLetters(_SQS, SETTINGS), logger, metrics)
 
 
 @logger.inject_lambda_context
 @metrics.log_metrics(capture_cold_start_metric=True)
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Hash the slice of one message from the long-objects queue.
-
-    Returns:
-        ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that return
-        to the queue.
-    """
+    """Hash the slice of one message from the long-objects queue; returns it if it failed."""
     deadline = Deadline.of(context)
     returned = [
         record["messageId"] for record in event["Records"] if not _is_done(record, deadline)
@@ -68,6 +62,6 @@ def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
     try:
         report = _SLICER.handle_slice(slice_message_in(received.body), deadline)
     except Exception as error:  # noqa: BLE001 - any error is the message's
-        return _REPORT.fates.is_done(received, error)
+        return _REPORT.is_done(received, error)
     publish_slice(report, _REPORT)
-    return _REPORT.fates.is_done(received, None)
+    return _REPORT.is_done(received, None)

@@ -32,14 +32,13 @@ from bucketsum.hashing.deletions import Deletions
 from bucketsum.hashing.network import Network
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
-from bucketsum.hashing.report import ResultReport
+from bucketsum.hashing.report import Report
 from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import Slicer
 from bucketsum.queue.dead_letters import DeadLetters
-from bucketsum.queue.fates import MessageFates
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.table.digests_table import DigestsTable
 
@@ -195,8 +194,8 @@ class Functions:
     def _time(self) -> float:
         return EPOCH + self.schedule.now
 
-    def _report(self, module: ModuleType) -> ResultReport:
+    def _report(self, module: ModuleType) -> Report:
         sqs: Any = self.sqs
         dead_letters = DeadLetters(sqs, _SETTINGS, self.schedule.random.random)
         vars(module)["_dead_letters"] = lambda: dead_letters
-        return ResultReport(MessageFates(lambda: dead_letters, _SILENT, _SILENT))
+        return Report(lambda: dead_letters, _SILENT, _SILENT)

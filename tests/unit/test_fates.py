@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError
 from tests.support.settings import SETTINGS
 
 from bucketsum.errors import MalformedMessage, Released, SourceUnavailable
+from bucketsum.hashing.report import Report
 from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage
-from bucketsum.queue.fates import MessageFates
 
 
 def settled(
@@ -18,8 +18,8 @@ def settled(
 ) -> tuple[bool, list[str], list[str]]:
     """Whether the message is done, its metrics, and its log lines with level and seconds."""
     logger, metrics = Mock(), Mock()
-    fates = MessageFates(lambda: DeadLetters(sqs, SETTINGS), logger, metrics)
-    is_done = fates.is_done(ReceivedMessage("body", "handle", receives, "id", "queue"), failure)
+    report = Report(lambda: DeadLetters(sqs, SETTINGS), logger, metrics)
+    is_done = report.is_done(ReceivedMessage("body", "handle", receives, "id", "queue"), failure)
     names = [call.args[0] for call in metrics.add_metric.call_args_list]
     lines = [
         f"{level}: {call.args[0] % call.args[1:]} {call.kwargs.get('seconds', '')}".strip()

@@ -1,20 +1,25 @@
-"""Log lines and metrics of results: the same for every function that records objects."""
+"""Log lines and metrics of messages and their results, for every function that has a queue."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools.metrics import MetricUnit
+from botocore.exceptions import BotoCoreError, ClientError
 
+from bucketsum.errors import Released
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
+from bucketsum.queue.dead_letters import Fate, fate_of
 from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger, Metrics
+
     from bucketsum.hashing.batch import MessageResult
     from bucketsum.hashing.result import HashResult
-    from bucketsum.queue.fates import MessageFates
+    from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage
     from bucketsum.table.rows import ArchiveRecord
 
 _QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED)
@@ -23,10 +28,16 @@ much as the reading."""
 
 
 @dataclass(frozen=True, slots=True)
-class ResultReport:
-    """Logs and counts results; uses the logger and the metrics of a `MessageFates`."""
+class Report:
+    """Decides the fates of messages; logs and counts these and the results of their events.
 
-    fates: MessageFates
+    Attributes:
+        dead_letters: Makes the dead letters for a failure, so that without any none needs a client.
+    """
+
+    dead_letters: Callable[[], DeadLetters]
+    logger: Logger
+    metrics: Metrics
 
     def settled(
         self, messages: Iterable[MessageResult]
@@ -37,9 +48,34 @@ class ResultReport:
         for message in messages:
             for result in message.reports:
                 self.publish(result)
-            is_done = self.fates.is_done(message.received, message.failure)
+            is_done = self.is_done(message.received, message.failure)
             (done if is_done else returned).append(message)
         return done, returned
+
+    def is_done(self, message: ReceivedMessage, failure: Exception | None) -> bool:
+        """Whether *message* can be deleted; if it failed, its fate is decided first."""
+        self.metrics.add_metric("Messages", MetricUnit.Count, 1)
+        if failure is None:
+            return True
+        try:
+            fate = self.dead_letters().settle(message, failure)
+        except (BotoCoreError, ClientError):
+            self.logger.exception(
+                "SQS refused; the message waits out the queue's own visibility time-out"
+            )
+            fate = fate_of(failure)
+        self.metrics.add_metric(f"Messages{fate.title().replace('-', '')}", MetricUnit.Count, 1)
+        fields: dict[str, Any] = {
+            "message_id": message.message_id,
+            "receive_count": message.receive_count,
+        }
+        if isinstance(failure, Released) and fate is Fate.RELEASED:
+            self.logger.info("message released", seconds=failure.seconds, **fields)
+        else:
+            self.logger.error(
+                "message %s", fate, exc_info=failure, body=message.body[:2000], **fields
+            )
+        return fate is Fate.DEAD_LETTERED
 
     def publish(self, result: HashResult) -> None:
         """Write the metrics and the log line of one event; most listed objects have no line."""
@@ -47,7 +83,7 @@ class ResultReport:
         is_listed = isinstance(event, ObjectCreated) and not event.sequencer
         if not (result.outcome in _QUIET and is_listed):
             self._log(result)
-        add = self.fates.metrics.add_metric
+        add = self.metrics.add_metric
         add(f"Objects{result.outcome.title()}", MetricUnit.Count, 1)
         if result.outcome is Outcome.HASHED and measurement:
             add("BytesHashed", MetricUnit.Bytes, measurement.size_bytes)
@@ -59,7 +95,7 @@ class ResultReport:
     def _log(self, result: HashResult) -> None:
         event, measurement = result.event, result.measurement
         event_bytes = None if isinstance(event, ObjectDeleted) else event.size_bytes
-        self.fates.logger.info(
+        self.logger.info(
             "object",
             bucket=event.bucket,
             key=event.key,

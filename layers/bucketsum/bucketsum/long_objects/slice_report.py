@@ -13,14 +13,14 @@ from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
-    from bucketsum.hashing.report import ResultReport
+    from bucketsum.hashing.report import Report
     from bucketsum.long_objects.slicer import SliceReport
 
 
-def publish_slice(report: SliceReport, objects: ResultReport) -> None:
+def publish_slice(report: SliceReport, objects: Report) -> None:
     """Log and count the slice; if its object has an outcome, report it through *objects*."""
     progress, measurement, created = report.progress, report.measurement, report.message.created
-    objects.fates.logger.info(
+    objects.logger.info(
         "slice",
         bucket=created.bucket,
         key=created.key,
@@ -37,7 +37,7 @@ def publish_slice(report: SliceReport, objects: ResultReport) -> None:
     )
     if measurement and progress:
         started = datetime.fromisoformat(progress.started_at).timestamp()
-        add = objects.fates.metrics.add_metric
+        add = objects.metrics.add_metric
         add("Slices", MetricUnit.Count, 1)
         add("SliceBytes", MetricUnit.Bytes, measurement.size_bytes)
         add("SliceSpeed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)

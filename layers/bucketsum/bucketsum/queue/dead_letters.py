@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import NotRetryable, Released
 
@@ -55,6 +55,17 @@ class ReceivedMessage:
     receive_count: int
     message_id: str
     queue_url: str
+
+
+def message_of(record: dict[str, Any], settings: Settings) -> ReceivedMessage:
+    """The message in a record of Lambda's SQS event."""
+    return ReceivedMessage(
+        body=record["body"],
+        receipt_handle=record["receiptHandle"],
+        receive_count=int(record["attributes"]["ApproximateReceiveCount"]),
+        message_id=record["messageId"],
+        queue_url=settings.queue_url_of(record["eventSourceARN"]),
+    )
 
 
 class DeadLetters:
