@@ -56,9 +56,8 @@ class Read:
     @property
     def problems(self) -> dict[str, str | None]:
         """Path → why there is none."""
-        return {
-            member.path: member.digest.problem for member in self.members if member.digest.problem
-        }
+        reasons = {member.path: member.digest.reason for member in self.members}
+        return {path: reason.partition(":")[0] for path, reason in reasons.items() if reason}
 
     @property
     def remarks(self) -> dict[str, tuple[str, ...]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -90,21 +90,15 @@ def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
     If two records' comments end with the file, one lies in the other's comment. Programs then
     disagree about the members, so a remark says it.
     """
-    positions = list(_end_positions(tail))
+    searched = max(0, len(tail) - _END.size + len(_END_SIGNATURE))
+    found = re.compile(re.escape(_END_SIGNATURE)).finditer(tail, 0, searched)
+    positions = [match.start() for match in found][::-1]
     fitting = [
         at for at in positions if at + _END.size + _END.unpack_from(tail, at)[-1] == len(tail)
     ]
     if fitting:
         return fitting[0], ("second-end",) if len(fitting) > 1 else ()
     return positions[0] if positions else -1, ("trailing-data",)
-
-
-def _end_positions(tail: bytes) -> Iterator[int]:
-    """Positions of the signatures of end records, the last first."""
-    at = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + 4))
-    while at >= 0:
-        yield at
-        at = tail.rfind(_END_SIGNATURE, 0, at)
 
 
 def _end64_in(tail: bytes, tail_start: int, at: int, end: EndRecord) -> EndRecord | None:

@@ -70,7 +70,10 @@ class ArchiveFile:
 
     def __init__(self, path: Path, directory: Directory, decoding: Decoding) -> None:
         self._path = path
-        self._members = _large_first(directory)
+        # Large members first, so that none is left to one thread at the end; others as they lie.
+        self._members = sorted(
+            directory.by_offset(), key=lambda each: -(each.member.compressed_bytes // _BATCH_BYTES)
+        )
         self._decoding = decoding
 
     def members(
@@ -137,13 +140,6 @@ class ArchiveFile:
             return digest_of_member(member, views, self._decoding)
         with _new_file(folder / str(get_ident()), str(member.header_offset)) as write:
             return digest_of_member(member, views, self._decoding, write)
-
-
-def _large_first(directory: Directory) -> list[Placed]:
-    """Large members first, so that none is left to one thread at the end; others as they lie."""
-    return sorted(
-        directory.by_offset(), key=lambda each: -(each.member.compressed_bytes // _BATCH_BYTES)
-    )
 
 
 def _batches(members: Iterable[Placed]) -> Iterator[list[Placed]]:

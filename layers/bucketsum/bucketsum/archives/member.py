@@ -141,6 +141,4 @@ def digest_of_member(
 
 def unreadable(member: Member, error: MemberUnreadable, size_bytes: int = 0) -> MemberDigest:
     """The result of a member that cannot be read, of which *size_bytes* came out."""
-    return MemberDigest(
-        member, size_bytes, problem=error.problem, reason=f"{error.problem}: {error}"
-    )
+    return MemberDigest(member, size_bytes, reason=f"{error.problem}: {error}")

@@ -119,7 +119,6 @@ class MemberDigest:
     member: Member
     size_bytes: int
     sha1: str | None = None
-    problem: Problem | None = None
     reason: str | None = None
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-_BEGINNING: Final = '{"backfill":'
-
 
 def is_listed(body: str) -> bool:
     """Whether a message holds listed objects; a cold start imports only this backfill module."""
-    return body.startswith(_BEGINNING)
+    return body.startswith('{"backfill":')

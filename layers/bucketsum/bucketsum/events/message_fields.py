@@ -53,17 +53,11 @@ def text_at(source: Mapping[str, Any], path: str) -> str:
     value = _field(source, path)
     if not isinstance(value, str) or not value:
         raise MalformedMessage(f"{path} is {shown(value)}, not a text")
-    if not _is_utf8(value):
-        raise MalformedMessage(f"{path} is {shown(value)}, which is not UTF-8")
-    return value
-
-
-def _is_utf8(text: str) -> bool:
     try:
-        text.encode()
+        value.encode()
     except UnicodeEncodeError:  # a lone surrogate, which JSON can carry and AWS cannot
-        return False
-    return True
+        raise MalformedMessage(f"{path} is {shown(value)}, which is not UTF-8") from None
+    return value
 
 
 def optional_opaque_at(source: Mapping[str, Any], path: str) -> str | None:

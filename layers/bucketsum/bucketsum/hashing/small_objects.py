@@ -122,7 +122,9 @@ class _Batch:
             while waiting or self._reading or self._read or self._writing:
                 if not self._deadline.leaves(self._deadline.last_begin_seconds):
                     break
-                while waiting and self._may_read():
+                while (
+                    waiting and len(self._reading) < READS_MAX and len(self._read) < UNRECORDED_MAX
+                ):
                     self._start_reading(*waiting.popleft())
                 while self._read and len(self._writing) < WRITES_MAX:
                     self._start_writing(self._read.popleft())
@@ -135,9 +137,6 @@ class _Batch:
         finally:
             connections.drop_all()
         return self._begun
-
-    def _may_read(self) -> bool:
-        return len(self._reading) < READS_MAX and len(self._read) < UNRECORDED_MAX
 
     def _start_reading(self, number: int, created: ObjectCreated) -> None:
         condition = if_match(created)

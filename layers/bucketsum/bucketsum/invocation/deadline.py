@@ -56,7 +56,7 @@ class Deadline:
         invocation_seconds: float = LONGEST_INVOCATION_SECONDS,
     ) -> None:
         """*remaining_seconds* returns the seconds left; *invocation_seconds* is the total."""
-        self._remaining_seconds = remaining_seconds
+        self.seconds_left = remaining_seconds
         self._invocation_seconds = invocation_seconds
 
     @classmethod
@@ -74,10 +74,6 @@ class Deadline:
         third = self._invocation_seconds / 3
         return max(STOP_BEFORE_END_SECONDS, min(LAST_BEGIN_SECONDS, third))
 
-    def seconds_left(self) -> float:
-        """Seconds until this invocation ends."""
-        return self._remaining_seconds()
-
     def require(self, seconds: float, reason: str) -> None:
         """Refuse to go on when less than *seconds* are left.
 
@@ -89,11 +85,11 @@ class Deadline:
 
     def leaves(self, seconds: float) -> bool:
         """Whether at least *seconds* are left."""
-        return self._remaining_seconds() >= seconds
+        return self.seconds_left() >= seconds
 
     def allows_slow_reading(self, size_bytes: int, memory_mb: int) -> bool:
         """Whether even a slow reader reads *size_bytes* in time, with *memory_mb* of memory."""
-        return size_bytes <= slowly_read_bytes(self._remaining_seconds(), memory_mb)
+        return size_bytes <= slowly_read_bytes(self.seconds_left(), memory_mb)
 
     def invocation_is_too_short(self, size_bytes: int, memory_mb: int) -> bool:
         """Whether a slow reader might not read *size_bytes* in an invocation of its own."""
@@ -101,7 +97,7 @@ class Deadline:
 
     def guard(self, chunks: Iterable[bytes], size_bytes: int) -> GuardedChunks:
         """Yield *chunks*, *size_bytes* in total, until time runs out."""
-        return GuardedChunks(chunks, size_bytes, self._remaining_seconds)
+        return GuardedChunks(chunks, size_bytes, self.seconds_left)
 
 
 class GuardedChunks:
@@ -122,13 +118,9 @@ class GuardedChunks:
         Raises:
             OutOfTime: It could not; the text says how much was read.
         """
-        chunks = iter(self._chunks)
         slowest_seconds = 0.0
-        while True:
-            before = self._remaining_seconds()
-            chunk = next(chunks, None)
-            if chunk is None:
-                return
+        before = self._remaining_seconds()
+        for chunk in self._chunks:
             left = self._remaining_seconds()
             slowest_seconds = max(slowest_seconds, before - left)
             if left < max(STOP_BEFORE_END_SECONDS, 2 * slowest_seconds):
@@ -139,6 +131,7 @@ class GuardedChunks:
                 )
             self._read_bytes += len(chunk)
             yield chunk
+            before = self._remaining_seconds()
 
     def allow_members(self) -> bool:
         """Whether there is time for an archive's members, and after them for its other chunks.

@@ -18,6 +18,8 @@ than the chance of reading the object twice.
 STREAMS_MAX: Final = 16
 """Most connections that may read one object."""
 
+_SEVERAL_FROM_MB: Final = 512
+_MANY_FROM_MB: Final = 1024
 _MIB: Final = 1024 * 1024
 
 
@@ -51,21 +53,6 @@ class ReadPlan:
     def stream_count(self) -> StreamCount:
         """The number of streams while one object is read."""
         return StreamCount(self.streams, self.part_bytes, self.rule)
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """Initial connections and part size for memory sizes of *from_memory_mb* and more."""
-
-    from_memory_mb: int
-    streams: int
-    part_bytes: int
-
-
-_STEPS: Final = (
-    _Step(1024, 12, 8 * _MIB),
-    _Step(512, 4, 12 * _MIB),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +96,7 @@ class ReadPolicy:
     def _widest(self) -> ReadPlan:
         if self.count is not None:
             return ReadPlan(self.count, self.chunk_bytes)
-        for step in _STEPS:
-            if self.memory_mb >= step.from_memory_mb:
-                rule = StreamRule(self.memory_mb, step.streams, step.part_bytes)
-                return ReadPlan(step.streams, step.part_bytes, rule)
-        return ReadPlan()
+        if self.memory_mb < _SEVERAL_FROM_MB:
+            return ReadPlan()
+        streams, part_bytes = (12, 8 * _MIB) if self.memory_mb >= _MANY_FROM_MB else (4, 12 * _MIB)
+        return ReadPlan(streams, part_bytes, StreamRule(self.memory_mb, streams, part_bytes))
