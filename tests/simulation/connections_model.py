@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.hashing.row_requests import PutItemRequests
+from bucketsum.hashing.network import PutItemRequests
 from bucketsum.s3.curl_connections import Transfer
 
 if TYPE_CHECKING:

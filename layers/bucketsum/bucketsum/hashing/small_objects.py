@@ -17,10 +17,10 @@ from botocore.exceptions import BotoCoreError
 
 from bucketsum.digest import RunningDigest
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.network import is_written
 from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.hashing.result import ReadObject
-from bucketsum.hashing.row_requests import is_written
 from bucketsum.measure import Measurement
 from bucketsum.s3.get_object import if_match
 from bucketsum.s3.response_head import ResponseHead
