@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
+from uuid import UUID
 
 import boto3
 
@@ -158,7 +159,6 @@ def _sns(message: str) -> dict[str, Any]:
 def _message(generated: Mapping[str, Any], name: str, body: str) -> dict[str, Any]:
     """A message with its own ID: a batch's failures are reported by ID."""
     sent_ms = int(objects.WHEN.timestamp() * 1000) + 400
-    digest = hashlib.shake_128(name.encode()).hexdigest(16)
     attributes = {
         **generated["attributes"],
         "SentTimestamp": str(sent_ms),
@@ -166,9 +166,7 @@ def _message(generated: Mapping[str, Any], name: str, body: str) -> dict[str, An
     }
     return {
         **generated,
-        "messageId": "-".join(
-            (digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:])
-        ),
+        "messageId": str(UUID(bytes=hashlib.shake_128(name.encode()).digest(16))),
         "body": body,
         "md5OfBody": objects.md5(body.encode()).hex(),
         "attributes": attributes,

@@ -44,7 +44,8 @@ _HERE: Final = Path(__file__).parent
 _LOCK: Final = "requirements.lock"
 _MANIFEST: Final = "layer.json"
 _USAGE: Final = "usage: build.py FOLDER, or build.py --check FOLDER"
-_CURL: Final = "pycurl"
+_SYSTEMS: Final = ("manylinux2014", "manylinux_2_28")
+"""Systems that wheels may be built for, the preferred first."""
 
 _PIP: Final = (
     sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
@@ -101,13 +102,11 @@ class WheelSet:
     Attributes:
         version: Of Python, such as 3.13.
         architecture: As in a wheel's name, such as aarch64.
-        platforms: Tags of the systems that wheels may be built for, the preferred first.
         requirements: Exact versions, such as ``isal==1.9.1``.
     """
 
     version: str
     architecture: str
-    platforms: tuple[str, ...]
     requirements: tuple[str, ...]
 
 
@@ -115,9 +114,8 @@ def wheel_sets() -> Iterator[WheelSet]:
     """Yield all that is to be installed; `KNOWN_GAPS` are left out."""
     pins = pins_in(_HERE / "requirements-binary.txt").items()
     for version, architecture in itertools.product(RUNTIMES, ARCHITECTURES):
-        platforms = (f"manylinux2014_{architecture}", f"manylinux_2_28_{architecture}")
         wanted = tuple(pin for name, pin in pins if (version, name) not in KNOWN_GAPS)
-        yield WheelSet(version, architecture, platforms, wanted)
+        yield WheelSet(version, architecture, wanted)
 
 
 def install_pure(target: Path) -> None:
@@ -136,7 +134,7 @@ def install_pure(target: Path) -> None:
 def install_wheels(wheels: WheelSet, part: Path) -> list[str]:
     """Install *wheels* into the empty folder *part*, and return those that could be installed."""
     options = ["--implementation", "cp", "--python-version", wheels.version]
-    options += [f"--platform={platform}" for platform in wheels.platforms]
+    options += [f"--platform={system}_{wheels.architecture}" for system in _SYSTEMS]
     if _pip(part, options, wheels.requirements):
         return list(wheels.requirements)
     return [pin for pin in wheels.requirements if _pip(part, options, [pin])]
@@ -147,7 +145,7 @@ def place(part: Path, target: Path, version: str) -> None:
     shutil.rmtree(part / "curl", ignore_errors=True)  # pycurl's old module, unused
     site = target / f"lib/python{version}/site-packages"
     for entry in part.iterdir():
-        folder = target if entry.name.startswith(_CURL) else site
+        folder = target if entry.name.startswith("pycurl") else site
         folder.mkdir(parents=True, exist_ok=True)
         if entry.is_dir():
             shutil.copytree(entry, folder / entry.name, dirs_exist_ok=True)

@@ -25,9 +25,7 @@ def use_raw_batch_write(client: ClientMeta) -> None:
     botocore does not speak JSON to DynamoDB.
     """
     model = client.service_model
-    if (
-        getattr(model, "resolved_protocol", model.protocol) != "json"
-    ):  # older botocores know a single protocol
+    if getattr(model, "resolved_protocol", model.protocol) != "json":  # older ones know but one
         return
     events = client.events
     events.register(f"provide-client-params.{_OPERATION}", _show_first_row, f"{_ALL}-shown")

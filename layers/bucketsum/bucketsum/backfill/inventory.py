@@ -206,14 +206,7 @@ class InventoryReader:
             raise BadInventory(f"{shown(file)} is not a whole CSV file in gzip: {error}") from error
 
     def _rows(self, file: str) -> Iterator[dict[str, str]]:
-        """The rows of a file by their columns.
-
-        Raises:
-            BadInventory: It is no CSV file in gzip, not the manifest's file, or a row has other
-                columns.
-            ClientError: S3 refused.
-            EOFError: Its end did not come.
-        """
+        """The rows of a file by their columns; raises EOFError if its end did not come."""
         if (listed := self._files.get(file)) is None:
             raise BadInventory(f"the manifest does not list {shown(file)} any more")
         response = self._s3.get_object(Bucket=self._manifest.bucket, Key=file)
@@ -236,11 +229,7 @@ class InventoryReader:
         body.require_equal()
 
     def _listed_object(self, file: str, number: int, row: dict[str, str]) -> ObjectCreated | None:
-        """Return the object in row *number*; None if the backfill leaves it out.
-
-        Raises:
-            BadInventory: The row describes no object.
-        """
+        """Return the object in row *number*; None if the backfill leaves it out."""
         if (bucket := row.get("Bucket", self._backfill.bucket)) != self._backfill.bucket:
             raise BadInventory(f"row {number} of {shown(file)} is of the bucket {shown(bucket)}")
         if row.get("IsDeleteMarker") == _TRUE:

@@ -59,10 +59,11 @@ class ListedBatchHasher:
             return
         hasher = _ListedHasher(self.hasher, self.small, records)
         for result in BatchHasher(hasher, self.settings, _parsed).handle(messages, deadline):
-            if failed := cast(
-                "list[ObjectCreated]", result.failed_events
-            ):  # `_parsed` has no others
-                result.received = _message_of(failed, result.received)
+            failed = cast("list[ObjectCreated]", result.failed_events)  # `_parsed` has no others
+            if failed:
+                backfill_id = listed_objects_in(result.received.body).backfill_id
+                body = body_of(backfill_id, failed)  # so that a dead letter names no others
+                result.received = replace(result.received, body=body)
             yield result
 
     def count(self, results: Iterable[MessageResult], logger: Logger) -> None:
@@ -156,12 +157,6 @@ def _time(listed: ObjectCreated, row: Row) -> str:
 
 def _parsed(body: str) -> Sequence[ObjectCreated]:
     return listed_objects_in(body).objects
-
-
-def _message_of(failed: list[ObjectCreated], received: ReceivedMessage) -> ReceivedMessage:
-    """Return the message with only the *failed* objects, so that a dead letter names no others."""
-    backfill_id = listed_objects_in(received.body).backfill_id
-    return replace(received, body=body_of(backfill_id, failed))
 
 
 def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:

@@ -12,7 +12,7 @@ from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import decoded, encoded
-from bucketsum.table.condition import compared, compared_or_absent
+from bucketsum.table.condition import absent, compared
 from bucketsum.table.damage import each_read, intact
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class BackfillsTable:
     def advance(self, backfill_id: str, before: Part, after: Part) -> bool:
         """Move a part forward from *before*; returns False if another enqueuer has moved it."""
         same = compared("position", "=", before.position) & compared("done", "=", before.done)
-        same &= compared_or_absent("version", before.version)
+        version = before.version
+        same &= absent("version") if version is None else compared("version", "=", version)
         try:
             self._dynamodb.put_item(
                 TableName=self._table,

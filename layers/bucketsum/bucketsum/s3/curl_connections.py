@@ -126,32 +126,31 @@ class Connections:
         transfer; without *receive*, the body waits in the transfer's `pieces`. A response that
         announces more than *bytes_max* bytes ends after its headers; 0 is no limit.
         """
-        handle = self._idle.pop() if self._idle else self._new_handle()
-        handle.setopt(pycurl.HTTPGET, 1)
-        handle.setopt(pycurl.TIMEOUT_MS, 0)
-        handle.setopt(pycurl.LOW_SPEED_LIMIT, 1 if receive else 0)
-        handle.setopt(pycurl.MAXFILESIZE_LARGE, bytes_max)
-        return self._start(handle, url, headers, receive)
+        return self._start((pycurl.HTTPGET, 1), url, headers, receive, bytes_max=bytes_max)
 
     def post(
         self, url: str, headers: Iterable[str], body: bytes, timeout_seconds: float
     ) -> Transfer:
         """Start a POST of *body*, which ends after *timeout_seconds* at the latest."""
-        handle = self._idle.pop() if self._idle else self._new_handle()
-        handle.setopt(pycurl.POSTFIELDS, body)
-        handle.setopt(pycurl.TIMEOUT_MS, round(timeout_seconds * 1000))
-        handle.setopt(pycurl.LOW_SPEED_LIMIT, 0)
-        handle.setopt(pycurl.MAXFILESIZE_LARGE, 0)
-        return self._start(handle, url, headers, None)
+        timeout_ms = round(timeout_seconds * 1000)
+        return self._start((pycurl.POSTFIELDS, body), url, headers, timeout_ms=timeout_ms)
 
     def _start(
         self,
-        handle: pycurl.Curl,
+        request: tuple[int, int | bytes],
         url: str,
         headers: Iterable[str],
-        receive: Callable[[bytes], object] | None,
+        receive: Callable[[bytes], object] | None = None,
+        *,
+        timeout_ms: int = 0,
+        bytes_max: int = 0,
     ) -> Transfer:
+        handle = self._idle.pop() if self._idle else self._new_handle()
         transfer = Transfer(handle)
+        handle.setopt(*request)
+        handle.setopt(pycurl.TIMEOUT_MS, timeout_ms)
+        handle.setopt(pycurl.LOW_SPEED_LIMIT, 1 if receive else 0)
+        handle.setopt(pycurl.MAXFILESIZE_LARGE, bytes_max)
         handle.setopt(pycurl.URL, url)
         handle.setopt(pycurl.PROXY, self._config.proxy_of(url))
         handle.unsetopt(pycurl.HTTPHEADER)  # an empty list would leave those of an earlier request
@@ -165,15 +164,14 @@ class Connections:
     def drop(self, transfer: Transfer) -> None:
         """End *transfer*. Its connection stays open if all bytes have come, else it is closed."""
         handle = transfer.handle
-        if (
-            self._running.get(handle) is transfer
-        ):  # else it has ended, and its handle serves another
-            del self._running[handle]
-            self._multi.remove_handle(handle)
-            transfer.seen_bytes, transfer.ended = transfer.received_bytes, True
-            handle.setopt(pycurl.HEADERFUNCTION, _ignore)  # an idle handle must not keep the
-            handle.setopt(pycurl.WRITEFUNCTION, _ignore)  # transfer's bytes in memory
-            self._idle.append(handle)
+        if self._running.get(handle) is not transfer:
+            return  # it has ended, and its handle serves another
+        del self._running[handle]
+        self._multi.remove_handle(handle)
+        transfer.seen_bytes, transfer.ended = transfer.received_bytes, True
+        handle.setopt(pycurl.HEADERFUNCTION, _ignore)  # an idle handle must not keep the
+        handle.setopt(pycurl.WRITEFUNCTION, _ignore)  # transfer's bytes in memory
+        self._idle.append(handle)
 
     def advance(self) -> list[Transfer]:
         """Receive the bytes that have come for every transfer; returns those that have ended."""

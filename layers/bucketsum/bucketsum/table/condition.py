@@ -45,11 +45,6 @@ def compared(name: str, operator: str, value: str | int) -> Condition:
     return Condition(expression, {f"#{name}": name}, {f":{name}": attribute_of(value, "")})
 
 
-def compared_or_absent(name: str, value: str | None) -> Condition:
-    """Require that the attribute *name* equals *value*, or is absent if *value* is None."""
-    return absent(name) if value is None else compared(name, "=", value)
-
-
 def absent(name: str) -> Condition:
     """Require that there is no attribute *name*."""
     return Condition(f"attribute_not_exists(#{name})", {f"#{name}": name}, {})
