@@ -65,15 +65,21 @@ class Report:
             )
             fate = fate_of(failure)
         self.metrics.add_metric(f"Messages{fate.title().replace('-', '')}", MetricUnit.Count, 1)
-        fields: dict[str, Any] = {
-            "message_id": message.message_id,
-            "receive_count": message.receive_count,
-        }
         if isinstance(failure, Released) and fate is Fate.RELEASED:
-            self.logger.info("message released", seconds=failure.seconds, **fields)
+            self.logger.info(
+                "message released",
+                seconds=failure.seconds,
+                message_id=message.message_id,
+                receive_count=message.receive_count,
+            )
         else:
             self.logger.error(
-                "message %s", fate, exc_info=failure, body=message.body[:2000], **fields
+                "message %s",
+                fate,
+                exc_info=failure,
+                body=message.body[:2000],
+                message_id=message.message_id,
+                receive_count=message.receive_count,
             )
         return fate is Fate.DEAD_LETTERED
 

@@ -21,5 +21,6 @@ def log_layer(logger: Logger) -> None:
         return
     missing = document["missing"]
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    log = logger.warning if missing else logger.info
-    log("layer", missing_wheels=missing, has_bytecode=version in document["bytecode"])
+    (logger.warning if missing else logger.info)(
+        "layer", missing_wheels=missing, has_bytecode=version in document["bytecode"]
+    )
