@@ -73,7 +73,7 @@ class FakeSource:
         self.opened.append(created)
         if self.refusal:
             raise self.refusal
-        return OpenObject(len(CONTENT), "its-etag", created.version_id, self._chunks())
+        return OpenObject(len(CONTENT), "its-etag", self._chunks())
 
     def _chunks(self) -> Generator[bytes]:
         try:

@@ -66,7 +66,6 @@ class Settings:
     """Settings of the hasher, as deployed.
 
     Attributes:
-        digests_table: Name of the table of digests.
         arrivals_queue_url: Queue of object-created messages.
         dead_letter_queue_url: Queue for messages that no retry can help.
         max_receives: Receives after which SQS itself dead-letters a message; 1 to 1,000.

@@ -53,7 +53,7 @@ class FakeS3:
         if created.etag in self.missed:
             raise ObjectGone("deleted")
         content = (created.etag or "").encode()
-        return OpenObject(len(content), created.etag or "", created.version_id, _chunks(content))
+        return OpenObject(len(content), created.etag or "", _chunks(content))
 
 
 def _chunks(content: bytes) -> Generator[bytes]:

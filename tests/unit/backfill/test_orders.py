@@ -115,7 +115,7 @@ class Bucket:
         if hashlib.md5(self.content).hexdigest() != created.etag:
             raise ObjectSuperseded("overwritten")
         self.reads.append(created.etag)
-        return OpenObject(len(self.content), created.etag, None, self._chunks(self.content))
+        return OpenObject(len(self.content), created.etag, self._chunks(self.content))
 
     def _chunks(self, content: bytes) -> Generator[bytes]:
         yield content

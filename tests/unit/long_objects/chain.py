@@ -146,7 +146,7 @@ class Chain:
             raise ObjectGone("NoSuchKey")
         if etag != created.etag:
             raise ObjectSuperseded("PreconditionFailed")
-        return OpenObject(len(content) - offset, etag, None, self._chunks(content, offset))
+        return OpenObject(len(content) - offset, etag, self._chunks(content, offset))
 
     def _chunks(self, content: bytes, offset: int) -> Generator[bytes]:
         for start in range(offset, len(content), self._chunk_bytes):

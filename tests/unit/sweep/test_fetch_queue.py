@@ -65,7 +65,7 @@ class FakeSource:
     def open(self, item: Item) -> OpenObject:
         """Its chunks."""
         self.opened.append(item.name)
-        return OpenObject(item.size_bytes, "", None, self._chunks(item))
+        return OpenObject(item.size_bytes, "", self._chunks(item))
 
     def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
         """Its chunks, and ranges of it."""

@@ -46,10 +46,7 @@ class LimitCounter:
     def add(self, piece_bytes: int, member_bytes: int, consumed_bytes: int) -> None:
         """Count a piece that came out of a member.
 
-        Args:
-            piece_bytes: Size of the piece.
-            member_bytes: Output of the member so far, with the piece.
-            consumed_bytes: Input of the member's decoder so far.
+        *member_bytes* is its output so far, with the piece, *consumed_bytes* its decoder's input.
 
         Raises:
             ArchiveStopped: More came out than is allowed, or time is up.

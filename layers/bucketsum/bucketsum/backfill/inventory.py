@@ -234,17 +234,18 @@ class InventoryReader:
             raise BadInventory(f"row {number} of {shown(file)} is of the bucket {shown(bucket)}")
         if row.get("IsDeleteMarker") == _TRUE:
             return None
-        latest = row.get("IsLatest", _TRUE) == _TRUE
         try:
             listed = _object_of(self._backfill.bucket, row)
         except (MalformedMessage, ValueError) as error:
             raise BadInventory(
                 f"row {number} of {shown(file)} is not valid: {error}"[:300]
             ) from error
-        chosen = latest or self._backfill.all_versions
-        if row.get("StorageClass") in ARCHIVED and not self._backfill.archived:
-            chosen = False
-        return listed if chosen and listed.key.startswith(self._backfill.prefix or "") else None
+        chosen = (
+            (row.get("IsLatest", _TRUE) == _TRUE or self._backfill.all_versions)
+            and (row.get("StorageClass") not in ARCHIVED or self._backfill.archived)
+            and listed.key.startswith(self._backfill.prefix or "")
+        )
+        return listed if chosen else None
 
 
 def _object_of(bucket: str, row: dict[str, str]) -> ObjectCreated:

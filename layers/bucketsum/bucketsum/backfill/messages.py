@@ -38,7 +38,6 @@ class ListedObjects:
     """Objects of one message, as a listing describes them.
 
     Attributes:
-        backfill_id: The backfill that listed them.
         objects: They; their sequencer is `NO_SEQUENCER`, their time is S3's LastModified.
     """
 

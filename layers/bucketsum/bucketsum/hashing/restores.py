@@ -34,23 +34,17 @@ def hash_restored(
     record = table.records_at([row_key]).get(row_key)
     if isinstance(record, DamagedRow):
         raise record
+    version = restored.bucket, restored.key, restored.version_id
     if record is None:
-        created = _created(restored, NO_SEQUENCER, restored.event_time)
+        content = restored.etag, restored.size_bytes
+        created = ObjectCreated(*version, *content, NO_SEQUENCER, restored.event_time)
     elif (
         isinstance(record, Row)
         and record.status is Status.UNREADABLE
         and (None in (record.etag, restored.etag) or record.etag == restored.etag)
     ):
-        created = replace(
-            _created(restored, record.sequencer, record.arrived_at),
-            etag=record.etag,
-            size_bytes=record.size_bytes,
-        )
+        content = record.etag, record.size_bytes
+        created = ObjectCreated(*version, *content, record.sequencer, record.arrived_at)
     else:
         return HashResult(restored, Outcome.UNCHANGED)
     return replace(hasher.hash(created, deadline), event=restored)
-
-
-def _created(restored: ObjectRestored, sequencer: str, event_time: str) -> ObjectCreated:
-    version = restored.bucket, restored.key, restored.version_id
-    return ObjectCreated(*version, restored.etag, restored.size_bytes, sequencer, event_time)

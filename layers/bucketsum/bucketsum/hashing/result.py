@@ -39,8 +39,6 @@ class ReadObject:
 
     Attributes:
         etag: Entity tag of the object that was read, without quotes.
-        measurement: Bytes and seconds of the reading.
-        streams: Number of connections that read it.
     """
 
     created: ObjectCreated

@@ -44,7 +44,6 @@ class BotocoreReader:
         return OpenObject(
             size_bytes=response["ContentLength"],
             etag=etag,
-            version_id=response.get("VersionId"),
             chunks=self._chunks(
                 request_for(created, etag), response, offset, ResumeBudget(self._pause)
             ),

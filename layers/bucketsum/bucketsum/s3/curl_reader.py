@@ -68,7 +68,6 @@ class CurlReader:
         return OpenObject(
             size_bytes=ranges.size_bytes - offset,
             etag=etag,
-            version_id=head.version_id,
             chunks=self._chunks(connections, ranges, created, etag, budget),
             streams=ranges.streams,
         )

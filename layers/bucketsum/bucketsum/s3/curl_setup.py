@@ -31,8 +31,6 @@ class _BucketUrls:
     """Signs URLs of one bucket, in the form of the first URL that botocore signed for it.
 
     Attributes:
-        signer: Signs for the bucket's Region.
-        endpoint: Serves the bucket.
         prefix: Path before an object's key.
     """
 

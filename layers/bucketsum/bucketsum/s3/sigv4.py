@@ -45,11 +45,7 @@ class Endpoint:
 
 
 class Signer:
-    """Signs requests to one service in one Region.
-
-    Attributes:
-        region: Name of the Region.
-    """
+    """Signs requests to one service in one Region."""
 
     def __init__(self, credentials: Credentials, region: str, service: str) -> None:
         """Sign with *credentials*, which botocore refreshes."""

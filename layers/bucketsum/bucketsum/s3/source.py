@@ -40,7 +40,6 @@ class OpenObject:
     Attributes:
         size_bytes: Bytes that *chunks* yields.
         etag: Entity tag of the object being read, without quotes.
-        version_id: Version being read, or None if the bucket keeps no versions.
         chunks: The bytes in order. Yields all of them or raises; can be iterated once. Close it
             if you stop early, to release its connection at once.
         streams: Number of connections that read it.
@@ -48,7 +47,6 @@ class OpenObject:
 
     size_bytes: int
     etag: str
-    version_id: str | None
     chunks: Generator[bytes]
     streams: int = 1
 

@@ -125,7 +125,6 @@ class Deletion:
 
     Attributes:
         at: Time at which S3 deleted it, ISO 8601 UTC.
-        by: Cause of the deletion.
         sequencer: Orders it among the events of the key; see `comparable_sequencer`.
         expires_at: Time at which DynamoDB removes the item, in epoch seconds; None if never.
     """
