@@ -127,11 +127,6 @@ class Settings:
             deleted_row_days=_whole(env, "DELETED_ROW_DAYS", 0, DELETED_ROW_DAYS_MAX),
         )
 
-    def queue_url_of(self, queue_arn: str) -> str:
-        """The URL of a queue beside the arrivals queue, in its account and Region."""
-        folder, _, _ = self.arrivals_queue_url.rpartition("/")
-        return f"{folder}/{queue_arn.rpartition(':')[2]}"
-
 
 def _threads(policy: ReadPolicy, room: int) -> int:
     """Number of small objects that fit into memory; `auto` reads each of them in one request."""

@@ -62,11 +62,8 @@ class Deadline:
     @classmethod
     def of(cls, context: LambdaContext) -> Self:
         """The deadline of an invocation that begins."""
-
-        def seconds_left() -> float:
-            return context.get_remaining_time_in_millis() / 1000
-
-        return cls(seconds_left, seconds_left())
+        remaining_ms = context.get_remaining_time_in_millis
+        return cls(lambda: remaining_ms() / 1000, remaining_ms() / 1000)
 
     @property
     def last_begin_seconds(self) -> float:

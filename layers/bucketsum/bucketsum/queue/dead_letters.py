@@ -58,13 +58,14 @@ class ReceivedMessage:
 
 
 def message_of(record: dict[str, Any], settings: Settings) -> ReceivedMessage:
-    """The message in a record of Lambda's SQS event."""
+    """The message in a record of Lambda's SQS event, of a queue beside the arrivals queue."""
+    folder = settings.arrivals_queue_url.rpartition("/")[0]  # its account and Region
     return ReceivedMessage(
         body=record["body"],
         receipt_handle=record["receiptHandle"],
         receive_count=int(record["attributes"]["ApproximateReceiveCount"]),
         message_id=record["messageId"],
-        queue_url=settings.queue_url_of(record["eventSourceARN"]),
+        queue_url=f"{folder}/{record['eventSourceARN'].rpartition(':')[2]}",
     )
 
 
