@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.backfill.messages import BATCH_MESSAGES, batches_of
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, events_of, why
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.aws.stack import Stack
 
-_BATCH_MESSAGES: Final = 10  # SQS's own limit
-_BATCH_BYTES: Final = 256 * 1024  # a quarter of SQS's limit; a single message may be larger
 _POLL_SECONDS: Final = 1  # a long poll queries all servers of the queue, a short poll only some
 _CHECKED_MESSAGES: Final = 1000
 _CHECK_SECONDS: Final = 60
@@ -36,7 +36,7 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadL
         with progress("{task.completed} messages", passing=True) as bar:
             task = bar.add_task("receiving", total=None)
             while len(messages) < limit:
-                most = min(_BATCH_MESSAGES, limit - len(messages))
+                most = min(BATCH_MESSAGES, limit - len(messages))
                 page = _received(sqs, stack.dead_letter_queue_url, most, hold_seconds)
                 is_last = not page.keys() - messages.keys()  # it is empty, or our own come again
                 messages |= page
@@ -86,7 +86,7 @@ def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
 
 def _release(sqs: SQSClient, queue_url: str, messages: Iterable[DeadLetter]) -> None:
     """Make them visible again; SQS refuses each deleted message, which is right."""
-    for batch in batches_of(messages):
+    for batch in batches_of(messages, attrgetter("body")):
         sqs.change_message_visibility_batch(
             QueueUrl=queue_url,
             Entries=[
@@ -94,18 +94,3 @@ def _release(sqs: SQSClient, queue_url: str, messages: Iterable[DeadLetter]) -> 
                 for n, message in enumerate(batch)
             ],
         )
-
-
-def batches_of(messages: Iterable[DeadLetter]) -> Iterator[list[DeadLetter]]:
-    """Split *messages*, in order, into batches for one request each."""
-    batch: list[DeadLetter] = []
-    batch_bytes = 0
-    for message in messages:
-        size = len(message.body.encode())
-        if batch and (len(batch) == _BATCH_MESSAGES or batch_bytes + size > _BATCH_BYTES):
-            yield batch
-            batch, batch_bytes = [], 0
-        batch.append(message)
-        batch_bytes += size
-    if batch:
-        yield batch

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from bucketsum.backfill import is_listed
+from bucketsum.backfill.messages import batches_of
 from bucketsum.long_objects.message import is_slice
-from bucketsum_cli.dead_letters.queue import batches_of
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -63,7 +64,7 @@ def _batches_by_queue(
     for message in messages:
         by_queue.setdefault(_queue_of(stack, message.body), []).append(message)
     for queue_url, of_queue in by_queue.items():
-        for batch in batches_of(of_queue):
+        for batch in batches_of(of_queue, attrgetter("body")):
             yield queue_url, batch
 
 

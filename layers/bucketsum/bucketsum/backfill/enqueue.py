@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.backfill.backfill_records import BackfillStatus, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
-from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.messages import batches_of, bodies_of
 from bucketsum.backfill.table import other_parts
 from bucketsum.errors import QueueRefused
 
@@ -39,8 +39,6 @@ PAUSE_SECONDS: Final = 5.0
 STOP_BEFORE_END_SECONDS: Final = 30.0
 """An invocation takes no further page this long before its time-out."""
 
-_BATCH_MESSAGES: Final = 10  # SQS's own limit
-_BATCH_BYTES: Final = 256 * 1024  # a quarter of SQS's limit
 _ATTEMPTS: Final = 5
 
 
@@ -68,7 +66,7 @@ class BackfillQueue:
             ClientError: SQS refused the request.
         """
         count = 0
-        for batch in _batches(bodies_of(backfill_id, objects)):
+        for batch in batches_of(bodies_of(backfill_id, objects), str):
             count += len(batch)
             self._send_batch(batch)
         return count
@@ -86,19 +84,6 @@ class BackfillQueue:
             refusal = f"{failed[0]['Code']}: {failed[0].get('Message', '')}"
             bodies = [bodies[int(error["Id"])] for error in failed]
         raise QueueRefused(f"SQS did not take {len(bodies)} messages: {refusal}")
-
-
-def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    batch_bytes = 0
-    for body in bodies:
-        if batch and (len(batch) == _BATCH_MESSAGES or batch_bytes + len(body) > _BATCH_BYTES):
-            yield batch
-            batch, batch_bytes = [], 0
-        batch.append(body)
-        batch_bytes += len(body)
-    if batch:
-        yield batch
 
 
 def reader_of(s3: S3Client, backfill: Backfill) -> PageReader:
