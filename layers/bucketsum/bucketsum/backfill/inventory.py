@@ -235,7 +235,14 @@ class InventoryReader:
         if row.get("IsDeleteMarker") == _TRUE:
             return None
         try:
-            listed = _object_of(self._backfill.bucket, row)
+            entry = {
+                "key": unquote_plus(row["Key"], errors="strict"),
+                "version_id": row.get("VersionId"),
+                "etag": row["ETag"],
+                "size_bytes": int(row["Size"]),
+                "last_modified": row["LastModifiedDate"],
+            }
+            listed = listed_object(bucket, entry)
         except (MalformedMessage, ValueError) as error:
             raise BadInventory(
                 f"row {number} of {shown(file)} is not valid: {error}"[:300]
@@ -246,16 +253,3 @@ class InventoryReader:
             and listed.key.startswith(self._backfill.prefix or "")
         )
         return listed if chosen else None
-
-
-def _object_of(bucket: str, row: dict[str, str]) -> ObjectCreated:
-    return listed_object(
-        bucket,
-        {
-            "key": unquote_plus(row["Key"], errors="strict"),
-            "version_id": row.get("VersionId"),
-            "etag": row["ETag"],
-            "size_bytes": int(row["Size"]),
-            "last_modified": row["LastModifiedDate"],
-        },
-    )

@@ -146,7 +146,11 @@ def _version(source: Mapping[str, Any], at: _Paths) -> tuple[str, str, str | Non
     """Bucket, key and version id."""
     bucket = bucket_name(text_at(source, f"{at.parent}.bucket.name"))
     key = text_at(source, f"{at.parent}.object.key")
-    key = object_key(_decoded(key) if at.key_is_encoded else key)
+    try:
+        key = unquote_plus(key, errors="strict") if at.key_is_encoded else key
+    except UnicodeDecodeError as error:
+        raise MalformedMessage(f"the key {shown(key)} does not decode to UTF-8") from error
+    key = object_key(key)
     return bucket, key, optional_opaque_at(source, f"{at.parent}.object.{at.version_id}")
 
 
@@ -154,13 +158,6 @@ def _content(source: Mapping[str, Any], at: _Paths) -> tuple[str | None, int]:
     """Entity tag and size."""
     etag = optional_opaque_at(source, f"{at.parent}.object.{at.etag}")
     return etag, size_at(source, f"{at.parent}.object.size")
-
-
-def _decoded(key: str) -> str:
-    try:
-        return unquote_plus(key, errors="strict")
-    except UnicodeDecodeError as error:
-        raise MalformedMessage(f"the key {shown(key)} does not decode to UTF-8") from error
 
 
 def _sequencer(source: Mapping[str, Any], at: _Paths) -> str:
