@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from botocore.awsrequest import AWSPreparedRequest, AWSResponse
-    from pycurl import Curl
     from xdist.remote import Producer
 
 _AWS_ENVIRONMENT: Final = {
@@ -174,9 +173,9 @@ def no_real_aws() -> Iterator[None]:
 
     start = Connections._start  # noqa: SLF001 - where all requests begin
 
-    def start_unless_aws(connections: Connections, handle: Curl, url: str, *rest: Any) -> Transfer:  # noqa: ANN401 - as they are
+    def start_unless_aws(connections: Connections, request: Any, url: str, *rest: Any) -> Transfer:  # noqa: ANN401 - as they are
         host = urlsplit(url).hostname or ""
-        return start(connections, handle, _NOBODY if host.endswith(_AWS_DOMAINS) else url, *rest)
+        return start(connections, request, _NOBODY if host.endswith(_AWS_DOMAINS) else url, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(URLLib3Session, "send", send_unless_aws)

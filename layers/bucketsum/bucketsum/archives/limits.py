@@ -69,11 +69,7 @@ class LimitCounter:
         self.require_time()
 
     def require_time(self) -> None:
-        """Refuse to go on when time is up.
-
-        Raises:
-            ArchiveStopped: It is.
-        """
+        """Raise `ArchiveStopped` if time is up."""
         if self._stopped or not self._in_time():
             raise ArchiveStopped(
                 ArchiveStatus.OUT_OF_TIME,

@@ -70,11 +70,7 @@ def listed_objects_in(body: str) -> ListedObjects:
 
 
 def listed_object(bucket: str, entry: object) -> ObjectCreated:
-    """The object of *entry*, as messages have it.
-
-    Raises:
-        MalformedMessage: As of `listed_objects_in`.
-    """
+    """The object of *entry*, as messages have it; raises the errors of `listed_objects_in`."""
     if not isinstance(entry, dict):
         raise MalformedMessage(
             f"an entry of objects is a JSON {type(entry).__name__}, not an object"

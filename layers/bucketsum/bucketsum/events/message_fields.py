@@ -1,4 +1,7 @@
-"""Fields of queue messages: each is checked, or the message is malformed."""
+"""Fields of queue messages: each is checked.
+
+All functions but `is_moment` and `shown` raise `MalformedMessage` for anything else.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,7 @@ WHOLE_MAX: Final = 2**63 - 1  # far above S3's limit, which grows, and within th
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The JSON object in *text*.
-
-    Raises:
-        MalformedMessage: It is not JSON, or not an object.
-    """
+    """The JSON object in *text*."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -45,11 +44,7 @@ def _field(source: Mapping[str, Any], path: str) -> object:
 
 
 def text_at(source: Mapping[str, Any], path: str) -> str:
-    """The text at *path*, names joined by dots.
-
-    Raises:
-        MalformedMessage: It is missing, empty, no text or not UTF-8.
-    """
+    """The text at *path*, names joined by dots; it is not empty, and UTF-8."""
     value = _field(source, path)
     if not isinstance(value, str) or not value:
         raise MalformedMessage(f"{path} is {shown(value)}, not a text")
@@ -61,11 +56,7 @@ def text_at(source: Mapping[str, Any], path: str) -> str:
 
 
 def optional_opaque_at(source: Mapping[str, Any], path: str) -> str | None:
-    """The entity tag or version id at *path*; None if it is missing or empty.
-
-    Raises:
-        MalformedMessage: It has characters that neither of them has.
-    """
+    """The entity tag or version id at *path*; None if it is missing or empty."""
     if _field(source, path) in (None, ""):
         return None
     value = text_at(source, path)
@@ -77,20 +68,12 @@ def optional_opaque_at(source: Mapping[str, Any], path: str) -> str | None:
 
 
 def size_at(source: Mapping[str, Any], path: str) -> int:
-    """The number of bytes at *path*.
-
-    Raises:
-        MalformedMessage: It is none.
-    """
+    """The number of bytes at *path*."""
     return whole_at(source, path, "a number of bytes")
 
 
 def whole_at(source: Mapping[str, Any], path: str, kind: str = "a whole number") -> int:
-    """The number at *path*, which is 0 or more; *kind* names it in the error's text.
-
-    Raises:
-        MalformedMessage: It is none.
-    """
+    """The number at *path*, which is 0 or more; *kind* names it in the error's text."""
     value = _field(source, path)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= WHOLE_MAX:
         return value
@@ -98,11 +81,7 @@ def whole_at(source: Mapping[str, Any], path: str, kind: str = "a whole number")
 
 
 def moment_at(source: Mapping[str, Any], path: str) -> str:
-    """The time at *path*, ISO 8601 in UTC.
-
-    Raises:
-        MalformedMessage: It is none.
-    """
+    """The time at *path*, ISO 8601 in UTC."""
     text = text_at(source, path)
     if not is_moment(text):
         raise MalformedMessage(f"{path} is {shown(text)}, not a moment as 2026-11-21T03:04:05Z")
@@ -119,22 +98,14 @@ def is_moment(text: str) -> bool:
 
 
 def bucket_name(name: str) -> str:
-    """*name*, if a bucket can have it.
-
-    Raises:
-        MalformedMessage: It cannot.
-    """
+    """*name*, if a bucket can have it."""
     if not _BUCKET.fullmatch(name):  # an ARN would name an access point, perhaps somebody else's
         raise MalformedMessage(f"{shown(name)} is not a bucket name")
     return name
 
 
 def object_key(key: str) -> str:
-    """*key*, if an object can have it.
-
-    Raises:
-        MalformedMessage: It is too long.
-    """
+    """*key*, if an object can have it: it is not too long."""
     size = len(key.encode())
     if size > KEY_MAX_BYTES:
         raise MalformedMessage(f"the key has {size} bytes, S3 allows {KEY_MAX_BYTES}")

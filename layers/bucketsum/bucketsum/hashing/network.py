@@ -45,17 +45,14 @@ class PutItemRequests:
         self._signer = signer
         self.url = f"{self._endpoint.url}/"
 
-    def body_of(self, row: Row) -> bytes:
-        """The body of the request that records *row*."""
-        return json.dumps(self._table.put_parameters(row)).encode()
-
-    def headers_of(self, body: bytes) -> list[str]:
-        """Signed header lines of a request with *body*.
+    def request_of(self, row: Row) -> tuple[list[str], bytes]:
+        """Signed header lines and body of the request that records *row*.
 
         Raises:
             BotoCoreError: There are no credentials.
         """
-        return self._signer.headers_of(self._endpoint, _HEADERS, body)
+        body = json.dumps(self._table.put_parameters(row)).encode()
+        return self._signer.headers_of(self._endpoint, _HEADERS, body), body
 
 
 def is_written(head: ResponseHead, body: Sequence[bytes]) -> bool:

@@ -173,9 +173,8 @@ class _Batch:
 
     def _start_writing(self, writing: _Writing) -> None:
         rows = self._network.rows
-        body = rows.body_of(hashed_row(writing.read, self._settings))
         try:
-            headers = rows.headers_of(body)
+            headers, body = rows.request_of(hashed_row(writing.read, self._settings))
         except BotoCoreError:  # as above
             return
         transfer = self._network.connections.post(rows.url, headers, body, WRITE_SECONDS)

@@ -72,11 +72,7 @@ class Deadline:
         return max(STOP_BEFORE_END_SECONDS, min(LAST_BEGIN_SECONDS, third))
 
     def require(self, seconds: float, reason: str) -> None:
-        """Refuse to go on when less than *seconds* are left.
-
-        Raises:
-            OutOfTime: With *reason*.
-        """
+        """Raise `OutOfTime`, with *reason*, if less than *seconds* are left."""
         if not self.leaves(seconds):
             raise OutOfTime(reason)
 

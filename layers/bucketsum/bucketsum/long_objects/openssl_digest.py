@@ -144,11 +144,7 @@ def _function(library: ctypes.CDLL, name: str) -> ctypes._NamedFuncPointer:
 
 
 def _verify(name: str, library: ctypes.CDLL) -> None:
-    """Check the words against the standard's vector, and a text in two halves against hashlib.
-
-    Raises:
-        LibraryMissing: The library has not these functions, or they keep their words elsewhere.
-    """
+    """Check the words against the standard's vector, and a text in two halves against hashlib."""
     algorithm = ALGORITHMS[name]
     whole = OpenSslDigest(algorithm, library)
     whole.update(b"abc" + algorithm.padding(3))

@@ -185,11 +185,7 @@ def progress_in(item: Mapping[str, Any]) -> Progress:
 
 
 def _require_sense(progress: Progress, item: Mapping[str, Any]) -> None:
-    """Check the object, its event, the offsets and times.
-
-    Raises:
-        ValueError, MalformedMessage: A field is out of range, or of another object.
-    """
+    """Check the object, its event, the offsets and times."""
     if item["entry"] != item_key(progress.row_key)["entry"]:
         raise ValueError(f"it is that of another object than {shown(progress.key)}")
     if optional_opaque_at({"etag": progress.etag}, "etag") is None:  # its message has it

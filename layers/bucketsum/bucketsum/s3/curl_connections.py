@@ -126,24 +126,23 @@ class Connections:
         transfer; without *receive*, the body waits in the transfer's `pieces`. A response that
         announces more than *bytes_max* bytes ends after its headers; 0 is no limit.
         """
-        return self._start((pycurl.HTTPGET, 1), url, headers, receive, bytes_max=bytes_max)
+        return self._start((pycurl.HTTPGET, 1), url, headers, receive, bytes_max)
 
     def post(
         self, url: str, headers: Iterable[str], body: bytes, timeout_seconds: float
     ) -> Transfer:
         """Start a POST of *body*, which ends after *timeout_seconds* at the latest."""
         timeout_ms = round(timeout_seconds * 1000)
-        return self._start((pycurl.POSTFIELDS, body), url, headers, timeout_ms=timeout_ms)
+        return self._start((pycurl.POSTFIELDS, body), url, headers, None, 0, timeout_ms)
 
     def _start(
         self,
         request: tuple[int, int | bytes],
         url: str,
         headers: Iterable[str],
-        receive: Callable[[bytes], object] | None = None,
-        *,
+        receive: Callable[[bytes], object] | None,
+        bytes_max: int,
         timeout_ms: int = 0,
-        bytes_max: int = 0,
     ) -> Transfer:
         handle = self._idle.pop() if self._idle else self._new_handle()
         transfer = Transfer(handle)

@@ -74,11 +74,7 @@ def row_of(item: Mapping[str, Any]) -> Row:
 
 
 def _require_sense(row: Row) -> None:
-    """Check the digest, and the values of which a message for a redrive is made.
-
-    Raises:
-        ValueError: One of them is none that bucketsum writes.
-    """
+    """Check the digest, and the values of which a message for a redrive is made."""
     if row.status is Status.HASHED and not _SHA1.fullmatch(row.sha1 or ""):
         raise ValueError(f"sha1 is {shown(row.sha1)}" if row.sha1 else "sha1 is missing")
     if not 0 <= row.size_bytes <= WHOLE_MAX:
