@@ -90,14 +90,7 @@ class DeadLetters:
         """
         last = message.receive_count >= self._settings.max_receives
         if isinstance(error, NotRetryable) or last:
-            reason = _fitting(_reason(error), message.body)
-            self._sqs.send_message(
-                QueueUrl=self._settings.dead_letter_queue_url,
-                MessageBody=message.body,
-                MessageAttributes={REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}}
-                if reason
-                else {},
-            )
+            self._dead_letter(message, error)
             return Fate.DEAD_LETTERED
         self._sqs.change_message_visibility(
             QueueUrl=message.queue_url,
@@ -109,6 +102,16 @@ class DeadLetters:
             ),
         )
         return fate_of(error)
+
+    def _dead_letter(self, message: ReceivedMessage, error: Exception) -> None:
+        reason = _fitting(_reason(error), message.body)
+        self._sqs.send_message(
+            QueueUrl=self._settings.dead_letter_queue_url,
+            MessageBody=message.body,
+            MessageAttributes={REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}}
+            if reason
+            else {},
+        )
 
     def _delay_seconds(self, receive_count: int) -> int:
         """Doubles with each receive; at random, up to half is subtracted, to spread retries."""
