@@ -54,12 +54,6 @@ class _Reading:
     started: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Writing:
-    number: int
-    read: ReadObject
-
-
 class SmallObjectHasher:
     """Hashes small objects; holds none of their bytes."""
 
@@ -109,8 +103,8 @@ class _Batch:
     _clock: Callable[[], float]
     _begun: dict[int, HashResult | ReadObject] = field(default_factory=dict)
     _reading: dict[Transfer, _Reading] = field(default_factory=dict)
-    _writing: dict[Transfer, _Writing] = field(default_factory=dict)
-    _read: deque[_Writing] = field(default_factory=deque)
+    _read: deque[tuple[int, ReadObject]] = field(default_factory=deque)
+    _writing: dict[Transfer, tuple[int, ReadObject]] = field(default_factory=dict)
 
     def run(
         self, objects: Iterable[tuple[int, ObjectCreated]]
@@ -127,7 +121,7 @@ class _Batch:
                 ):
                     self._start_reading(*waiting.popleft())
                 while self._read and len(self._writing) < WRITES_MAX:
-                    self._start_writing(self._read.popleft())
+                    self._start_writing(*self._read.popleft())
                 ended = connections.advance()
                 if not ended:
                     connections.wait()
@@ -154,9 +148,9 @@ class _Batch:
         if reading := self._reading.pop(transfer, None):
             self._end_reading(transfer, reading)
             return
-        writing = self._writing.pop(transfer)
+        number, read = self._writing.pop(transfer)
         if not transfer.failure and is_written(ResponseHead.of(transfer.lines), transfer.pieces):
-            self._begun[writing.number] = writing.read.result
+            self._begun[number] = read.result
 
     def _end_reading(self, transfer: Transfer, reading: _Reading) -> None:
         created = reading.created
@@ -169,13 +163,13 @@ class _Batch:
         measurement = Measurement(digest.size_bytes, self._clock() - reading.started)
         read = ReadObject(created, head.etag.strip('"'), digest, measurement)
         self._begun[reading.number] = read  # until it is written
-        self._read.append(_Writing(reading.number, read))
+        self._read.append((reading.number, read))
 
-    def _start_writing(self, writing: _Writing) -> None:
+    def _start_writing(self, number: int, read: ReadObject) -> None:
         rows = self._network.rows
         try:
-            headers, body = rows.request_of(hashed_row(writing.read, self._settings))
+            headers, body = rows.request_of(hashed_row(read, self._settings))
         except BotoCoreError:  # as above
             return
         transfer = self._network.connections.post(rows.url, headers, body, WRITE_SECONDS)
-        self._writing[transfer] = writing
+        self._writing[transfer] = number, read
