@@ -50,8 +50,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noq
             for share in shares
         ]
     deadline = Deadline.of(context)
-    queued = _ENQUEUER.enqueue(backfill, event["parts"], reader_of(_S3, backfill), deadline)
-    logger.info(
-        "queued", backfill_id=backfill.backfill_id, parts=event["parts"], objects=queued.objects
-    )
-    return event | {"parts": queued.left}
+    parts = event["parts"]
+    objects, left = _ENQUEUER.enqueue(backfill, parts, reader_of(_S3, backfill), deadline)
+    logger.info("queued", backfill_id=backfill.backfill_id, parts=parts, objects=objects)
+    return event | {"parts": left}

@@ -20,7 +20,7 @@ from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
-from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, Queued, reader_of
+from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryFile, InventoryReader, Manifest
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
@@ -177,7 +177,7 @@ def test_a_stopped_backfill_queues_nothing(world: World) -> None:
     enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url, 10), 0)
     for share in shares:
         queued = enqueuer.enqueue(BACKFILL, share, reader_of(world.s3, BACKFILL), PLENTY)
-        assert queued == Queued(0)  # with parts left, it would be invoked again
+        assert queued == (0, ())  # with parts left, it would be invoked again
 
     assert world.queued() == []
 
@@ -190,10 +190,10 @@ def test_an_invocation_without_time_leaves_its_parts(world: World) -> None:
     enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url, 21), 0)
     time = iter([900.0] * 3 + [0.0] * 9)
     page = reader_of(world.s3, BACKFILL)
-    queued = enqueuer.enqueue(BACKFILL, parts, page, Deadline(time.__next__))
-    assert 0 < queued.objects < len(KEYS)
-    assert queued.left == tuple(parts[-len(queued.left) :])
-    assert enqueuer.enqueue(BACKFILL, queued.left, page, PLENTY).left == ()
+    objects, left = enqueuer.enqueue(BACKFILL, parts, page, Deadline(time.__next__))
+    assert 0 < objects < len(KEYS)
+    assert left == parts[-len(left) :]
+    assert enqueuer.enqueue(BACKFILL, left, page, PLENTY)[1] == ()
 
 
 @pytest.mark.parametrize(("concurrency", "most"), [(2, 5_000), (10, 6_000), (1000, 600_000)])

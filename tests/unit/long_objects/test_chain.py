@@ -32,10 +32,10 @@ from bucketsum.events.object_events import DeletedBy, ObjectCreated
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects import portable_digest
-from bucketsum.long_objects.long_object_rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
+from bucketsum.long_objects.progress_table import MEMBERS_NOT_READ
 from bucketsum.long_objects.slicer import SliceOutcome, slice_bytes_in
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable

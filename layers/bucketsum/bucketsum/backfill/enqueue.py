@@ -102,14 +102,6 @@ def reader_of(s3: S3Client, backfill: Backfill) -> PageReader:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
-    """The objects that an invocation queued, and the parts that the next one goes on with."""
-
-    objects: int
-    left: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Enqueuer:
     """Queues the objects of backfills.
 
@@ -123,12 +115,15 @@ class Enqueuer:
 
     def enqueue(
         self, backfill: Backfill, numbers: Sequence[int], next_page: PageReader, deadline: Deadline
-    ) -> Queued:
+    ) -> tuple[int, Sequence[int]]:
         """Queue the objects of some parts until they are done, or the invocation's time is over.
 
         The position is saved after the messages are sent: if this is interrupted, a page is sent
         again, and the hasher skips what is recorded. No part is left if the backfill was stopped or
         another enqueuer has the part. The reason of an error is kept in the part's item.
+
+        Returns:
+            The number of queued objects, and the parts that the next invocation goes on with.
 
         Raises:
             DamagedItem: A part is missing.
@@ -142,7 +137,7 @@ class Enqueuer:
             part = parts[number]
             while not part.done and deadline.leaves(STOP_BEFORE_END_SECONDS):
                 if not self._is_running(backfill):
-                    return Queued(queued)
+                    return queued, ()
                 if self.queue.is_full():
                     time.sleep(self.pause_seconds)
                     continue
@@ -154,14 +149,14 @@ class Enqueuer:
                         self.table.advance(backfill.backfill_id, part, failed)
                     raise
                 if moved is None:  # another enqueuer has this part
-                    return Queued(queued)
+                    return queued, ()
                 added = moved.objects - part.objects
                 queued += added
                 budget = None if budget is None else budget - added
                 part = moved
             if not part.done:
-                return Queued(queued, tuple(numbers[place:]))
-        return Queued(queued)
+                return queued, numbers[place:]
+        return queued, ()
 
     def _parts(self, backfill_id: str, numbers: Sequence[int]) -> dict[int, Part]:
         parts = {part.number: part for part in self.table.parts(backfill_id)}
