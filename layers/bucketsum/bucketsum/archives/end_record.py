@@ -91,8 +91,8 @@ def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
     disagree about the members, so a remark says it.
     """
     searched = max(0, len(tail) - _END.size + len(_END_SIGNATURE))
-    found = re.compile(re.escape(_END_SIGNATURE)).finditer(tail, 0, searched)
-    positions = [match.start() for match in found][::-1]
+    signatures = re.compile(re.escape(_END_SIGNATURE)).finditer(tail, 0, searched)
+    positions = [match.start() for match in signatures][::-1]  # the last first
     fitting = [
         at for at in positions if at + _END.size + _END.unpack_from(tail, at)[-1] == len(tail)
     ]
