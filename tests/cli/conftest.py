@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import Protocol
+
+    SleepReplacer = Callable[[Callable[[float], object]], None]
 
     class Run(Protocol):
         """Runs the command with these arguments; *answer* is what the person types."""
@@ -51,6 +54,20 @@ class Ended:
         """The exit status says that it could not be done, and stderr has each of *reasons*."""
         assert self.status == 2
         assert [reason for reason in reasons if reason not in self.err] == [], self.err
+
+
+@pytest.fixture
+def replace_sleep(monkeypatch: pytest.MonkeyPatch) -> SleepReplacer:
+    """Replaces `time.sleep` in this thread: those of earlier tests may still sleep, and must."""
+    sleep, this_thread = time.sleep, threading.get_ident()
+
+    def replace(pause: Callable[[float], object]) -> None:
+        def here(seconds: float) -> None:
+            (pause if threading.get_ident() == this_thread else sleep)(seconds)
+
+        monkeypatch.setattr(time, "sleep", here)
+
+    return replace
 
 
 @pytest.fixture(autouse=True)

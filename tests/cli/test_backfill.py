@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -20,7 +19,7 @@ from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
 from bucketsum_cli.backfill.views import print_estimate, time_text
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Run
+    from tests.cli.conftest import Run, SleepReplacer
 
     from bucketsum_cli.aws.stack import Stack
 
@@ -243,7 +242,7 @@ def test_a_damaged_backfill_is_shown_among_the_others(
 
 
 def test_a_backfill_is_waited_for(
-    run: Run, executions: dict[str, Any], monkeypatch: pytest.MonkeyPatch, stack: Stack
+    run: Run, executions: dict[str, Any], replace_sleep: SleepReplacer, stack: Stack
 ) -> None:
     """`--wait` ends when all queued objects are done; `last` is the newest backfill."""
     table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
@@ -258,7 +257,7 @@ def test_a_backfill_is_waited_for(
             assert table.end(backfill, BackfillStatus.QUEUED, "2026-11-21T10:00:00.000Z")
         table.count(backfill, Tally(hashed=1, invocations=1))
 
-    monkeypatch.setattr(time, "sleep", hashes)
+    replace_sleep(hashes)
     ended = run("backfill", BUCKET, "--yes", "--wait", "--json")
     assert ended.status == 0, ended.err
     assert (ended.document["progress"]["state"], next(looks)) == ("done", 2)
@@ -269,14 +268,14 @@ def test_a_backfill_is_waited_for(
 
 @pytest.mark.usefixtures("executions")
 def test_after_ctrl_c_a_waiting_person_knows_that_the_backfill_goes_on(
-    run: Run, monkeypatch: pytest.MonkeyPatch, stack: Stack
+    run: Run, replace_sleep: SleepReplacer, stack: Stack
 ) -> None:
     """Only the bar ends; the hint names the command that stops the backfill."""
 
     def interrupt(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(time, "sleep", interrupt)
+    replace_sleep(interrupt)
     ended = run("backfill", BUCKET, "--yes", "--wait")
     newest = next(BackfillsTable(stack.client("dynamodb"), "BackfillsTableName").backfills())
     assert isinstance(newest, Backfill)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 log_messages = importlib.import_module("bucketsum_cli.commands.local.logs").log_messages
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Run
+    from tests.cli.conftest import Run, SleepReplacer
 
 PAGE = 5
 
@@ -51,9 +51,7 @@ def test_every_event_is_shown_once(texts: list[str]) -> None:
     assert list(log_messages(stack, follow=False)) == [text for _, text in sorted(events)]
 
 
-def test_following_shows_what_is_added_and_asks_for_little(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_following_shows_what_is_added_and_asks_for_little(replace_sleep: SleepReplacer) -> None:
     """A poll without news fetches only the events of the last millisecond."""
     stack: Any = Events(at_distinct_times([f"old {number:02}" for number in range(30)]))
     additions = iter([[], [(20, "new")], [(20, "new"), (21, "newer")], []])
@@ -66,7 +64,7 @@ def test_following_shows_what_is_added_and_asks_for_little(
             raise KeyboardInterrupt
         stack.events += addition
 
-    monkeypatch.setattr("time.sleep", pause)
+    replace_sleep(pause)
     shown: list[str] = []
     with pytest.raises(KeyboardInterrupt):
         shown.extend(log_messages(stack, follow=True))

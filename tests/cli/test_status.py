@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -23,7 +22,7 @@ from bucketsum_cli.stacks.status import stack_status
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.cli.conftest import Run
+    from tests.cli.conftest import Run, SleepReplacer
 
     from bucketsum_cli.aws.stack import Stack
 
@@ -230,7 +229,7 @@ def test_disabled_mapping_is_a_negative_result(
 
 @pytest.mark.usefixtures("watched")
 def test_watch_shows_it_again_until_ctrl_c(
-    run: Run, monkeypatch: pytest.MonkeyPatch, terminal: Callable[[int], None]
+    run: Run, replace_sleep: SleepReplacer, terminal: Callable[[int], None]
 ) -> None:
     """Every so many seconds, on a terminal and in a pipe; Ctrl-C is the way to end it."""
 
@@ -240,7 +239,7 @@ def test_watch_shows_it_again_until_ctrl_c(
             raise KeyboardInterrupt
 
     pauses: list[float] = []
-    monkeypatch.setattr(time, "sleep", pause)
+    replace_sleep(pause)
     ended = run("status", "--watch", "5")
     assert (ended.status, ended.out.count("oldest waiting"), pauses) == (0, 2, [5, 5])
     terminal(100)
