@@ -50,7 +50,7 @@ def test_an_option_takes_the_names_and_the_numbers_of_its_parameter(
 ) -> None:
     """Numbers are numbers in the input, also of a parameter whose default is a name."""
     options = "--workload unzip --object-size 100MB --mode tmp --archive-threads auto,4 --yes"
-    run("tune", "run", *AXES, *options.split())
+    run("tune", "run", *AXES, *options.split(), "--no-wait")
     assert state_machine.inputs[0]["archive_threads"] == ["auto", 4]
 
 
@@ -72,7 +72,9 @@ def test_yes_is_asked_for_and_starts_what_the_options_say(
     run: Run, state_machine: StateMachine
 ) -> None:
     """Options become the fields of the input that any other client would send."""
-    ended = run("tune", "run", *AXES, "--runs", 5, "--strategy", "fastest", answer="y\n")
+    ended = run(
+        "tune", "run", *AXES, "--runs", 5, "--strategy", "fastest", "--no-wait", answer="y\n"
+    )
     assert ended.status == 0
     assert state_machine.inputs == [
         {
@@ -212,7 +214,7 @@ def test_an_error_in_an_option_names_the_option_beside_a_file(
     file.write_text(json.dumps({"object_bytes": [1_000_000], "chunk_bytes": [65_536]}))
     run("tune", "run", file, "--memory", 1).assert_refused("--memory is 1, not a whole number")
     limit = ("--strategy", "fastest-below", "--usd-per-tb", "0.1")
-    assert run("tune", "run", file, "--memory", 512, *limit, "--yes").status == 0
+    assert run("tune", "run", file, "--memory", 512, *limit, "--yes", "--no-wait").status == 0
     assert state_machine.inputs[0]["strategy"] == {"name": "fastest-below", "usd_per_gb": 0.0001}
 
 
@@ -221,7 +223,10 @@ def test_options_win_over_the_file(run: Run, state_machine: StateMachine, tmp_pa
     file = tmp_path / "sweep.json"
     pairs = [{"memory_mb": 128, "chunk_bytes": 1_000_000}]
     file.write_text(json.dumps({"pairs": pairs, "object_bytes": [5_000_000], "runs": 2}))
-    assert run("tune", "run", file, "--memory", 256, "--chunk", "1MiB", "--yes").status == 0
+    assert (
+        run("tune", "run", file, "--memory", 256, "--chunk", "1MiB", "--yes", "--no-wait").status
+        == 0
+    )
     assert state_machine.inputs == [
         {"memory_mb": [256], "chunk_bytes": [1_048_576], "object_bytes": [5_000_000], "runs": 2}
     ]
