@@ -71,8 +71,13 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
     """
     wanted = [*_wanted(contents)]
     stack = target.find()
+    table = stack.digests_table()
     matches = {
-        sha1: _rows_with(stack, sha1, target.bucket)
+        sha1: [
+            row
+            for row in with_archive_deletions(table, table.with_sha1(sha1))
+            if target.bucket in (None, row.bucket)
+        ]
         for _, sha1 in with_bar(wanted, "finding", len(wanted))
     }
     if as_json:
@@ -103,12 +108,6 @@ def _wanted(contents: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield from lines
         else:
             yield content, content.lower() if _SHA1.fullmatch(content) else _sha1_of(content)
-
-
-def _rows_with(stack: Stack, sha1: str, bucket: str | None) -> list[Row]:
-    table = stack.digests_table()
-    rows = with_archive_deletions(table, table.with_sha1(sha1))
-    return [row for row in rows if bucket in (None, row.bucket)]
 
 
 def _print_table(stack: Stack, rows: Sequence[Row]) -> None:

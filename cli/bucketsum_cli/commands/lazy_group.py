@@ -54,7 +54,8 @@ class LazyGroup(click.Group):
             given, _, _ = command.make_parser(context).parse_args([*rest])
             for parameter in command.params:
                 value = given.get(str(parameter.name), parameter.value_from_envvar(context))
-                if any(map(_is_blank, value if isinstance(value, tuple | list) else [value])):
+                values = value if isinstance(value, tuple | list) else [value]
+                if any(isinstance(text, str) and not text.strip() for text in values):
                     raise click.BadParameter("it must not be empty", context, parameter)
         return name, command, rest
 
@@ -75,7 +76,3 @@ class LazyGroup(click.Group):
         names = [name for name in self.places if name.startswith(incomplete)]
         commands = [CompletionItem(name, help=summaries.get(name)) for name in names]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
-
-
-def _is_blank(value: object) -> bool:
-    return isinstance(value, str) and not value.strip()

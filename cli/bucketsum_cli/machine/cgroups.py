@@ -74,7 +74,10 @@ def _remove(group: Path) -> None:
     """Remove a control group; the kernel allows it only after the last process has ended."""
     deadline = time.monotonic() + _EMPTY_SECONDS
     while time.monotonic() < deadline:
-        _kill(_words(group / "cgroup.procs"))
+        for pid in map(int, _words(group / "cgroup.procs")):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if pid > 0:  # 0 is outside of our namespace; for os.kill it is ourselves
+                    os.kill(pid, signal.SIGKILL)
         try:
             group.rmdir()
         except OSError as error:
@@ -82,13 +85,6 @@ def _remove(group: Path) -> None:
                 time.sleep(0.02)
                 continue
         return
-
-
-def _kill(pids: list[str]) -> None:
-    for pid in map(int, pids):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if pid > 0:  # 0 is outside of our namespace; for os.kill it is ourselves
-                os.kill(pid, signal.SIGKILL)
 
 
 def _controllers(mounts: Path) -> dict[str, Path] | None:

@@ -32,7 +32,6 @@ _LARGE: Final = b"bucketsum" * 600_000  # in two parts
 _ODD_NAME: Final = "odd key +1 100%25 &=ü 日本.txt"
 _MEMBERS: Final = {"one.txt": b"first", "folder/two.txt": b"second"}
 _UNVERSIONED: Final = "the bucket keeps no versions"
-_NO_ROW: Final = "no row appeared in time"
 
 
 def _sha1(content: bytes) -> str:
@@ -75,14 +74,11 @@ def _sequencer(scratch: Scratch) -> Finding:
     row_key = scratch.put("sequencer", b"deleted")
     first = scratch.row(row_key)
     scratch.delete_object(first)
-    deleted = scratch.row_with(row_key, lambda row: row.deletion is not None)
-    if deleted is None or deleted.deletion is None:
-        return failed("the row is not marked as deleted within the time")
+    unmarked = "the row is not marked as deleted within the time"
+    deletion = scratch.recorded(row_key, lambda row: row.deletion, unmarked)
     row_key = scratch.put("sequencer", content)
-    second = scratch.row_with(row_key, lambda row: row.sha1 == _sha1(content))
-    if second is None:
-        return failed(_NO_ROW)
-    sequencers = (first.sequencer, deleted.deletion.sequencer, second.sequencer)
+    second = scratch.recorded(row_key, lambda row: row if row.sha1 == _sha1(content) else None)
+    sequencers = (first.sequencer, deletion.sequencer, second.sequencer)
     order = " then ".join(sequencer.rstrip("0") for sequencer in sequencers)
     grows = sorted(sequencers) == list(sequencers)
     return passed(order) if grows else failed(f"it does not grow: {order}")
@@ -200,8 +196,9 @@ def _slices(scratch: Scratch) -> Finding:
     before = scratch.row(row_key)
     scratch.delete_row(before)
     scratch.send_slice(before)
-    row = scratch.row_with(row_key, lambda row: row.recorded_at != before.recorded_at)
-    return _compared(row, content) if row else failed(_NO_ROW)
+    earlier = before.recorded_at
+    row = scratch.recorded(row_key, lambda row: row if row.recorded_at != earlier else None)
+    return _compared(row, content)
 
 
 OBJECT_CHECKS: Final = (

@@ -108,20 +108,29 @@ class Scratch:
         Raises:
             CannotDoError: It did not come.
         """
-        row = self.row_with(row_key, lambda _row: True)
-        if row is None:
-            raise CannotDoError("no row appeared in time")
-        return row
+        return self.recorded(row_key, lambda row: row)
 
-    def row_with(self, row_key: RowKey, is_wanted: Callable[[Row], bool]) -> Row | None:
-        """Wait until the row meets the condition *wanted*."""
+    def recorded(
+        self,
+        row_key: RowKey,
+        value_of: Callable[[Row], T | None],
+        problem: str = "no row appeared in time",
+    ) -> T:
+        """Wait until the row has the value *value_of*.
+
+        Raises:
+            CannotDoError: It has none; the message is *problem*.
+        """
         table = self.stack.digests_table()
 
-        def look() -> Row | None:
+        def look() -> T | None:
             row = table.rows_at([row_key]).get(row_key)
-            return row if row and is_wanted(row) else None
+            return value_of(row) if row else None
 
-        return self.until(look)
+        value = self.until(look)
+        if value is None:
+            raise CannotDoError(problem)
+        return value
 
     def backfill(self, row_key: RowKey) -> Progress | None:
         """Run a backfill of the key, and wait for its end; None if it does not end in time."""
