@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,27 +54,20 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
     """
     if backfill.inventory is not None:
         return _from_inventory(s3, backfill, backfill.inventory)
-    with notes().status("counting ...") as status:
-        for count in _listed(s3, backfill):
-            size = size_text(count.work.size_bytes)
-            status.update(f"counting: {count.work.object_count:,} objects, {size}")
-    return count
-
-
-def _listed(s3: S3Client, backfill: Backfill) -> Iterator[Count]:
-    """The sum so far, after each page."""
     part, objects, archived, sizes = Part(0), 0, 0, Counter[str]()
-    while not part.done and (backfill.limit is None or objects < backfill.limit):
-        page = page_of_keys(s3, backfill, part)
-        left = None if backfill.limit is None else backfill.limit - objects
-        counted = page.objects[:left]
-        objects += len(counted)
-        for listed, storage_class in zip(counted, page.classes, strict=False):
-            sizes[storage_class] += listed.size_bytes
-        archived += page.archived
-        part = page.after
-        work = Work(objects, sizes.total(), sizes)
-        yield Count(work, "counted by listing", is_exact=True, archived_objects=archived)
+    with notes().status("counting ...") as status:
+        while not part.done and (backfill.limit is None or objects < backfill.limit):
+            page = page_of_keys(s3, backfill, part)
+            left = None if backfill.limit is None else backfill.limit - objects
+            counted = page.objects[:left]
+            objects += len(counted)
+            for listed, storage_class in zip(counted, page.classes, strict=False):
+                sizes[storage_class] += listed.size_bytes
+            archived += page.archived
+            part = page.after
+            status.update(f"counting: {objects:,} objects, {size_text(sizes.total())}")
+    work = Work(objects, sizes.total(), sizes)
+    return Count(work, "counted by listing", is_exact=True, archived_objects=archived)
 
 
 def _from_inventory(s3: S3Client, backfill: Backfill, url: str) -> Count:
