@@ -101,16 +101,10 @@ def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
     confirm(question, "nothing was changed", yes=yes)
 
 
-def planned(stack: Stack, bucket: str, plan: Difference, command: str | None) -> AttachmentChange:
-    """Return the planned change; *command* is the command that updates the permissions."""
-    text = with_options(f"`{command}`").strip("`") if command else None
-    return AttachmentChange(bucket, stack.name, plan, text)
-
-
 def show_change(change: AttachmentChange, *, as_json: bool) -> None:
     """Print the change, and the deployment that is still missing."""
-    if change.stack_updated:
-        change = replace(change, command=None)
+    command = None if change.stack_updated else change.command
+    change = replace(change, command=command and with_options(f"`{command}`").strip("`"))
     if as_json:
         print_json(change)
         return

@@ -24,7 +24,6 @@ from bucketsum_cli.attachments.change import (
     check_bucket,
     deploy_option,
     dry_run_option,
-    planned,
     require_consent,
     show_change,
 )
@@ -121,8 +120,8 @@ def attach(
         *left_out(change(before), wanted, stack.arrivals_queue_arn),
     ]
     command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
-    result = planned(stack, bucket, plan, command if is_short else None)
-    result = replace(result, via=way, warnings=warnings)
+    missing = command if is_short else None
+    result = AttachmentChange(bucket, stack.name, plan, missing, via=way, warnings=warnings)
     for warning in warnings:
         note(f"warning: {warning}")
     if not dry_run:

@@ -22,7 +22,6 @@ from bucketsum_cli.attachments.change import (
     check_bucket,
     deploy_option,
     dry_run_option,
-    planned,
     require_consent,
     show_change,
 )
@@ -97,7 +96,7 @@ def detach(
         )
         raise SystemExit(ANSWER_IS_NO)
     command = f"bucketsum detach {bucket} --deploy" if bucket in attached else None
-    result = planned(stack, bucket, plan, command)
+    result = AttachmentChange(bucket, stack.name, plan, command)
     by_rule = bucket in attached and attached[bucket].via is Via.EVENTBRIDGE
     through_rule = by_rule and sends_to_eventbridge(change(before))
     if not dry_run:
