@@ -14,7 +14,7 @@ from bucketsum_cli.attachments.notifications import (
     notifications_in,
     sends_to_eventbridge,
 )
-from bucketsum_cli.attachments.queue_notification import CREATED, keys_notified, missing_events
+from bucketsum_cli.attachments.queue_notification import CREATED, missing_events
 from bucketsum_cli.aws.served_buckets import (
     AttachedBucket,
     Via,
@@ -120,7 +120,8 @@ def _by_notification(
     configuration: Mapping[str, Any],
     permissions: Permissions,
 ) -> tuple[tuple[str, ...], dict[str, bool]]:
-    notified = map(str, keys_notified(configuration, stack.arrivals_queue_arn))
+    entries = notifications_in(configuration)
+    notified = (str(entry.keys) for entry in entries if entry.target == stack.arrivals_queue_arn)
     missing = missing_events(configuration, stack.arrivals_queue_arn)
     remedy = "deploy the stack again" if creates(stack, bucket.name) else "attach it again"
     lost = f"no notification of {', '.join(missing)}: {remedy}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
@@ -84,13 +84,6 @@ def with_queue(
         if (other["QueueArn"], keys_of(other)) != (queue_arn, keys)
     ]
     return {**configuration, _FIELD: [*kept, entry]}
-
-
-def keys_notified(configuration: Mapping[str, Any], queue_arn: str) -> Iterator[KeyFilter]:
-    """Yield the keys of each notification to the queue."""
-    for notification in notifications_in(configuration):
-        if notification.target == queue_arn:
-            yield notification.keys
 
 
 def coverage_of(stack: Stack) -> Callable[[str], bool]:
