@@ -111,18 +111,12 @@ def run() -> int:
     except Exception as error:
         if os.environ.get("BUCKETSUM_TRACEBACK"):
             raise
-        shown = _explained(error)
+        from bucketsum_cli.aws.errors import AWS_ERRORS, explained  # noqa: PLC0415 - takes its time
+
+        shown = explained(error) if isinstance(error, AWS_ERRORS) else unexpected(error)
         _show(shown)
         _drop_output()
         return shown.exit_code
-
-
-def _explained(error: Exception) -> CannotDoError:
-    from bucketsum_cli.aws.errors import AWS_ERRORS, explained  # noqa: PLC0415 - takes its time
-
-    if isinstance(error, AWS_ERRORS):
-        return explained(error)
-    return unexpected(error)
 
 
 def _escape_unknown_characters() -> None:

@@ -177,7 +177,6 @@ def _summary(results: Sequence[CheckedProperty]) -> str:
 
 
 def _estimated_usd(stack: Stack, header: Header, checks: Sequence[Check]) -> float:
-    """The cost of *checks* at most."""
     prices = prices_in(header.region, header.architecture)
     object_usd = _REQUESTS_USD + prices.invocation_usd(_INVOCATION_MS, header.memory_mb)
     return sum(check.objects * object_usd + check.usd(stack) for check in checks)

@@ -69,7 +69,6 @@ def _batches_by_queue(
 
 
 def _queue_of(stack: Stack, body: str) -> str:
-    """The queue that the message came from."""
     if is_listed(body):
         return stack.outputs["BackfillQueueUrl"]
     if is_slice(body):

@@ -103,7 +103,6 @@ async def _send_pieces(message: Any, receive: ASGIReceiveCallable, send: Any) ->
 
 
 async def _disconnection(receive: ASGIReceiveCallable) -> None:
-    """Wait until the client is gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -70,10 +70,10 @@ def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> tuple[int
 
 def _compare(stack: Stack, files: list[LocalFile]) -> list[_Compared]:
     uploads, _ = put_and_wait(stack, files, _WAIT_SECONDS)
-    sha1_of = {upload.file.key: upload.sha1 for upload in uploads}
-    row_of = {upload.file.key: upload.row for upload in uploads}
+    rows = {upload.file.key: upload.row for upload in uploads}
     return [
-        (file, row_of.get(file.key), sha1_of.get(file.key) == sha1sum(file.path)) for file in files
+        (file, row := rows.get(file.key), row is not None and row.sha1 == sha1sum(file.path))
+        for file in files
     ]
 
 
@@ -138,7 +138,9 @@ def gather(folder: Path, environment: Path | None = None) -> None:
     for wheel in wheels:
         _link(wheel, folder / "wheels" / wheel.name)
     for name in ODD_NAMES:
-        _text(folder / "odd names" / name)
+        text = folder / "odd names" / name
+        text.parent.mkdir(parents=True, exist_ok=True)
+        text.write_text(f"The name of this file is {text.name}\n", encoding="utf-8")
     (folder / "empty").touch()
     wheel_bytes = sum(wheel.stat().st_size for wheel in wheels)
     _archive(environment, folder / "environment.tar", ENOUGH_BYTES - wheel_bytes)
@@ -151,11 +153,6 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:  # another file system
         shutil.copyfile(source, target)
-
-
-def _text(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"The name of this file is {path.name}\n", encoding="utf-8")
 
 
 def _archive(environment: Path, target: Path, wanted_bytes: int) -> None:
