@@ -107,7 +107,9 @@ def _attachment(stack: Stack, bucket: AttachedBucket, permissions: Permissions) 
         case Via.EVENTBRIDGE:
             keys, parts = _by_rule(arn, bucket, configuration, permissions)
         case Via.SNS:
-            keys, parts = _by_topic(configuration)
+            topics = (e for e in notifications_in(configuration) if e.kind == "topic")
+            keys = tuple(dict.fromkeys(str(topic.keys) for topic in topics))
+            parts = {"no topic is notified": bool(keys)}
     parts["the hasher is not allowed to read it"] = permissions.may_read(arn)
     problems = tuple(problem for problem, is_there in parts.items() if not is_there)
     return Attachment(name, bucket.via, keys, problems)
@@ -150,12 +152,6 @@ def _by_rule(
             rule is None or admits(permissions.queue, "events.amazonaws.com", rule.arn)
         ),
     }
-
-
-def _by_topic(configuration: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, bool]]:
-    topics = [entry for entry in notifications_in(configuration) if entry.kind == "topic"]
-    keys = dict.fromkeys(str(topic.keys) for topic in topics)
-    return tuple(keys), {"no topic is notified": bool(topics)}
 
 
 def _rules(stack: Stack) -> Iterator[Rule]:
