@@ -56,13 +56,18 @@ def update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
             restored the old state; the text says why.
     """
     name = access_stack_name(stack.name)
-    is_there = _exists(stack, name)
+    existing = description_of(stack.connection, name)
+    if existing and existing.get("Description") != _description(stack):
+        raise CannotDoError(
+            f"the stack {name}, whose name the permissions of attached buckets need, is another "
+            "one: nothing was changed; rename one of the two"
+        )
     buckets = change(attached_to(stack))
     with progress(passing=True) as bar:
         task = bar.add_task("updating the permissions", total=None)
         if buckets:
-            statuses = _written(stack, name, template_of(stack, buckets.values()), new=not is_there)
-        elif is_there:
+            statuses = _written(stack, name, template_of(stack, buckets.values()), new=not existing)
+        elif existing:
             statuses = deleted_stack(stack.connection, name)
         else:
             return False
@@ -71,18 +76,6 @@ def update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
             changed = True
             bar.update(task, description=f"stack {name}: {status}")
     return changed
-
-
-def _exists(stack: Stack, name: str) -> bool:
-    description = description_of(stack.connection, name)
-    if description is None:
-        return False
-    if description.get("Description") != _description(stack):
-        raise CannotDoError(
-            f"the stack {name}, whose name the permissions of attached buckets need, is another "
-            "one: nothing was changed; rename one of the two"
-        )
-    return True
 
 
 def _description(stack: Stack) -> str:
