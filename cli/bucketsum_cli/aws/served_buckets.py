@@ -64,10 +64,12 @@ def attached_buckets(
     earlier = [
         AttachedBucket(name, Via.EVENTBRIDGE if name in by_rule else Via.S3) for name in attached
     ]
-    entries = _template(connection, access_stack_name(stack_name)).get("Metadata", {})
-    listed = [
-        AttachedBucket(**entry | {"via": Via(entry["via"])}) for entry in entries.get(_METADATA, ())
-    ]
+    name = access_stack_name(stack_name)
+    entries: Any = ()
+    if description_of(connection, name) is not None:  # a deleted stack may still have a template
+        template = connection.client("cloudformation").get_template(StackName=name)["TemplateBody"]
+        entries = template.get("Metadata", {}).get(_METADATA, ())
+    listed = [AttachedBucket(**entry | {"via": Via(entry["via"])}) for entry in entries]
     return {bucket.name: bucket for bucket in (*earlier, *listed)}
 
 
@@ -94,14 +96,6 @@ def serves(stack: Stack, bucket: str) -> bool:
 def bucket_arn(stack: Stack, bucket: str) -> str:
     """Return the ARN of *bucket* in the partition of *stack*, for example ``aws``."""
     return f"arn:{stack.arrivals_queue_arn.split(':')[1]}:s3:::{bucket}"
-
-
-def _template(connection: Connection, name: str) -> Mapping[str, Any]:
-    """Return the template of the stack *name*; empty if there is no such stack."""
-    if description_of(connection, name) is None:  # a deleted stack may still have a template
-        return {}
-    template: Any = connection.client("cloudformation").get_template(StackName=name)
-    return dict(template["TemplateBody"])
 
 
 def _names(arns: str) -> tuple[str, ...]:
