@@ -7,7 +7,6 @@ to another attempt on the new configuration.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -228,7 +227,6 @@ def _is_read_back(
     return False
 
 
-def _canonical(configuration: Mapping[str, Any]) -> str:
-    """A text that is equal for configurations that differ only in order."""
-    entries = sorted(map(repr, notifications_in(configuration)))
-    return json.dumps([entries, sends_to_eventbridge(configuration)])
+def _canonical(configuration: Mapping[str, Any]) -> tuple[list[str], bool]:
+    """A value that is equal for configurations that differ only in order."""
+    return sorted(map(repr, notifications_in(configuration))), sends_to_eventbridge(configuration)
