@@ -264,7 +264,7 @@ def _size(document: Mapping[str, Any]) -> int:
 
 def _written(stack: Stack, name: str, template: Mapping[str, Any], *, new: bool) -> Iterator[str]:
     """Create or update the stack *name*; yield its status until it is done."""
-    cloudformation = stack.connection.client("cloudformation")
+    cloudformation: Any = stack.client("cloudformation")
     write = cloudformation.create_stack if new else cloudformation.update_stack
     body = _compact(template)
     options = {"OnFailure": "DELETE"} if new else {}
