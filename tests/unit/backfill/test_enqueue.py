@@ -60,6 +60,7 @@ class World:
         self.sqs = shared_client("sqs")
         dynamodb = shared_client("dynamodb")
         self.s3.create_bucket(Bucket=BUCKET)
+        self.s3.create_bucket(Bucket="inventories")
         create_table(dynamodb, "BackfillsTable", "backfills")
         self.table = BackfillsTable(dynamodb, "backfills")
         self.url = self.sqs.create_queue(QueueName="backfill")["QueueUrl"]
@@ -260,12 +261,10 @@ def write_inventory(world: World, *rows: tuple[str, ...], **fields: Any) -> str:
 
 def test_an_inventory_is_read(world: World) -> None:
     """Keys are decoded, delete markers and older versions left out, and every row is read."""
-    world.s3.create_bucket(Bucket="inventories")
-    moment = "2026-11-20T10:00:00.000Z"
-    rows = [(BUCKET, quote(key), "v1", "true", "false", "3", moment, "e") for key in KEYS]
+    rows = [(BUCKET, quote(key), "v1", "true", "false", "3", MOMENT, "e") for key in KEYS]
     rows += [
-        (BUCKET, "gone", "v2", "true", "true", "", moment, ""),
-        (BUCKET, "old", "v0", "false", "false", "3", moment, "e"),
+        (BUCKET, "gone", "v2", "true", "true", "", MOMENT, ""),
+        (BUCKET, "old", "v0", "false", "false", "3", MOMENT, "e"),
     ]
     url = write_inventory(world, *rows)
 
@@ -276,7 +275,6 @@ def test_an_inventory_is_read(world: World) -> None:
 
 def test_archived_rows_of_an_inventory_are_left_out(world: World) -> None:
     """As in a listing, where the inventory has the storage class."""
-    world.s3.create_bucket(Bucket="inventories")
     schema = "Key, Size, LastModifiedDate, ETag, StorageClass"
     rows = [(name, "3", MOMENT, "e", name) for name in ("STANDARD_IA", "GLACIER", "DEEP_ARCHIVE")]
     world.run(replace(BACKFILL, inventory=write_inventory(world, *rows, fileSchema=schema)))
@@ -296,7 +294,6 @@ def test_an_inventory_that_cannot_be_used_says_why(
     world: World, fields: dict[str, Any], text: str
 ) -> None:
     """Before anything is queued."""
-    world.s3.create_bucket(Bucket="inventories")
     url = write_inventory(world, **fields)
     with pytest.raises(BadInventory, match=text):
         world.run(replace(BACKFILL, inventory=url))
@@ -318,7 +315,6 @@ def test_a_row_that_describes_no_object_is_refused(
     world: World, row: tuple[str, ...], text: str
 ) -> None:
     """The hasher would refuse its message, or hash an object of another key."""
-    world.s3.create_bucket(Bucket="inventories")
     url = write_inventory(world, (BUCKET, *row))
     with pytest.raises(BadInventory, match=text) as error:
         world.run(replace(BACKFILL, inventory=url))
@@ -327,7 +323,6 @@ def test_a_row_that_describes_no_object_is_refused(
 
 def test_a_row_of_another_bucket_is_refused(world: World) -> None:
     """The hasher would look for its key in the bucket of the backfill."""
-    world.s3.create_bucket(Bucket="inventories")
     row = ("another", "k", "v1", "true", "false", "3", MOMENT, "e")
     with pytest.raises(BadInventory, match=r"row 1 of .* is of the bucket 'another'"):
         world.run(replace(BACKFILL, inventory=write_inventory(world, row)))
@@ -358,7 +353,6 @@ def test_long_rows_take_no_memory() -> None:
 )
 def test_a_file_that_is_no_csv_in_gzip_is_refused(world: World, body: bytes) -> None:
     """Its name is in the text."""
-    world.s3.create_bucket(Bucket="inventories")
     url = write_inventory(world)
     world.s3.put_object(Bucket="inventories", Key="data/0.csv.gz", Body=body)
     with pytest.raises(BadInventory, match=r"data/0\.csv\.gz"):
@@ -378,7 +372,6 @@ def test_a_file_that_is_not_the_manifests_is_refused(
     world: World, body: bytes | None, text: str
 ) -> None:
     """An inventory is complete or an error: a file with fewer rows never passes for a whole one."""
-    world.s3.create_bucket(Bucket="inventories")
     url = write_inventory(world, *[(BUCKET, "k", "v1", "true", "false", "3", MOMENT, "e")] * 2)
     if body is None:  # of the same size
         whole = world.s3.get_object(Bucket="inventories", Key="data/0.csv.gz")["Body"].read()
@@ -392,7 +385,6 @@ def test_a_file_that_is_not_the_manifests_is_refused(
 
 def test_a_part_keeps_the_reason_of_its_failure_until_it_goes_on(world: World) -> None:
     """A row that is not valid is named with its file and number; the next page removes the text."""
-    world.s3.create_bucket(Bucket="inventories")
     good = (BUCKET, "k", "v1", "true", "false", "3", MOMENT, "e")
     bad = (*good[:5], "3 MB", MOMENT, "e")
     backfill = replace(BACKFILL, inventory=write_inventory(world, *[good] * 3, bad))
@@ -412,10 +404,9 @@ def test_a_failure_never_makes_a_part_of_its_own(world: World) -> None:
     """Another program deletes the part: without its position, no enqueuer could ever end it."""
     world.put("a")
     [share] = shares_of(world.s3, world.table, _recorded(world), 10)
-    key = {"backfill": {"S": BACKFILL.backfill_id}, "item": {"S": "part#000000"}}
 
     def fail(_: Part) -> Page:
-        shared_client("dynamodb").delete_item(TableName="backfills", Key=key)
+        remove(part_key(0), None, world)
         raise BadInventory("a reason")
 
     with pytest.raises(BadInventory, match="a reason"):
@@ -430,12 +421,7 @@ def test_a_part_without_what_enqueuers_compare_is_damaged(world: World, name: st
     """Its defaults would never equal what is stored: the execution would queue it for ever."""
     world.put("a")
     shares_of(world.s3, world.table, _recorded(world), 10)
-    shared_client("dynamodb").update_item(
-        TableName="backfills",
-        Key={"backfill": {"S": BACKFILL.backfill_id}, "item": {"S": "part#000000"}},
-        UpdateExpression="REMOVE #name",
-        ExpressionAttributeNames={"#name": name},
-    )
+    remove(part_key(0), name, world)
     with pytest.raises(DamagedItem, match=f"part 000000 of the backfill .*: {name} is missing"):
         world.table.parts(BACKFILL.backfill_id)
 
@@ -538,7 +524,6 @@ def test_an_inventory_without_versions_does_not_serve_a_bucket_with_versions(wor
     """Its rows would be those of other versions."""
     status: Any = {"Status": "Enabled"}
     world.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration=status)
-    world.s3.create_bucket(Bucket="inventories")
     url = write_inventory(world, fileSchema="Bucket, Key, Size, LastModifiedDate, ETag")
     with pytest.raises(BadInventory, match="all versions"):
         world.run(replace(BACKFILL, inventory=url))
