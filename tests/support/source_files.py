@@ -14,3 +14,9 @@ if TYPE_CHECKING:
 def tree_of(path: Path) -> ast.Module:
     """The syntax tree of a file, parsed once for all tests."""
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of the file's tree: `ast.walk` takes as long as the parsing."""
+    return tuple(ast.walk(tree_of(path)))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.support.source_files import tree_of
+from tests.support.source_files import nodes_of
 from tests.template.layer_reach import reached
 from tests.template.roles import LIBRARY
 
@@ -136,7 +136,7 @@ settings
 
 def imported_modules(path: Path) -> Iterator[str]:
     """The modules and names that the file imports, wherever in it."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.support.source_files import tree_of
+from tests.support.source_files import nodes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -25,8 +26,9 @@ NO_FIRST_WORD: Final = re.compile(r"(What|How|Which|Whoever|Whatever)\b")
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def python_files() -> dict[str, ast.Module]:
-    """Path → syntax tree, of every tracked file."""
+@cache
+def python_files() -> dict[str, tuple[ast.AST, ...]]:
+    """Path → nodes of the syntax tree, of every tracked file."""
     listed = subprocess.run(
         ["git", "ls-files", "*.py"],  # noqa: S607 - wherever git is
         cwd=ROOT,
@@ -35,13 +37,13 @@ def python_files() -> dict[str, ast.Module]:
         text=True,
     )
     return {
-        path: tree_of(ROOT / path) for path in listed.stdout.splitlines() if (ROOT / path).exists()
+        path: nodes_of(ROOT / path) for path in listed.stdout.splitlines() if (ROOT / path).exists()
     }
 
 
-def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def bound_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Line and name of every variable, parameter and attribute that the module gives a value."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                 yield node.lineno, name
@@ -51,9 +53,9 @@ def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
 
 
-def first_lines(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def first_lines(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Line and first paragraph of every docstring of the module."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, _Documented) and (text := ast.get_docstring(node)):
             yield getattr(node, "lineno", 1), text.partition("\n\n")[0]
 
@@ -62,8 +64,8 @@ def test_names_are_of_things() -> None:
     """A variable called `one`, `told` or `made` does not say which thing it holds."""
     vague = [
         f"{path}:{line}: {name}"
-        for path, tree in python_files().items()
-        for line, name in bound_names(tree)
+        for path, nodes in python_files().items()
+        for line, name in bound_names(nodes)
         if name.lstrip("_") in NO_NAMES
     ]
     assert vague == []
@@ -73,8 +75,8 @@ def test_docstrings_begin_with_their_subject() -> None:
     """The first line is short, and a statement: it does not begin with a question word."""
     long_or_questions = [
         f"{path}:{line}: {text}"
-        for path, tree in python_files().items()
-        for line, text in first_lines(tree)
+        for path, nodes in python_files().items()
+        for line, text in first_lines(nodes)
         if NO_FIRST_WORD.match(text) or len(text.split()) > FIRST_LINE_WORDS
     ]
     assert long_or_questions == []
@@ -84,9 +86,9 @@ def test_docstrings_say_more_than_the_name() -> None:
     """The first line of a docstring outside of the tests has at least four words."""
     short = [
         f"{path}:{line}: {text}"
-        for path, tree in python_files().items()
+        for path, nodes in python_files().items()
         if not path.startswith("tests/")
-        for line, text in first_lines(tree)
+        for line, text in first_lines(nodes)
         if len(text.split()) < FIRST_LINE_WORDS_MIN
     ]
     assert short == []
