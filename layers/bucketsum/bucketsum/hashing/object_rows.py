@@ -26,13 +26,13 @@ def hashed_row(read: ReadObject, settings: Settings) -> Row:
         sha1=read.digest.sha1,
         digests=read.digest.extra,
         timing=Timing(read.measurement.seconds * 1000, read.measurement.mb_per_s),
-        setup=_setup(read.streams, settings),
+        setup=ReadSetup(settings.chunk_bytes, read.streams, settings.memory_mb),
     )
 
 
 def unreadable_row(created: ObjectCreated, reason: str | None, settings: Settings | None) -> Row:
     """The row of an object that was not read because of *reason*, as of now."""
-    setup = _setup(1, settings) if settings else None
+    setup = ReadSetup(settings.chunk_bytes, 1, settings.memory_mb) if settings else None
     return replace(_row_of_event(created, Status.UNREADABLE), reason=reason, setup=setup)
 
 
@@ -60,7 +60,3 @@ def _row_of_event(created: ObjectCreated, status: Status) -> Row:
         recorded_at=now(),
         etag=created.etag,
     )
-
-
-def _setup(streams: int, settings: Settings) -> ReadSetup:
-    return ReadSetup(settings.chunk_bytes, streams, settings.memory_mb)

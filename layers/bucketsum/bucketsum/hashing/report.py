@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bucketsum.hashing.batch import MessageResult
     from bucketsum.hashing.result import HashResult
     from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage
-    from bucketsum.table.rows import ArchiveRecord
 
 _QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as
@@ -101,6 +100,15 @@ class Report:
     def _log(self, result: HashResult) -> None:
         event, measurement = result.event, result.measurement
         event_bytes = None if isinstance(event, ObjectDeleted) else event.size_bytes
+        members: dict[str, Any] = {}
+        if contents := result.summary:
+            members = {
+                "archive": contents.status,
+                "archive_reason": contents.reason,
+                "members": contents.members,
+                "members_unreadable": contents.unreadable,
+                "member_bytes": contents.member_bytes,
+            }
         self.logger.info(
             "object",
             bucket=event.bucket,
@@ -112,15 +120,5 @@ class Report:
             seconds=round(measurement.seconds, 6) if measurement else None,
             mb_per_s=round(measurement.mb_per_s, 3) if measurement else None,
             reason=result.reason,
-            **(_members(result.summary) if result.summary else {}),
+            **members,
         )
-
-
-def _members(contents: ArchiveRecord) -> dict[str, Any]:
-    return {
-        "archive": contents.status,
-        "archive_reason": contents.reason,
-        "members": contents.members,
-        "members_unreadable": contents.unreadable,
-        "member_bytes": contents.member_bytes,
-    }

@@ -54,8 +54,7 @@ class BotocoreReader:
     ) -> Generator[bytes]:
         """Yield the bytes from *offset* on of an object that another reader has begun.
 
-        Raises:
-            As `Source.open`, and `SourceInterrupted`.
+        Raises the errors of `Source.open`.
         """
         request = request_for(created, etag)
         response = self._resumed(request, offset, size_bytes)

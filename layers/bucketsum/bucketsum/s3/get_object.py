@@ -83,12 +83,7 @@ def get_object(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutpu
 
     Without a version ID, S3 reads the current version. If that is not the object, it may still
     exist as the version ``null``, if versioning was enabled after it was put: that is read then.
-
-    Raises:
-        ObjectGone: It was deleted.
-        ObjectSuperseded: It was overwritten.
-        ObjectUnreadable: It is in Glacier, access is denied, or its KMS key cannot be used.
-        SourceUnavailable: S3 throttles, fails or cannot be reached.
+    Raises the errors of the table above.
     """
     try:
         return _response_to(s3, request)
