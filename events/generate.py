@@ -15,16 +15,13 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote_plus
 from uuid import UUID
 
 import boto3
 
 from events import objects
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 _ACCOUNT: Final = "123456789012"
 _REGION: Final = "us-east-1"
@@ -99,7 +96,7 @@ def _notified(
     return {
         **record,
         "eventVersion": "2.6" if example.parts else "2.1",
-        "eventTime": _iso(objects.WHEN),
+        "eventTime": _iso(),
         "eventName": f"ObjectCreated:{how}",
         "s3": {**record["s3"], "object": s3_object},
     }
@@ -110,7 +107,7 @@ def _test_event(bucket: str) -> dict[str, Any]:
     return {
         "Service": "Amazon S3",
         "Event": "s3:TestEvent",
-        "Time": _iso(objects.WHEN),
+        "Time": _iso(),
         "Bucket": bucket,
         "RequestId": "EXAMPLE123456789",
         "HostId": "EXAMPLE123/5678abcdefghijklambdaisawesome/mnopqrstuvwxyzABCDEFGH",
@@ -126,7 +123,7 @@ def _eventbridge(bucket: str, version_id: str) -> dict[str, Any]:
         "detail-type": "Object Created",
         "source": "aws.s3",
         "account": _ACCOUNT,
-        "time": _iso(objects.WHEN, "seconds"),
+        "time": _iso("seconds"),
         "region": _REGION,
         "resources": [f"arn:aws:s3:::{bucket}"],
         "detail": {
@@ -151,7 +148,7 @@ def _eventbridge(bucket: str, version_id: str) -> dict[str, Any]:
 def _sns(message: str) -> dict[str, Any]:
     """A notification as SNS sends it to a queue; SAM's is the one for Lambda."""
     [record] = _generated("sns", "notification", "--subject", "Amazon S3 Notification")
-    sns = {**record["Sns"], "Message": message, "Timestamp": _iso(objects.WHEN)}
+    sns = {**record["Sns"], "Message": message, "Timestamp": _iso()}
     del sns["MessageAttributes"]
     return {name.replace("Url", "URL"): value for name, value in sns.items()}
 
@@ -177,8 +174,8 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _iso(when: datetime, precision: str = "milliseconds") -> str:
-    return when.isoformat(timespec=precision).replace("+00:00", "Z")
+def _iso(precision: str = "milliseconds") -> str:
+    return objects.WHEN.isoformat(timespec=precision).replace("+00:00", "Z")
 
 
 def main() -> None:

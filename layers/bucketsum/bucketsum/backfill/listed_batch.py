@@ -109,15 +109,13 @@ class _ListedHasher:
     def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
         """Hash the listed object, unless its record says that it need not be read."""
         listed = cast("ObjectCreated", event)  # `_parsed` makes no others
-        seen = self._records.get(row_key_of(listed))
-        if seen is None:
+        row_key = row_key_of(listed)
+        seen = self._records.get(row_key)
+        if seen is None or (isinstance(seen, Deletion) and not row_key.version.is_null):
             return self._hasher.hash(listed, deadline)
         if isinstance(seen, DamagedRow):
             raise seen
         if isinstance(seen, Deletion):
-            is_null = row_key_of(listed).version.is_null
-            if not is_null:
-                return self._hasher.hash(listed, deadline)
             return self._hasher.hash(replace(listed, sequencer=seen.sequencer), deadline, seen)
         if outcome := _known(listed, seen):
             return HashResult(listed, outcome)

@@ -78,10 +78,10 @@ class Deletions:
         """Write *deletion* into the row, or into a tombstone."""
         if has_row:
             condition = _IF_RECORDED_BEFORE if row_key.version.is_null else _IF_RECORDED
-            changed = replace(deletion, expires_at=expiry(self._deleted_row_days))
+            days = self._deleted_row_days
         else:
-            condition = _IF_NOT_RECORDED
-            changed = replace(deletion, expires_at=expiry(TOMBSTONE_DAYS))
+            condition, days = _IF_NOT_RECORDED, TOMBSTONE_DAYS
+        changed = replace(deletion, expires_at=expiry(days))
         attributes = encoded(changed, "") | ({} if has_row else {"status": {"S": NOT_HASHED}})
         changes = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
         names = {f"#{name}": name for name in attributes}

@@ -122,10 +122,8 @@ class DigestsTable:
                     )
                     written = WriteResult.DUPLICATE
                 else:
-                    deletion = deletion_of(item)
-                    if deletion:  # a tombstone expires earlier than a row
-                        expires_at = expiry(self._deleted_row_days)
-                        deletion = replace(deletion, expires_at=expires_at)
+                    if deletion := deletion_of(item):  # a tombstone expires earlier than a row
+                        deletion = replace(deletion, expires_at=expiry(self._deleted_row_days))
                     row = replace(row, deletion=deletion)
             else:
                 break
