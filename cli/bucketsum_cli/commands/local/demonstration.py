@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.machine.emulator_state import LocalProject
 
-ENOUGH_FILES: Final = 30
 ENOUGH_BYTES: Final = 500_000_000
 
 _MOST_TURNS: Final = 100  # an environment of 5 MB would do
@@ -116,7 +115,7 @@ def sha1sum(path: Path) -> str:
 
 
 def gather(folder: Path, environment: Path | None = None) -> None:
-    """Fill *folder* once with at least `ENOUGH_FILES` files of `ENOUGH_BYTES` in all.
+    """Fill *folder* once with files of at least `ENOUGH_BYTES` in all.
 
     They are the wheels of *environment* (by default the running one), one archive of its files
     (a multipart upload), an empty file, and texts with names that need care.
