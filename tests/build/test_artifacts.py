@@ -179,7 +179,7 @@ def test_layer_reads_with_its_own_libcurl(built: Built, lambda_packages: Path) -
     """Where Lambda looks, the interpreter finds pycurl and reads over libcurl."""
     script = (
         "import sys; sys.path[:0] = sys.argv[1:]; import boto3;"
-        "from bucketsum.s3.curl_reader import reader; from bucketsum.s3.source import *;"
+        "from bucketsum.s3.choose_reader import reader; from bucketsum.s3.source import *;"
         "print(type(reader(boto3.client('s3', config=CLIENT_CONFIG), 1, None, {})).__name__)"
     )
     done = subprocess.run(

@@ -17,12 +17,12 @@ from tests.cli.deployed import (
     unreadable,
 )
 
-from bucketsum.backfill import messages as messages_of_backfills
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
+from bucketsum.queue import batches
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 from bucketsum.table.digests_table import WriteResult
 from bucketsum.table.rows import RowKey
@@ -235,7 +235,7 @@ def test_large_messages_go_in_smaller_batches(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However large they are, a request stays below SQS's limit, and all arrive in order."""
-    monkeypatch.setattr(messages_of_backfills, "_BATCH_BYTES", 250)
+    monkeypatch.setattr(batches, "_BATCH_BYTES", 250)
     sizes_in = {"a": 100, "b": 100, "c": 100, "d": 300, "e": 1, "f": 1, "g": 249}
     bodies = [letter * size for letter, size in sizes_in.items()]
     dead_letter(stack, *bodies)

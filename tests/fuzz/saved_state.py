@@ -13,8 +13,9 @@ from tests.support.events import LANDED
 from bucketsum.digest import EXTRA_ALGORITHMS, SHA1, digest_of
 from bucketsum.errors import DamagedProgress
 from bucketsum.long_objects.openssl_digest import library_for
-from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest, digest_at
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 from bucketsum.long_objects.progress import Progress, item_of_progress, progress_in, progress_of
+from bucketsum.long_objects.slice_bytes import digest_at
 from bucketsum.table.archive_values import Mode
 
 _CONTENT: Final = bytes(range(251)) * 5

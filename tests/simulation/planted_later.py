@@ -16,9 +16,10 @@ from bucketsum.hashing.deletions import Deletions
 from bucketsum.hashing.object_rows import is_newer
 from bucketsum.hashing.result import HashResult
 from bucketsum.long_objects import progress_table, slicer
-from bucketsum.long_objects.portable_digest import BLOCK_BYTES, hash_slice
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.long_objects.slice_bytes import hash_slice
 from bucketsum.long_objects.slicer import SliceOutcome, Slicer, SliceReport
 from bucketsum.table import digests_table
 from bucketsum.table.codec import encoded

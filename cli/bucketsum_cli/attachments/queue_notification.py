@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 from urllib.parse import quote_plus
 
 from bucketsum_cli.attachments.notifications import (
     KeyFilter,
     Notification,
-    configuration_of,
     keys_of,
     notifications_in,
-    sends_to_eventbridge,
 )
-from bucketsum_cli.aws.served_buckets import Via, attached_to, creates
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 CREATED: Final = "s3:ObjectCreated:*"
 EVENTS: Final = (
@@ -84,26 +78,6 @@ def with_queue(
         if (other["QueueArn"], keys_of(other)) != (queue_arn, keys)
     ]
     return {**configuration, _FIELD: [*kept, entry]}
-
-
-def coverage_of(stack: Stack) -> Callable[[str], bool]:
-    """Return a function: key → whether an object that is put there is hashed.
-
-    Topics count too, because one can forward its messages to the queue.
-    """
-    if creates(stack, stack.bucket):
-        return lambda _key: True
-    configuration = configuration_of(stack.client("s3"), stack.bucket)
-    if sends_to_eventbridge(configuration):
-        attached = attached_to(stack).get(stack.bucket)
-        if attached and attached.via is Via.EVENTBRIDGE:
-            return lambda _key: True
-    filters = [
-        entry.keys
-        for entry in notifications_in(configuration)
-        if entry.kind == "topic" or entry.target == stack.arrivals_queue_arn
-    ]
-    return lambda key: any(keys.matches(key) for keys in filters)
 
 
 def missing_events(configuration: Mapping[str, Any], queue_arn: str) -> tuple[str, ...]:

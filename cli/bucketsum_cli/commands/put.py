@@ -21,7 +21,7 @@ from bucketsum_cli.arguments.options import (
     json_option,
     prefix_option,
 )
-from bucketsum_cli.attachments.queue_notification import coverage_of
+from bucketsum_cli.attachments.coverage import coverage_of
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
 from bucketsum_cli.objects.long_objects import long_objects, progress_text

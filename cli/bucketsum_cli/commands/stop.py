@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from bucketsum.hashing.object_rows import unreadable_row
+from bucketsum.long_objects.long_object_rows import record_row
 from bucketsum.long_objects.progress import ChainStatus, Progress
-from bucketsum.long_objects.progress_table import record_row
 from bucketsum.table.digests_table import attempts_at
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option

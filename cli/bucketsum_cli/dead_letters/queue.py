@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.backfill.messages import BATCH_MESSAGES, batches_of
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
+from bucketsum.queue.batches import BATCH_MESSAGES, batches_of
 from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, events_of, why
 from bucketsum_cli.terminal.output import progress
 

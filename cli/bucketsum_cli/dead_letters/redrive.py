@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from bucketsum.backfill import is_listed
-from bucketsum.backfill.messages import batches_of
 from bucketsum.long_objects.message import is_slice
+from bucketsum.queue.batches import batches_of
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

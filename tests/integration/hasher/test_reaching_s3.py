@@ -32,8 +32,8 @@ from tests.support.tls import own_tls
 
 from bucketsum.errors import BucketsumError, SourceUnavailable
 from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.s3.choose_reader import reader as best_reader
 from bucketsum.s3.curl_connections import Connections
-from bucketsum.s3.curl_reader import reader as best_reader
 from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.response_head import ResponseHead

@@ -13,7 +13,7 @@ from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused
 from bucketsum.prices import PRICE_DATE, prices_in
-from bucketsum.s3.curl_reader import reader
+from bucketsum.s3.choose_reader import reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.table.codec import names_of
 from bucketsum_lab.plan.input import SweepInput

@@ -1,4 +1,4 @@
-"""Raw batches of rows: those that skip botocore's validation have the same content."""
+"""raw_batch_write: batches that skip botocore's validation have the same content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.exceptions import ParamValidationError
 
-from bucketsum.archives.member_rows import use_raw_batch_write
+from bucketsum.archives.raw_batch_write import use_raw_batch_write
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -31,11 +31,11 @@ from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import DeletedBy, ObjectCreated
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import Deadline
-from bucketsum.long_objects import portable_digest
+from bucketsum.long_objects import slice_bytes as slice_module
+from bucketsum.long_objects.long_object_rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
-from bucketsum.long_objects.progress_table import MEMBERS_NOT_READ
 from bucketsum.long_objects.slicer import SliceOutcome, slice_bytes_in
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
@@ -205,7 +205,7 @@ def test_what_cannot_be_read_is_recorded_and_continues_later(
     with monkeypatch.context() as patch:
         refuse = patch.setattr
         if isinstance(error, LibraryMissing):
-            refuse(portable_digest, "library_for", _raising(error))
+            refuse(slice_module, "library_for", _raising(error))
         else:
             refuse(chain, "open", _raising(error))
         chain.run()

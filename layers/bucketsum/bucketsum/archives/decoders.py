@@ -15,14 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from bucketsum.archives.bounded_decoder import (
-    PIECE_BYTES,
-    BoundedDecoder,
-    LzmaDecoder,
-    ZstandardDecoder,
-    naming_damage,
-)
+from bucketsum.archives.bounded_decoder import PIECE_BYTES, BoundedDecoder, naming_damage
+from bucketsum.archives.lzma_decoder import LzmaDecoder
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
+from bucketsum.archives.zstandard_decoder import ZstandardDecoder
 from bucketsum.table.archive_values import Engine, Limits
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
 """Limits on an archive's members, counted on real output: how zip bombs are stopped.
 
 Other modules stop them too: `central_directory` and `local_header` refuse directories that are too
-large, lie about their size, or let members share bytes; `bounded_decoder` bounds each piece, and
-refuses large dictionaries; `extract.check_room` refuses an archive that does not fit on the disk.
+large, lie about their size, or let members share bytes; `bounded_decoder` bounds each piece;
+`lzma_decoder` and `zstandard_decoder` refuse large dictionaries; `extract.check_room` refuses an
+archive that does not fit on the disk.
 """
 
 from __future__ import annotations

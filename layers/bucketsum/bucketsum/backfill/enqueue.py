@@ -14,9 +14,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.backfill.backfill_records import BackfillStatus, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
-from bucketsum.backfill.messages import batches_of, bodies_of
+from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import other_parts
 from bucketsum.errors import QueueRefused
+from bucketsum.queue.batches import batches_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

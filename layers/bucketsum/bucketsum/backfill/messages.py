@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import (
@@ -22,11 +22,6 @@ from bucketsum.events.message_fields import (
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.table.rows import NO_SEQUENCER
-
-T = TypeVar("T")
-
-BATCH_MESSAGES: Final = 10  # SQS's own limit
-_BATCH_BYTES: Final = 256 * 1024  # a quarter of SQS's limit; a single message may be larger
 
 OBJECTS_MAX: Final = 10
 """Most objects of one message."""
@@ -134,18 +129,3 @@ def _entry_of(listed: ObjectCreated) -> str:
 def _body(backfill_id: str, bucket: str, entries: list[str]) -> str:
     start = json.dumps({"backfill": backfill_id, "bucket": bucket}, separators=(",", ":"))
     return f'{start[:-1]},"objects":[{",".join(entries)}]}}'
-
-
-def batches_of(messages: Iterable[T], text_of: Callable[[T], str]) -> Iterator[list[T]]:
-    """Split *messages*, in order, into batches for one request to SQS; *text_of* gives a body."""
-    batch: list[T] = []
-    batch_bytes = 0
-    for message in messages:
-        size = len(text_of(message).encode())
-        if batch and (len(batch) == BATCH_MESSAGES or batch_bytes + size > _BATCH_BYTES):
-            yield batch
-            batch, batch_bytes = [], 0
-        batch.append(message)
-        batch_bytes += size
-    if batch:
-        yield batch

@@ -1,4 +1,4 @@
-"""Running digests whose state is saved in one process and continued in another, slice by slice.
+"""Running digests whose state is saved in one process and continued in another.
 
 A state is the hash words after the last block, in the digest's byte order, and the length in 8
 bytes: 28 bytes for SHA-1, the same on every version of OpenSSL, CPU and byte order.
@@ -6,19 +6,14 @@ bytes: 28 bytes for SHA-1, the same on every version of OpenSSL, CPU and byte or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import SHA1, Crc32, Digest
-from bucketsum.errors import DamagedProgress, SourceInterrupted
-from bucketsum.events.message_fields import shown
-from bucketsum.long_objects.openssl_digest import ALGORITHMS, OpenSslDigest, library_for
+from bucketsum.long_objects.openssl_digest import ALGORITHMS, OpenSslDigest
 
 if TYPE_CHECKING:
     import ctypes
-
-    from bucketsum.long_objects.progress import Progress
-    from bucketsum.s3.source import OpenObject
 
 BLOCK_BYTES: Final = 128
 """States can be saved after multiples of this: the block of SHA-512, two blocks of the others."""
@@ -92,72 +87,3 @@ def _digest_of(name: str, library: ctypes.CDLL, state: bytes | None) -> Crc32 | 
     if words is not None and len(words) != size_bytes:
         raise ValueError(f"the state of {name} has {len(words)} bytes of words, not {size_bytes}")
     return Crc32(words) if name == _CRC32 else OpenSslDigest(ALGORITHMS[name], library, words)
-
-
-def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDigest:
-    """The digest at the offset of *progress*, with the algorithms that it began with.
-
-    At the beginning, these are SHA-1 and *extra_algorithms*.
-
-    Raises:
-        DamagedProgress: Its states are not of this offset. A state of the right form and length is
-            believed: who can write the table can make a wrong digest.
-        LibraryMissing: This runtime cannot continue it.
-    """
-    if not progress.offset:
-        extra = tuple(extra_algorithms)
-        return PortableDigest(library_for(extra), extra)
-    extra = tuple(name for name in progress.states if name != SHA1)
-    try:
-        digest = PortableDigest(library_for(extra), extra, progress.states)
-    except (KeyError, ValueError) as error:
-        raise DamagedProgress(
-            f"the saved state of {shown(progress.key)} is damaged: {shown(str(error))}"
-        ) from error
-    if digest.length != progress.offset:
-        raise DamagedProgress(
-            f"the saved state of {shown(progress.key)} is of offset {digest.length}, not "
-            f"{progress.offset}"
-        )
-    return digest
-
-
-def hash_slice(
-    digest: PortableDigest,
-    opened: OpenObject,
-    size_bytes: int,
-    slice_bytes: int,
-    must_end: Callable[[], bool],
-) -> bool:
-    """Continue *digest* with *opened*; returns whether the object of *size_bytes* is at its end.
-
-    If not, `digest.length` is the offset of the next slice, a multiple of `BLOCK_BYTES`. A slice
-    has at least one block, so a chain always moves on.
-
-    Args:
-        digest: The digest of all bytes before.
-        opened: The rest of the object.
-        size_bytes: Size of the whole object.
-        slice_bytes: Maximum size of the slice, at least `BLOCK_BYTES`.
-        must_end: Whether the time of the slice is over; asked after each chunk has come.
-
-    Raises:
-        SourceInterrupted: S3 sends another number of bytes than the object's rest has.
-    """
-    first = digest.length
-    if opened.size_bytes != size_bytes - first:
-        raise SourceInterrupted(
-            f"S3 sends {opened.size_bytes} bytes from byte {first} on, of an object of {size_bytes}"
-        )
-    limit = first + slice_bytes // BLOCK_BYTES * BLOCK_BYTES
-    for chunk in opened.chunks:
-        end = digest.length + len(chunk)
-        is_over = end > limit or (end < size_bytes and must_end())
-        cut = min(end, limit) // BLOCK_BYTES * BLOCK_BYTES
-        if is_over and cut > first and cut >= digest.length:
-            digest.update(chunk[: cut - digest.length])
-            return False
-        digest.update(chunk)
-    if digest.length != size_bytes:
-        raise SourceInterrupted(f"{digest.length} bytes were received of an object of {size_bytes}")
-    return True

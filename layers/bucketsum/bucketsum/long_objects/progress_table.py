@@ -1,14 +1,11 @@
-"""Progress items in the digests table, moved by compare-and-swap, and the rows at their end."""
+"""Progress items in the digests table, moved by compare-and-swap."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
-from bucketsum.hashing import object_rows
-from bucketsum.hashing.result import ReadObject
 from bucketsum.long_objects.progress import (
     CRC_NAME,
     FLOAT_FORMAT,
@@ -20,29 +17,22 @@ from bucketsum.long_objects.progress import (
     item_of_progress,
     progress_in,
 )
-from bucketsum.measure import Measurement
-from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.codec import attribute_of
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read
-from bucketsum.table.digests_table import WriteResult, expiry, item_found
-from bucketsum.table.rows import ArchiveRecord, comparable_sequencer
+from bucketsum.table.digests_table import expiry, item_found
+from bucketsum.table.rows import comparable_sequencer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.digest import Digest
     from bucketsum.errors import DamagedItem
     from bucketsum.long_objects.progress import Progress
-    from bucketsum.settings import Settings
-    from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row, RowKey
+    from bucketsum.table.rows import RowKey
 
 PROGRESS_DAYS: Final = 60
 """Items stay for this long after their last change, if nobody ends their chain: longer than SQS
 keeps a message in two queues."""
-
-MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
 
 
 class ProgressTable:
@@ -186,28 +176,3 @@ def _same(seen: Progress) -> Condition:
 
 def _same_event(seen: Progress) -> Condition:
     return _same(seen) & compared("sequencer", "=", comparable_sequencer(seen.sequencer))
-
-
-def row_of_long_object(progress: Progress, digest: Digest, streams: int, settings: Settings) -> Row:
-    """The row of an object after its last slice, recorded now; *streams* read that slice."""
-    whole = Measurement(progress.size_bytes, progress.seconds)
-    read = ReadObject(progress.created, progress.etag, digest, whole, streams)
-    row = object_rows.hashed_row(read, settings)
-    if (mode := progress.archive_mode) is None:
-        return row
-    status = ArchiveStatus.OUT_OF_TIME
-    archive = ArchiveRecord(status, mode, 0, 0, 0, 0, 0.0, reason=MEMBERS_NOT_READ)
-    return replace(row, archive=archive)
-
-
-def record_row(table: DigestsTable, progress: Progress, row: Row) -> WriteResult:
-    """Write *row*, the result of *progress*, under the same conditions as the hasher.
-
-    Raises:
-        ClientError: DynamoDB refused.
-    """
-    if progress.replaces_etag is not None:
-        seen = replace(row, etag=progress.replaces_etag or None)
-        if (result := table.replace(row, seen)) is not WriteResult.DUPLICATE:
-            return result  # else it was replaced before, perhaps by a reason
-    return table.record(row)

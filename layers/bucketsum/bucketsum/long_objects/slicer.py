@@ -24,9 +24,10 @@ from bucketsum.errors import (
 from bucketsum.events.message_fields import shown
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
-from bucketsum.long_objects.portable_digest import BLOCK_BYTES, digest_at, hash_slice
+from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum.long_objects.progress_table import record_row, row_of_long_object
+from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
 from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status, comparable_sequencer, row_key_of

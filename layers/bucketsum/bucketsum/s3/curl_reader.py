@@ -1,25 +1,22 @@
-"""Reader over libcurl for usual responses; botocore reads the others, or all if it must."""
+"""Reader over libcurl for usual responses; botocore reads the others."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError
 
-from bucketsum.invocation.clients import credentials
-from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_connections import Connections, TransportConfig
-from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum.s3.get_object import if_match
 from bucketsum.s3.ordered_ranges import FallBack, OrderedRanges
 from bucketsum.s3.source import OpenObject, ResumeBudget
 
 if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-
     from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.s3.botocore_reader import BotocoreReader
+    from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.read_plan import ReadPlan
 
 
@@ -93,21 +90,3 @@ class CurlReader:
     def _release(self, connections: Connections) -> None:
         connections.drop_all()
         self._idle.append(connections)
-
-
-def reader(
-    s3: S3Client, chunk_bytes: int, plan_for: Callable[[int], ReadPlan], env: Mapping[str, str]
-) -> CurlReader | BotocoreReader:
-    """A source over libcurl, or over botocore if only it can use the configuration of *s3*.
-
-    Args:
-        s3: Configured with `CLIENT_CONFIG`.
-        chunk_bytes: Bytes that botocore reads at a time.
-        plan_for: Object size in bytes → its read plan.
-        env: May set `AWS_CA_BUNDLE` and `REQUESTS_CA_BUNDLE`, as for botocore.
-    """
-    fallback = BotocoreReader(s3, chunk_bytes)
-    config = transport_config(s3, env)
-    if config is None:
-        return fallback
-    return CurlReader(SignedUrls(s3, credentials()), config, plan_for, fallback)

@@ -13,7 +13,7 @@ from botocore.config import Config
 
 from bucketsum.errors import BadSettings
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.curl_reader import reader
+from bucketsum.s3.choose_reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.protocol.probe import object_at
 from bucketsum_lab.workloads.transfer.model import ClientName

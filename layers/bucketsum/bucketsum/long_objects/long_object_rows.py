@@ -1,0 +1,47 @@
+"""Rows of long objects: write a new row, or replace an old one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.hashing import object_rows
+from bucketsum.hashing.result import ReadObject
+from bucketsum.measure import Measurement
+from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.digests_table import WriteResult
+from bucketsum.table.rows import ArchiveRecord
+
+if TYPE_CHECKING:
+    from bucketsum.digest import Digest
+    from bucketsum.long_objects.progress import Progress
+    from bucketsum.settings import Settings
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.rows import Row
+
+MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
+
+
+def row_of_long_object(progress: Progress, digest: Digest, streams: int, settings: Settings) -> Row:
+    """The row of an object after its last slice, recorded now; *streams* read that slice."""
+    whole = Measurement(progress.size_bytes, progress.seconds)
+    read = ReadObject(progress.created, progress.etag, digest, whole, streams)
+    row = object_rows.hashed_row(read, settings)
+    if (mode := progress.archive_mode) is None:
+        return row
+    status = ArchiveStatus.OUT_OF_TIME
+    archive = ArchiveRecord(status, mode, 0, 0, 0, 0, 0.0, reason=MEMBERS_NOT_READ)
+    return replace(row, archive=archive)
+
+
+def record_row(table: DigestsTable, progress: Progress, row: Row) -> WriteResult:
+    """Write *row*, the result of *progress*, under the same conditions as the hasher.
+
+    Raises:
+        ClientError: DynamoDB refused.
+    """
+    if progress.replaces_etag is not None:
+        seen = replace(row, etag=progress.replaces_etag or None)
+        if (result := table.replace(row, seen)) is not WriteResult.DUPLICATE:
+            return result  # else it was replaced before, perhaps by a reason
+    return table.record(row)

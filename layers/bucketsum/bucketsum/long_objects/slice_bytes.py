@@ -1,0 +1,85 @@
+"""One slice of an object: chunks → a digest; every slice but the last ends at a block boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from bucketsum.digest import SHA1
+from bucketsum.errors import DamagedProgress, SourceInterrupted
+from bucketsum.events.message_fields import shown
+from bucketsum.long_objects.openssl_digest import library_for
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
+
+if TYPE_CHECKING:
+    from bucketsum.long_objects.progress import Progress
+    from bucketsum.s3.source import OpenObject
+
+
+def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDigest:
+    """The digest at the offset of *progress*, with the algorithms that it began with.
+
+    At the beginning, these are SHA-1 and *extra_algorithms*.
+
+    Raises:
+        DamagedProgress: Its states are not of this offset. A state of the right form and length is
+            believed: who can write the table can make a wrong digest.
+        LibraryMissing: This runtime cannot continue it.
+    """
+    if not progress.offset:
+        extra = tuple(extra_algorithms)
+        return PortableDigest(library_for(extra), extra)
+    extra = tuple(name for name in progress.states if name != SHA1)
+    try:
+        digest = PortableDigest(library_for(extra), extra, progress.states)
+    except (KeyError, ValueError) as error:
+        raise DamagedProgress(
+            f"the saved state of {shown(progress.key)} is damaged: {shown(str(error))}"
+        ) from error
+    if digest.length != progress.offset:
+        raise DamagedProgress(
+            f"the saved state of {shown(progress.key)} is of offset {digest.length}, not "
+            f"{progress.offset}"
+        )
+    return digest
+
+
+def hash_slice(
+    digest: PortableDigest,
+    opened: OpenObject,
+    size_bytes: int,
+    slice_bytes: int,
+    must_end: Callable[[], bool],
+) -> bool:
+    """Continue *digest* with *opened*; returns whether the object of *size_bytes* is at its end.
+
+    If not, `digest.length` is the offset of the next slice, a multiple of `BLOCK_BYTES`. A slice
+    has at least one block, so a chain always moves on.
+
+    Args:
+        digest: The digest of all bytes before.
+        opened: The rest of the object.
+        size_bytes: Size of the whole object.
+        slice_bytes: Maximum size of the slice, at least `BLOCK_BYTES`.
+        must_end: Whether the time of the slice is over; asked after each chunk has come.
+
+    Raises:
+        SourceInterrupted: S3 sends another number of bytes than the object's rest has.
+    """
+    first = digest.length
+    if opened.size_bytes != size_bytes - first:
+        raise SourceInterrupted(
+            f"S3 sends {opened.size_bytes} bytes from byte {first} on, of an object of {size_bytes}"
+        )
+    limit = first + slice_bytes // BLOCK_BYTES * BLOCK_BYTES
+    for chunk in opened.chunks:
+        end = digest.length + len(chunk)
+        is_over = end > limit or (end < size_bytes and must_end())
+        cut = min(end, limit) // BLOCK_BYTES * BLOCK_BYTES
+        if is_over and cut > first and cut >= digest.length:
+            digest.update(chunk[: cut - digest.length])
+            return False
+        digest.update(chunk)
+    if digest.length != size_bytes:
+        raise SourceInterrupted(f"{digest.length} bytes were received of an object of {size_bytes}")
+    return True
