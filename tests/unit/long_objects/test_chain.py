@@ -123,11 +123,12 @@ def started(slice_bytes: int = 1024) -> tuple[Chain, ObjectCreated]:
     return chain, created
 
 
-def test_a_slice_ends_with_its_time() -> None:
-    """It stops with the chunk at which less than 45 s are left, at the end of a block."""
+@pytest.mark.parametrize("seconds", [(900.0, 900.0, 500.0, 44.9), (15.0, 15.0, 5.0, 4.9)])
+def test_a_slice_ends_with_its_time(seconds: tuple[float, ...]) -> None:
+    """With the chunk at which less than 45 s or a third are left, at the end of a block."""
     chain = Chain(None)
     chain.arrive(chain.put(CONTENT))
-    left = iter([900.0, 900.0, 500.0, 44.9])
+    left = iter(seconds)
     chain.seconds_left = lambda: next(left)
     chain.deliver(chain.messages.popleft())
     [report] = chain.reports
@@ -366,6 +367,9 @@ def test_an_archive_says_that_its_members_were_not_read() -> None:
     assert row.archive is not None
     assert (row.archive.status, row.archive.reason) == (ArchiveStatus.OUT_OF_TIME, MEMBERS_NOT_READ)
     assert row.sha1 == sha1_of(CONTENT)
+    archive = row.archive
+    counts = (archive.members, archive.directories, archive.unreadable, archive.member_bytes)
+    assert counts == (0, 0, 0, 0)
 
 
 def test_a_listed_object_replaces_only_the_row_that_was_seen() -> None:
@@ -568,6 +572,18 @@ def test_an_object_whose_progress_was_removed_begins_again(slices: int) -> None:
     assert row.archive
     assert SliceOutcome.BEGUN in {report.outcome for report in chain.reports}
     assert chain.in_progress() == []
+
+
+def test_an_object_begins_again_although_its_key_has_the_row_of_an_older_one() -> None:
+    """Only the row of a newer object, or of this one, says that there is nothing left to do."""
+    chain, older = started()
+    chain.run()
+    newer = chain.put(CONTENT[1:], sequencer="02")
+    chain.arrive(newer)
+    changed(chain)
+    chain.run()
+    assert chain.recorded(older).etag == newer.etag
+    assert chain.recorded(newer).sha1 == sha1_of(CONTENT[1:])
 
 
 @pytest.mark.parametrize(
