@@ -131,7 +131,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--concurrency", type=_INTEGERS, metavar="N,...",
                          help="Concurrent invocations per cell; 1 by default."),
             click.option("--runs", type=int, metavar="N",
-                         help="Measurements of each cell;  "
+                         help="Measurements of each cell; "
                               f"{DEFAULT_REPETITIONS} by default."),
             click.option("--strategy", type=_choice(StrategyName), metavar="NAME",
                          help="Setting to recommend: "
