@@ -25,7 +25,8 @@ setup: .venv/.ready ## Create the Python environment in .venv, with pinned versi
 	@mkdir -p .venv/locks && awk '/^[^ #]/ { n++ } { print > (".venv/locks/" n % 4) }' requirements.lock
 	@ls .venv/locks/* | xargs -n 1 -P 4 $(BIN)/python -m pip download --disable-pip-version-check --progress-bar off \
 	  --no-deps --require-hashes --only-binary :all: --dest .venv/wheels --requirement \
-	  | awk '/^(Saved|File was already)/ { printf "\r  %d wheels", ++n; fflush() } END { print "" }'
+	  | { test -t 1 && count='\r  %d wheels' || count=; awk -v count="$$count" '/^(Saved|File was already)/ \
+	  { ++n; printf count, n; fflush() } END { print count ? "" : "  " n " wheels" }'; }
 	@echo "  installing them"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --find-links .venv/wheels uv
 	@$(BIN)/uv pip install --quiet --compile-bytecode --python .venv --no-index --find-links .venv/wheels \
