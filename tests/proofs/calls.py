@@ -18,7 +18,7 @@ from tests.proofs.expanded import ACCOUNT, KEY, REGION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-FILE: Final = "BUCKETSUM_RECORDED_CALLS"
+FILE: Final = "RECORDED_CALLS"  # tests forget those of the command, which begin with BUCKETSUM_
 """The environment variable with the file to write."""
 VIA_S3: Final = f"{KEY} kms:ViaService=s3.{REGION}.amazonaws.com"
 RULE: Final = f"aws:SourceArn=arn:aws:events:{REGION}:{ACCOUNT}:rule/bucketsum"
