@@ -136,7 +136,7 @@ def _send_after_delete(stack: Any, messages: Any) -> Any:  # noqa: ANN401 - as t
     if messages:
         dead_letter_redrive._delete(sqs, stack.dead_letter_queue_url, messages)
         dead_letter_redrive._send(sqs, stack.arrivals_queue_url, messages)
-    return dead_letter_redrive.RedriveResult([], [], [])
+    return dead_letter_redrive.SentMessages([], [], [])
 
 
 def _released_is_done(letters: Any, message: Any, error: Exception) -> dead_letters.Fate:  # noqa: ANN401 - as the product's

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.table.items import deletion_of, key_of
 from bucketsum.table.rows import RowKey, row_key_of
-from bucketsum_cli.dead_letters.messages import DeadLetter, events_of
 from bucketsum_cli.dead_letters.queue import received
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.dead_letters.messages import DeadLetter
 
 _CHUNK: Final = 1000
 _LETTERS: Final = 100_000
@@ -80,7 +80,7 @@ def _contradictions(stack: Stack, version: Version, row: Row | None) -> Iterator
 
 def is_malformed(letter: DeadLetter) -> bool:
     """Whether the workload sent it malformed."""
-    return letter.body.startswith('{"soak"')
+    return letter.document.body.startswith('{"soak"')
 
 
 def dead_letters(stack: Stack, bucket_keys: set[RowKey]) -> list[DeadLetter]:
@@ -89,10 +89,10 @@ def dead_letters(stack: Stack, bucket_keys: set[RowKey]) -> list[DeadLetter]:
         return [
             letter
             for letter in letters
-            if is_malformed(letter) or set(map(row_key_of, events_of(letter))) & bucket_keys
+            if is_malformed(letter) or set(map(row_key_of, letter.events)) & bucket_keys
         ]
 
 
 def keys_in(letters: Iterable[DeadLetter]) -> set[RowKey]:
     """The versions that the *letters* are about."""
-    return {row_key_of(event) for letter in letters for event in events_of(letter)}
+    return {row_key_of(event) for letter in letters for event in letter.events}

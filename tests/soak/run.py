@@ -171,9 +171,13 @@ class Soak:
             requests=self._faults.requests,
             faults=dict(self._faults.counts),
             dead_letters=len(letters),
-            without_reason=sum(letter.reason is None for letter in letters),
+            without_reason=sum(letter.document.reason is None for letter in letters),
             malformed_dead=len(
-                {each.body for each in letters if is_malformed(each) and each.reason}
+                {
+                    each.document.body
+                    for each in letters
+                    if is_malformed(each) and each.document.reason
+                }
             ),
             lost=tuple(sorted(map(str, lost))),
             wrong=tuple(sorted(wrong)),

@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
-from bucketsum_cli.dead_letters.messages import (
-    DeadLetter,
-    FailedMessage,
-    document_of,
-    headline,
-    why,
-)
+from bucketsum_cli.dead_letters.messages import FailedMessage, headline, why
 from bucketsum_cli.dead_letters.queue import hidden_count, received
+from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.output import moment_text, note, print_json, say
 
 if TYPE_CHECKING:
@@ -42,10 +37,11 @@ def failures(target: Target, limit: int, as_json: bool) -> None:
     """
     stack = target.find()
     hidden = hidden_count(stack)
-    with received(stack, limit, _PEEK_SECONDS) as messages:
+    with received(stack, limit, _PEEK_SECONDS) as letters:
         pass  # released before anything is shown: a pager may block the output
+    messages = [letter.document for letter in letters]
     if as_json:
-        print_json([*map(document_of, messages)])
+        print_json(messages)
     else:
         for message in messages:
             _show(message, stack)
@@ -61,8 +57,8 @@ def failures(target: Target, limit: int, as_json: bool) -> None:
         note(f"there may be more than these {limit}: raise --limit")
 
 
-def _show(message: DeadLetter, stack: Stack) -> None:
+def _show(message: FailedMessage, stack: Stack) -> None:
     say(headline(message), "bold")
     say(f"  {why(message, stack)}")
     receives = "once" if message.receives == 1 else f"{message.receives} times"
-    say(f"  since {moment_text(message.sent_at)} UTC, received {receives}", "dim")
+    say(f"  since {moment_text(iso_text(message.sent_at))} UTC, received {receives}", "dim")

@@ -19,9 +19,9 @@ from bucketsum_cli.arguments.options import (
     limit_option,
     yes_option,
 )
-from bucketsum_cli.dead_letters.messages import FailedMessage, NamedObject, document_of, headline
+from bucketsum_cli.dead_letters.messages import NamedObject, headline
 from bucketsum_cli.dead_letters.queue import received
-from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back
+from bucketsum_cli.dead_letters.redrive import SentMessages, send_back
 from bucketsum_cli.objects.rows import event_body
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
 
 _HOLD_SECONDS: Final = 600
 """Longest time that messages are hidden from others: a user's answer may take a while."""
-
-
-@dataclass(frozen=True, slots=True)
-class SentMessages:
-    """The result of `redrive`."""
-
-    sent: Annotated[Sequence[FailedMessage], "Messages that were sent back."]
-    refused: Annotated[Sequence[FailedMessage], "Messages that SQS refused."]
-    undeleted: Annotated[Sequence[str], "IDs of messages that are in both queues."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +89,15 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _report(result: RedriveResult, *, as_json: bool) -> None:
+def _report(result: SentMessages, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            SentMessages(
-                [*map(document_of, result.sent)],
-                [document_of(*refused) for refused in result.refused],
-                [message.message_id for message in result.undeleted],
-            )
-        )
+        print_json(result)
     else:
         for message in result.sent:
             say(f"sent back  {headline(message)}")
         say(f"{len(result.sent)} sent back" if result.sent else "nothing was sent back")
-    for message, refusal in result.refused:
-        note(f"not sent, still in the dead-letter queue: {headline(message)}: {refusal}")
+    for message in result.refused:
+        note(f"not sent, still in the dead-letter queue: {headline(message)}: {message.refusal}")
     if result.undeleted:
         note(
             f"{len(result.undeleted)} of them were sent, but could not be deleted from the "

@@ -25,69 +25,6 @@ _SHOWN_CHARACTERS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A message in the dead-letter queue, received.
-
-    Attributes:
-        reason: Why the hasher moved it to this queue; None if SQS itself moved it.
-        sent_at: When it was sent to this queue, ISO 8601 UTC; if SQS moved it, to the first queue.
-        receives: How often it was received, also by these commands.
-        attributes: Its message attributes, without the reason.
-    """
-
-    message_id: str
-    body: str
-    reason: str | None
-    sent_at: str
-    receives: int
-    attributes: Mapping[str, Any]
-    receipt_handle: str
-
-
-def dead_letter_of(message: MessageTypeDef) -> DeadLetter:
-    """Return a received message of the dead-letter queue."""
-    attributes: dict[str, Any] = dict(message.get("MessageAttributes", {}))
-    reason = attributes.pop(REASON_ATTRIBUTE, {}).get("StringValue")
-    sent = int(message["Attributes"]["SentTimestamp"]) / 1000
-    return DeadLetter(
-        message_id=message["MessageId"],
-        body=message["Body"],
-        reason=reason,
-        sent_at=iso_text(datetime.fromtimestamp(sent, UTC)),
-        receives=int(message["Attributes"]["ApproximateReceiveCount"]),
-        attributes=attributes,
-        receipt_handle=message["ReceiptHandle"],
-    )
-
-
-def events_of(message: DeadLetter) -> list[ObjectEvent]:
-    """Return the events in *message*; none if it is malformed."""
-    try:
-        if is_listed(message.body):
-            return list(listed_objects_in(message.body).objects)
-        return events_in(message.body)
-    except MalformedMessage:
-        return []
-
-
-def why(message: DeadLetter, stack: Stack) -> str:
-    """Return the reason why *message* is in the dead-letter queue."""
-    return message.reason or (
-        "the function died (time-out or out of memory), was throttled or could not start; see its "
-        f"log group {stack.log_group}"
-    )
-
-
-def headline(message: DeadLetter) -> str:
-    """Return the objects of *message*; if it names none, the start of its body."""
-    events = events_of(message)
-    if events:
-        return ", ".join(f"{event.bucket}/{event.key}" for event in events)
-    beginning = message.body[:_SHOWN_CHARACTERS]
-    return f"{beginning}…" if len(message.body) > _SHOWN_CHARACTERS else beginning
-
-
-@dataclass(frozen=True, slots=True)
 class NamedObject:
     """An object version by its name."""
 
@@ -111,17 +48,59 @@ class FailedMessage:
     refusal: Annotated[str | None, "The error of SQS, if it refused the message."] = None
 
 
-def document_of(message: DeadLetter, refusal: str | None = None) -> FailedMessage:
-    """Return *message*, and its *refusal* by SQS, as a document."""
-    return FailedMessage(
-        message_id=message.message_id,
-        sent_at=message.sent_at,
-        receives=message.receives,
-        reason=message.reason,
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message in the dead-letter queue, received.
+
+    Attributes:
+        events: Its events; none if it is malformed.
+        attributes: Its message attributes, without the reason.
+    """
+
+    document: FailedMessage
+    events: Sequence[ObjectEvent]
+    attributes: Mapping[str, Any]
+    receipt_handle: str
+
+
+def dead_letter_of(message: MessageTypeDef) -> DeadLetter:
+    """Return a received message of the dead-letter queue."""
+    attributes: dict[str, Any] = dict(message.get("MessageAttributes", {}))
+    reason = attributes.pop(REASON_ATTRIBUTE, {}).get("StringValue")
+    sent = int(message["Attributes"]["SentTimestamp"]) / 1000
+    events = _events_in(message["Body"])
+    document = FailedMessage(
+        message_id=message["MessageId"],
+        sent_at=iso_text(datetime.fromtimestamp(sent, UTC)),
+        receives=int(message["Attributes"]["ApproximateReceiveCount"]),
+        reason=reason,
         objects=[
             NamedObject(event.bucket, event.key, Version(event.version_id).entry)
-            for event in events_of(message)
+            for event in events
         ],
-        body=message.body,
-        refusal=refusal,
+        body=message["Body"],
     )
+    return DeadLetter(document, events, attributes, message["ReceiptHandle"])
+
+
+def _events_in(body: str) -> Sequence[ObjectEvent]:
+    try:
+        return listed_objects_in(body).objects if is_listed(body) else events_in(body)
+    except MalformedMessage:
+        return ()
+
+
+def why(message: FailedMessage, stack: Stack) -> str:
+    """Return the reason why *message* is in the dead-letter queue."""
+    return message.reason or (
+        "the function died (time-out or out of memory), was throttled or could not start; see its "
+        f"log group {stack.log_group}"
+    )
+
+
+def headline(message: FailedMessage) -> str:
+    """Return the objects of *message*; if it names none, the start of its body."""
+    if message.objects:
+        return ", ".join(f"{named.bucket}/{named.key}" for named in message.objects)
+    beginning = message.body[:_SHOWN_CHARACTERS]
+    return f"{beginning}…" if len(message.body) > _SHOWN_CHARACTERS else beginning

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.queue.batches import BATCH_MESSAGES, batches_of
-from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, events_of, why
+from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, why
 from bucketsum_cli.terminal.output import progress
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadL
                 bar.update(task, completed=len(messages))
                 if is_last:
                     break
-        yield sorted(messages.values(), key=lambda message: message.sent_at)
+        yield sorted(messages.values(), key=attrgetter("document.sent_at"))
     finally:
         _release(sqs, stack.dead_letter_queue_url, messages.values())
 
@@ -61,7 +61,7 @@ def _received(
         WaitTimeSeconds=_POLL_SECONDS,
     )
     letters = map(dead_letter_of, answer.get("Messages", ()))
-    return {letter.message_id: letter for letter in letters}
+    return {letter.document.message_id: letter for letter in letters}
 
 
 def hidden_count(stack: Stack) -> int:
@@ -77,20 +77,24 @@ def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
     """
     with received(stack, _CHECKED_MESSAGES, _CHECK_SECONDS) as messages:
         return {
-            (event.key, Version(event.version_id).entry, event.etag): why(message, stack)
+            (event.key, Version(event.version_id).entry, event.etag): why(message.document, stack)
             for message in messages
-            for event in events_of(message)
+            for event in message.events
             if isinstance(event, ObjectCreated) and event.bucket == stack.bucket
         }
 
 
 def _release(sqs: SQSClient, queue_url: str, messages: Iterable[DeadLetter]) -> None:
     """Make them visible again; SQS refuses each deleted message, which is right."""
-    for batch in batches_of(messages, attrgetter("body")):
+    for batch in batches_of(messages, attrgetter("document.body")):
         sqs.change_message_visibility_batch(
             QueueUrl=queue_url,
             Entries=[
-                {"Id": str(n), "ReceiptHandle": message.receipt_handle, "VisibilityTimeout": 0}
-                for n, message in enumerate(batch)
+                {
+                    "Id": message.document.message_id,
+                    "ReceiptHandle": message.receipt_handle,
+                    "VisibilityTimeout": 0,
+                }
+                for message in batch
             ],
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from bucketsum.backfill import is_listed
 from bucketsum.long_objects.message import is_slice
@@ -15,25 +15,19 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.dead_letters.messages import DeadLetter
+    from bucketsum_cli.dead_letters.messages import DeadLetter, FailedMessage
 
 
 @dataclass(frozen=True, slots=True)
-class RedriveResult:
-    """Messages of the dead-letter queue, by the result of sending them back.
+class SentMessages:
+    """The result of `redrive`."""
 
-    Attributes:
-        sent: They are in their queue again.
-        refused: SQS refused them, and why; they stay in the dead-letter queue.
-        undeleted: They are in their queue, and also still in the dead-letter queue.
-    """
-
-    sent: list[DeadLetter]
-    refused: list[tuple[DeadLetter, str]]
-    undeleted: list[DeadLetter]
+    sent: Annotated[list[FailedMessage], "Messages that were sent back."]
+    refused: Annotated[list[FailedMessage], "Messages that SQS refused."]
+    undeleted: Annotated[list[str], "IDs of messages that are in both queues."]
 
 
-def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
+def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> SentMessages:
     """Send *messages* to their queues, then delete them from the dead-letter queue.
 
     Messages of backfills and long objects go to their own queues, all others to the arrivals queue.
@@ -42,18 +36,18 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
     means that its object is hashed twice, to the same row.
     """
     sqs = stack.client("sqs")
-    result = RedriveResult([], [], [])
+    result = SentMessages([], [], [])
     for queue_url, batch in _batches_by_queue(stack, messages):
-        failed = _send(sqs, queue_url, batch)
-        sent = [message for message in batch if message.message_id not in failed]
-        undeleted = _delete(sqs, stack.dead_letter_queue_url, sent) if sent else set()
-        result.sent.extend(sent)
-        result.undeleted.extend(message for message in sent if message.message_id in undeleted)
+        refusals = _send(sqs, queue_url, batch)
+        sent = [message for message in batch if message.document.message_id not in refusals]
+        result.sent.extend(message.document for message in sent)
         result.refused.extend(
-            (message, failed[message.message_id])
+            replace(message.document, refusal=refusals[message.document.message_id])
             for message in batch
-            if message.message_id in failed
+            if message.document.message_id in refusals
         )
+        if sent:
+            result.undeleted.extend(_delete(sqs, stack.dead_letter_queue_url, sent))
     return result
 
 
@@ -62,9 +56,9 @@ def _batches_by_queue(
 ) -> Iterator[tuple[str, list[DeadLetter]]]:
     by_queue: dict[str, list[DeadLetter]] = {}
     for message in messages:
-        by_queue.setdefault(_queue_of(stack, message.body), []).append(message)
+        by_queue.setdefault(_queue_of(stack, message.document.body), []).append(message)
     for queue_url, of_queue in by_queue.items():
-        for batch in batches_of(of_queue, attrgetter("body")):
+        for batch in batches_of(of_queue, attrgetter("document.body")):
             yield queue_url, batch
 
 
@@ -81,23 +75,25 @@ def _send(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> dict[s
     answer = sqs.send_message_batch(
         QueueUrl=queue_url,
         Entries=[
-            {"Id": str(n), "MessageBody": message.body, "MessageAttributes": message.attributes}
-            for n, message in enumerate(batch)
+            {
+                "Id": message.document.message_id,
+                "MessageBody": message.document.body,
+                "MessageAttributes": message.attributes,
+            }
+            for message in batch
         ],
     )
-    return {
-        batch[int(error["Id"])].message_id: f"{error['Code']}: {error.get('Message', '')}"
-        for error in answer.get("Failed", ())
-    }
+    failed = answer.get("Failed", ())
+    return {error["Id"]: f"{error['Code']}: {error.get('Message', '')}" for error in failed}
 
 
-def _delete(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> set[str]:
+def _delete(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> list[str]:
     """Delete *batch*; returns the message ids of those that SQS did not delete."""
     answer = sqs.delete_message_batch(
         QueueUrl=queue_url,
         Entries=[
-            {"Id": str(n), "ReceiptHandle": message.receipt_handle}
-            for n, message in enumerate(batch)
+            {"Id": message.document.message_id, "ReceiptHandle": message.receipt_handle}
+            for message in batch
         ],
     )
-    return {batch[int(error["Id"])].message_id for error in answer.get("Failed", ())}
+    return [error["Id"] for error in answer.get("Failed", ())]

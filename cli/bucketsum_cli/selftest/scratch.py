@@ -185,12 +185,12 @@ class Scratch:
     def _removed_dead_letter(self) -> str | None:
         with received(self.stack, _DEAD_LETTERS, _HOLD_SECONDS) as messages:
             for message in messages:
-                if self.id in message.body:
+                if self.id in message.document.body:
                     self.stack.client("sqs").delete_message(
                         QueueUrl=self.stack.dead_letter_queue_url,
                         ReceiptHandle=message.receipt_handle,
                     )
-                    return message.reason or ""
+                    return message.document.reason or ""
         return None
 
     def object_line(self, key: str, outcome: str, count: int = 1) -> dict[str, Any] | None:
