@@ -86,7 +86,7 @@ def burst(stack: Stack) -> Result:
         started = time.perf_counter()
         uploads, _ = put_files(stack, files)
         sent = time.perf_counter() - started
-        rows = wait_for_rows(stack.digests_table(), uploads, _BURST_SECONDS)
+        rows = dict(wait_for_rows(stack.digests_table(), uploads, _BURST_SECONDS))
         seconds = time.perf_counter() - started
     if len(rows) != OBJECTS:
         raise RuntimeError(f"{len(rows)} of {OBJECTS} rows after {_BURST_SECONDS} s")
@@ -110,7 +110,7 @@ def peak_memory(project: LocalProject, stack: Stack) -> Result:
         known = make_object(Path(folder), LARGE_BYTES)
         files = files_under([Path(folder, BUCKET, known.key)], "bench/").files
         uploads, _ = put_files(stack, files)
-        rows = wait_for_rows(stack.digests_table(), uploads, _LARGE_SECONDS)
+        rows = dict(wait_for_rows(stack.digests_table(), uploads, _LARGE_SECONDS))
     recorded = [row.sha1 for row in rows.values()]
     if recorded != [known.sha1]:
         raise RuntimeError(f"recorded {recorded} for an object with SHA-1 {known.sha1}")

@@ -22,9 +22,9 @@ from bucketsum_cli.objects import comparison as checks
 from bucketsum_cli.objects.files import sha1_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
+    from rich.progress import Progress, TaskID
     from tests.cli.conftest import Run
 
     from bucketsum_cli.aws.stack import Stack
@@ -155,10 +155,10 @@ def test_file_that_cannot_be_read_is_no_equal_file(
     put_and_record(stack, "in/a", b"a")
     put_and_record(stack, "in/b", b"b")
 
-    def refuse_b(path: Path, on_bytes: Callable[[int], None]) -> str:
+    def refuse_b(path: Path, shown: Progress, task: TaskID) -> str:
         if path.name == "b":
             raise PermissionError(13, "Permission denied")
-        return sha1_of_file(path, on_bytes)
+        return sha1_of_file(path, shown, task)
 
     monkeypatch.setattr(checks, "sha1_of_file", refuse_b)
     (folder / "broken").symlink_to("nowhere")

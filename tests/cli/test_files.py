@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bucketsum_cli.objects.files import files_under, sha1_of_file
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -139,9 +140,10 @@ def test_sha1_of_a_file_is_hashlibs(
     """The same digest, and every byte is told to the progress."""
     path = tmp_path_factory.mktemp("sha1") / "file"
     path.write_bytes(content)
-    sizes: list[int] = []
-    assert sha1_of_file(path, sizes.append) == hashlib.sha1(content).hexdigest()
-    assert sum(sizes) == len(content)
+    with progress() as shown:
+        task = shown.add_task("hashing", total=len(content))
+        assert sha1_of_file(path, shown, task) == hashlib.sha1(content).hexdigest()
+    assert shown.tasks[0].completed == len(content)
 
 
 def test_version_control_and_patterns_are_left_out(tmp_path: Path) -> None:

@@ -52,9 +52,10 @@ class SlowTable:
             for row_key in self._comes_at
         ]
         table = cast("DigestsTable", self)
-        return wait_for_rows(
+        rows = wait_for_rows(
             table, uploads, timeout_seconds, clock=lambda: self.now, pause=self.pause
         )
+        return dict(rows)
 
 
 @given(moments=st.lists(st.floats(min_value=0, max_value=50), max_size=30))

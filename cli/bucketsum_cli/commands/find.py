@@ -120,10 +120,9 @@ def _print_table(stack: Stack, rows: Sequence[Row]) -> None:
 def _sha1_of(content: str) -> str:
     path = Path(content)
     try:
-        size_bytes = path.stat().st_size
         with progress(passing=True) as shown:
-            task = shown.add_task("hashing", total=size_bytes)
-            return sha1_of_file(path, lambda size: shown.advance(task, size))
+            task = shown.add_task("hashing", total=path.stat().st_size)
+            return sha1_of_file(path, shown, task)
     except OSError as error:
         raise CannotDoError(
             f"{content!r} is neither 40 hexadecimal digits nor a file that can be read: "

@@ -221,13 +221,8 @@ def _await_rows(
             shown.update(task, slices=slices_text(stack, uploads))
             time.sleep(seconds)
 
-        return wait_for_rows(
-            stack.digests_table(),
-            uploads,
-            timeout_seconds,
-            on_row=lambda: shown.advance(task),
-            pause=pause,
-        )
+        rows = wait_for_rows(stack.digests_table(), uploads, timeout_seconds, pause=pause)
+        return dict(shown.track(rows, task_id=task))
 
 
 def slices_text(stack: Stack, uploads: Iterable[Upload]) -> str:

@@ -107,7 +107,7 @@ def compare_files(
 
         def compare(file: LocalFile) -> Comparison | Skipped:
             try:
-                sha1 = sha1_of_file(file.path, lambda size: shown.advance(task, size))
+                sha1 = sha1_of_file(file.path, shown, task)
             except OSError as error:
                 return Skipped(file.path, error.strerror or str(error))
             return Comparison(file, sha1, counterpart_of(file.key))

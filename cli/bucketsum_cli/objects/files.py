@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from bucketsum.digest import digest_of
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
 
-_CHUNK_BYTES: Final = 1024 * 1024
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
 _VERSION_CONTROL: Final = ".git"
 
 
@@ -139,8 +142,8 @@ def _refuse_double_keys(files: Iterable[LocalFile]) -> None:
             )
 
 
-def sha1_of_file(path: Path, on_bytes: Callable[[int], None] = lambda _size: None) -> str:
-    """Compute the SHA-1 of a regular file; calls *on_bytes* with the size of each chunk hashed.
+def sha1_of_file(path: Path, shown: Progress, task: TaskID) -> str:
+    """Compute the SHA-1 of a regular file; the bar *task* shows its bytes.
 
     Raises:
         OSError: It cannot be read, or is a device, a FIFO or a folder.
@@ -148,13 +151,8 @@ def sha1_of_file(path: Path, on_bytes: Callable[[int], None] = lambda _size: Non
     if not stat.S_ISREG(path.stat().st_mode):  # opening a FIFO would wait for ever
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     with path.open("rb") as file:
-
-        def chunks() -> Iterator[bytes]:
-            while chunk := file.read(_CHUNK_BYTES):
-                yield chunk
-                on_bytes(len(chunk))
-
-        return digest_of(chunks()).sha1
+        reader: Any = shown.wrap_file(file, task_id=task)  # its type lacks `readinto`
+        return hashlib.file_digest(reader, partial(hashlib.sha1, usedforsecurity=False)).hexdigest()
 
 
 def note_skipped(skipped: Iterable[Skipped]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -151,18 +151,13 @@ def wait_for_rows(
     table: DigestsTable,
     uploads: Iterable[Upload],
     timeout_seconds: float,
-    on_row: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], None] = time.sleep,
-) -> dict[RowKey, Row]:
-    """Wait until each of *uploads* has its row, or *timeout_seconds* are over.
-
-    Calls *on_row* for each new row. Returns the rows that are there.
-    """
+) -> Iterator[tuple[RowKey, Row]]:
+    """Yield the row of each of *uploads* when it is there, until *timeout_seconds* are over."""
     deadline = clock() + timeout_seconds
     pause_seconds = _FIRST_PAUSE_SECONDS
     waiting = deque(uploads)
-    rows: dict[RowKey, Row] = {}
     while waiting:
         batch = [waiting.popleft() for _ in range(min(len(waiting), _KEYS_PER_REQUEST))]
         present = table.rows_at(upload.row_key for upload in batch)
@@ -171,16 +166,13 @@ def wait_for_rows(
             for upload in batch
             if upload.is_recorded_in(present)
         }
-        for _ in new:
-            on_row()
-        rows |= new
+        yield from new.items()
         waiting.extend(upload for upload in batch if upload.row_key not in new)
         left = deadline - clock()
         if left <= 0:
-            break
+            return
         if new:  # more will follow soon
             pause_seconds = _FIRST_PAUSE_SECONDS
         if len(new) < len(batch):
             pause(min(pause_seconds, left))
             pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
-    return rows
