@@ -206,7 +206,7 @@ def _document_of(comparison: Comparison) -> ComparedFile:
     return ComparedFile(
         path=comparison.file.path,
         key=comparison.file.key,
-        version=version.row_key.entry if version else version_of(row) if row else None,
+        version=version.version if version else version_of(row) if row else None,
         result=comparison.result,
         sha1=comparison.sha1,
         recorded_sha1=row.sha1 if row else None,

@@ -9,7 +9,6 @@ import click
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.dead_letters.messages import FailedMessage, headline, why
 from bucketsum_cli.dead_letters.queue import hidden_count, received
-from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.output import moment_text, note, print_json, say
 
 if TYPE_CHECKING:
@@ -61,4 +60,4 @@ def _show(message: FailedMessage, stack: Stack) -> None:
     say(headline(message), "bold")
     say(f"  {why(message, stack)}")
     receives = "once" if message.receives == 1 else f"{message.receives} times"
-    say(f"  since {moment_text(iso_text(message.sent_at))} UTC, received {receives}", "dim")
+    say(f"  since {moment_text(message.sent_at)} UTC, received {receives}", "dim")

@@ -18,6 +18,7 @@ from bucketsum_cli.objects.rows import (
     RecordedRow,
     any_damaged,
     digest_cell,
+    digest_state,
     full_name,
     recorded_row,
     version_of,
@@ -133,7 +134,7 @@ def _sha1_of(content: str) -> str:
 def _as_cells(row: Row, stack: Stack) -> list[str | Cell]:
     moment: str | Cell = moment_text(row.arrived_at)
     if any_damaged([row]):
-        moment = digest_cell(row)
+        moment = digest_cell(digest_state(row))
     deleted = Cell(moment_text(row.deletion.at), "red") if row.deletion else ""
     name = full_name(row) if row.bucket == stack.bucket else f"s3://{row.bucket}/{full_name(row)}"
     return [name, version_of(row), size_text(row.size_bytes), moment, deleted]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,7 +15,7 @@ from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import DigestState, any_damaged, digest_cell, digest_state
 from bucketsum_cli.objects.sums import sums_line
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
-from bucketsum_cli.terminal.documents import INLINE, Moment
+from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import (
@@ -39,6 +39,9 @@ from bucketsum_cli.terminal.tables import (
     print_table,
 )
 
+if TYPE_CHECKING:
+    from bucketsum.table.rows import Row
+
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""
 
@@ -47,12 +50,7 @@ _WIDE: Final = 110
 class ListedObject:
     """A version of an object in the bucket."""
 
-    key: str
-    version: str
-    latest: Annotated[bool, "Whether a GET of the key returns this version."]
-    size_bytes: int
-    etag: str
-    created_at: Moment
+    version: ObjectVersion = field(metadata=INLINE)
     digest: DigestState = field(metadata=INLINE)
 
 
@@ -89,36 +87,41 @@ def ls(
         list_members(target.find(), prefix, as_json=as_json)
         return
     stack = target.find()
-    is_covered = coverage_of(stack)
-    versions = _Listed(versions_in(stack, prefix, all_versions=all_versions))
+    versions = versions_in(stack, prefix, all_versions=all_versions)
+    listed = _Listed(versions, coverage_of(stack))
     if sums:
-        _print_sums(versions)
+        _print_sums(listed)
     elif as_json:
-        print_json_array(_document_of(version, is_covered) for version in versions)
+        print_json_array(listed)
     else:
-        _print_table(versions, prefix, is_covered, all_versions=all_versions)
-    if versions.has_damaged:
+        _print_table(listed, prefix, all_versions=all_versions)
+    if listed.has_damaged:
         raise SystemExit(ANSWER_IS_NO)
 
 
 class _Listed:
     """Iterates over versions, and remembers whether any has a damaged row."""
 
-    def __init__(self, versions: Iterator[ObjectVersion]) -> None:
+    def __init__(
+        self,
+        versions: Iterator[tuple[ObjectVersion, Row | None]],
+        is_covered: Callable[[str], bool],
+    ) -> None:
         self._versions = versions
+        self._is_covered = is_covered
         self.has_damaged = False
 
-    def __iter__(self) -> Iterator[ObjectVersion]:
-        for version in self._versions:
-            self.has_damaged |= any_damaged([version.row])
-            yield version
+    def __iter__(self) -> Iterator[ListedObject]:
+        for version, row in self._versions:
+            self.has_damaged |= any_damaged([row])
+            yield ListedObject(version, digest_state(row, covered=self._is_covered(version.key)))
 
 
-def _print_sums(versions: Iterable[ObjectVersion]) -> None:
+def _print_sums(listed: Iterable[ListedObject]) -> None:
     without = 0
-    for version in versions:
-        if sha1 := version.row and version.row.sha1:
-            print_text(sums_line(sha1, version.row_key.key))
+    for item in listed:
+        if item.digest.sha1:
+            print_text(sums_line(item.digest.sha1, item.version.key))
         else:
             without += 1
     if without:
@@ -126,42 +129,22 @@ def _print_sums(versions: Iterable[ObjectVersion]) -> None:
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _print_table(
-    versions: Iterable[ObjectVersion],
-    prefix: str,
-    is_covered: Callable[[str], bool],
-    *,
-    all_versions: bool,
-) -> None:
+def _print_table(listed: Iterable[ListedObject], prefix: str, *, all_versions: bool) -> None:
     columns = [KEY, VERSION, SIZE, SHA1] if all_versions else [KEY, SIZE, SHA1, SPEED]
     if (width_of() or _WIDE) >= _WIDE:
         columns.append(MOMENT)
-    if not print_table(columns, (_as_cells(v, columns, is_covered) for v in versions)):
+    if not print_table(columns, (_as_cells(item, columns) for item in listed)):
         note(f"no key in the bucket begins with {prefix}" if prefix else "the bucket is empty")
 
 
-def _as_cells(
-    version: ObjectVersion, columns: Sequence[Column], is_covered: Callable[[str], bool]
-) -> list[str | Cell]:
-    row = version.row
+def _as_cells(item: ListedObject, columns: Sequence[Column]) -> list[str | Cell]:
+    version, digest = item.version, item.digest
     cells: dict[Column, str | Cell] = {
-        KEY: version.row_key.key,
-        VERSION: version.row_key.entry,
+        KEY: version.key,
+        VERSION: version.version,
         SIZE: size_text(version.size_bytes),
-        SHA1: digest_cell(row, covered=is_covered(version.row_key.key)),
-        SPEED: speed_text(row.mb_per_s if row else None),
-        MOMENT: moment_text(row.recorded_at) if row else "",
+        SHA1: digest_cell(digest),
+        SPEED: speed_text(digest.mb_per_s),
+        MOMENT: moment_text(digest.recorded_at) if digest.recorded_at else "",
     }
     return [cells[column] for column in columns]
-
-
-def _document_of(version: ObjectVersion, is_covered: Callable[[str], bool]) -> ListedObject:
-    return ListedObject(
-        key=version.row_key.key,
-        version=version.row_key.entry,
-        latest=version.latest,
-        size_bytes=version.size_bytes,
-        etag=version.etag,
-        created_at=version.created_at,
-        digest=digest_state(version.row, covered=is_covered(version.row_key.key)),
-    )

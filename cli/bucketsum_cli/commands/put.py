@@ -137,10 +137,14 @@ def put(
     _require_coverage(stack, [file.key for file in selection.files], no_wait=no_wait)
     uploaded, unsent = put_and_wait(stack, selection.files, None if no_wait else timeout_seconds)
     skipped = [*selection.skipped, *unsent]
+    objects = [
+        UploadedObject(upload.file, upload.row_key.entry, upload.etag, digest_state(upload.row))
+        for upload in uploaded
+    ]
     if as_json:
-        print_json(PutResult(stack.bucket, [*map(_document_of, uploaded)], skipped))
+        print_json(PutResult(stack.bucket, objects, skipped))
     else:
-        print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, uploaded))
+        print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, objects))
     note_skipped(skipped)
     waiting = 0 if no_wait else sum(upload.row is None for upload in uploaded)
     if waiting:
@@ -235,19 +239,6 @@ def slices_text(stack: Stack, uploads: Iterable[Upload]) -> str:
     return ""
 
 
-def _as_cells(upload: Upload) -> list[str | Cell]:
-    return [
-        upload.file.key,
-        size_text(upload.file.size_bytes),
-        digest_cell(upload.row),
-        speed_text(upload.row.mb_per_s if upload.row else None),
-    ]
-
-
-def _document_of(upload: Upload) -> UploadedObject:
-    return UploadedObject(
-        file=upload.file,
-        version=upload.row_key.entry,
-        etag=upload.etag,
-        digest=digest_state(upload.row),
-    )
+def _as_cells(uploaded: UploadedObject) -> list[str | Cell]:
+    file, digest = uploaded.file, uploaded.digest
+    return [file.key, size_text(file.size_bytes), digest_cell(digest), speed_text(digest.mb_per_s)]

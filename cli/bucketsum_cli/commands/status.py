@@ -14,7 +14,6 @@ from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
-from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import MISSING, duration_text, speed_text, usd_text
 from bucketsum_cli.terminal.output import moment_text, note, print_json, size_text
@@ -109,7 +108,7 @@ def _print(state: StackStatus) -> None:
 
 def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     activity, source = state.activity, state.event_source
-    yield "stack", f"{state.stack} in {state.region}, {moment_text(iso_text(state.checked_at))} UTC"
+    yield "stack", f"{state.stack} in {state.region}, {moment_text(state.checked_at)} UTC"
     yield "waiting", _count_text(state.waiting_messages, " messages")
     age = activity.oldest_waiting_seconds
     yield "oldest waiting", MISSING if age is None else duration_text(age)

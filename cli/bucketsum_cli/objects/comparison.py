@@ -85,15 +85,16 @@ def objects_of(stack: Stack) -> Callable[[str], Counterpart]:
     s3, table = stack.client("s3"), stack.digests_table()
 
     def counterpart(key: str) -> Counterpart:
-        version = newest_version(s3, table, stack.bucket, key)
-        if version is None:
+        newest = newest_version(s3, table, stack.bucket, key)
+        if newest is None:
             recorded = next(iter(table.versions_of(stack.bucket, key)), None)
             if recorded is None:
                 return Counterpart()
             deletion = recorded.deletion
             reason = f"deleted at {deletion.at} by a {deletion.by}" if deletion else None
             return Counterpart(without_row=Result.DELETED, reason=reason)
-        return Counterpart(version.row, version, Result.WAITING)
+        version, row = newest
+        return Counterpart(row, version, Result.WAITING)
 
     return counterpart
 
@@ -146,7 +147,7 @@ def with_failures(stack: Stack, comparisons: list[Comparison]) -> list[Compariso
         version = comparison.counterpart.version
         if comparison.result is not Result.WAITING or version is None:
             return comparison
-        name = (version.row_key.key, version.row_key.entry)
+        name = (version.key, version.version)
         reason = failed.get((*name, version.etag)) or failed.get((*name, None))
         if reason is None:
             return comparison

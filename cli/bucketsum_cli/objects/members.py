@@ -14,7 +14,7 @@ from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entr
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.objects.files import FileSelection, files_under
-from bucketsum_cli.objects.rows import digest_cell, recorded_row
+from bucketsum_cli.objects.rows import digest_cell, digest_state, recorded_row
 from bucketsum_cli.objects.versions import newest_version
 from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -109,12 +109,13 @@ def members_by_path(stack: Stack, key: str, folder: str) -> tuple[dict[str, Row]
     newest = newest_version(stack.client("s3"), stack.digests_table(), stack.bucket, key)
     if newest is None:
         raise CannotDoError(f"{key} is not in the bucket; `bucketsum ls` lists the objects in it")
-    if newest.row is None:
+    _, archive = newest
+    if archive is None:
         raise CannotDoError(
             f"the newest version of {key} is not recorded yet; see "
             f"`bucketsum ls {shlex.quote(key)}` and `bucketsum failures`"
         )
-    members = ArchiveMembers(stack, _required_archive(key, newest.row))
+    members = ArchiveMembers(stack, _required_archive(key, archive))
     listed = with_bar(members, "reading the archive's rows")
     paths = {row.member.path: row for row in listed if row.member}
     if members.problem:
@@ -225,7 +226,7 @@ def _show_json(members: ArchiveMembers) -> None:
 def _as_cells(row: Row) -> list[str | Cell]:
     remarks = Cell(", ".join(row.remarks), "yellow") if row.remarks else ""
     path = row.member.path if row.member else ""
-    return [path, size_text(row.size_bytes), digest_cell(row), remarks]
+    return [path, size_text(row.size_bytes), digest_cell(digest_state(row)), remarks]
 
 
 def _listed(row: Row) -> ListedMember:

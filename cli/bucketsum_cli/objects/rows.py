@@ -30,18 +30,6 @@ def any_damaged(rows: Iterable[Row | None]) -> bool:
     return any(row is not None and row.status is Status.DAMAGED for row in rows)
 
 
-def status_of(row: Row | None, *, covered: bool = True) -> str:
-    """Return the status of the object with *row*; *covered*: whether its key is hashed."""
-    return row.status.value if row else WAITING if covered else NOT_COVERED
-
-
-def digest_cell(row: Row | None, *, covered: bool = True) -> str | Cell:
-    """Return the SHA-1, or the reason why there is none; for *covered*, see `status_of`."""
-    if row is None:
-        return Cell(status_of(row, covered=covered), "yellow")
-    return row.sha1 or Cell(f"{row.status}: {row.reason}", "red")
-
-
 def full_name(row: Row) -> str:
     """Return the key of *row*; for a member, ``KEY!/path``."""
     return f"{row.key}{MEMBER_MARK}{row.member.path}" if row.member else row.key
@@ -110,11 +98,18 @@ class DigestState:
 
 
 def digest_state(row: Row | None, *, covered: bool = True) -> DigestState:
-    """Return the state of the object with *row*; for *covered*, see `status_of`."""
-    status = status_of(row, covered=covered)
+    """Return the state of the object with *row*; *covered*: whether its key is hashed."""
     if row is None:
-        return DigestState(status)
-    return DigestState(status, row.sha1, row.mb_per_s, row.recorded_at or None, row.reason)
+        return DigestState(WAITING if covered else NOT_COVERED)
+    recorded_at = row.recorded_at or None
+    return DigestState(row.status.value, row.sha1, row.mb_per_s, recorded_at, row.reason)
+
+
+def digest_cell(state: DigestState) -> str | Cell:
+    """Return the SHA-1, or the reason why there is none."""
+    if state.status in (WAITING, NOT_COVERED):
+        return Cell(state.status, "yellow")
+    return state.sha1 or Cell(f"{state.status}: {state.reason}", "red")
 
 
 def recorded_row(row: Row) -> RecordedRow:

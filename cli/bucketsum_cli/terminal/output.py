@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
-from bucketsum_cli.terminal.documents import json_text
+from bucketsum_cli.terminal.documents import Moment, iso_text, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.screen import write, write_line
@@ -188,6 +188,6 @@ def speed_text(mb_per_s: float | None) -> str:
     return "" if mb_per_s is None else f"{mb_per_s:.1f}"
 
 
-def moment_text(moment: str) -> str:
-    """Format an ISO 8601 time in UTC, to the second."""
-    return moment[:19].replace("T", " ")
+def moment_text(moment: Moment) -> str:
+    """Format a time in UTC, to the second."""
+    return iso_text(moment)[:19].replace("T", " ")
