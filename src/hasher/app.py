@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.backfill.listed_batch import ListedBatchHasher
-    from bucketsum.hashing.deletions import Deletions
     from bucketsum.long_objects.hand_over import HandOver
     from bucketsum.table.archive_values import ArchiveSettings
 
@@ -66,13 +65,6 @@ def _hand_over() -> HandOver:
     return HandOver.of(_DYNAMODB, _sqs(), SETTINGS)
 
 
-@functools.cache
-def _deletions() -> Deletions:
-    from bucketsum.hashing.deletions import Deletions  # noqa: PLC0415 - as said
-
-    return Deletions(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
-
-
 _TABLE: Final = DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
 _SOURCE: Final = reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ)
 _HASHER: Final = ObjectHasher(
@@ -84,7 +76,7 @@ _HASHER: Final = ObjectHasher(
 )
 _NETWORK: Final = network_of(_SOURCE, _S3, _DYNAMODB, _TABLE)
 _SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS) if _NETWORK else None
-_BATCH: Final = BatchHasher(NotifiedHasher(_HASHER, _TABLE, _SMALL, _deletions), SETTINGS)
+_BATCH: Final = BatchHasher(NotifiedHasher(_HASHER, _TABLE, _SMALL), SETTINGS)
 _REPORT: Final = Report(lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics)
 
 

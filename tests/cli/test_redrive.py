@@ -24,7 +24,7 @@ from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.queue import batches
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
-from bucketsum.table.digests_table import WriteResult
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import send_back
@@ -277,7 +277,7 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
         event_time=row.arrived_at,
     )
     again = hashed(locked, b"12345", arrival.sequencer)
-    assert stack.digests_table().record(again) is WriteResult.WRITTEN
+    assert stack.digests_table().record(again) is Outcome.HASHED
 
 
 def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -> None:

@@ -28,7 +28,6 @@ from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.hashing.batch import BatchHasher
-from bucketsum.hashing.deletions import Deletions
 from bucketsum.hashing.network import Network
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
@@ -126,9 +125,8 @@ class Functions:
         """The hasher, at times without libcurl."""
         module, schedule = module_of("hasher"), self.schedule
         settings = replace(_SETTINGS, threads=schedule.random.choice((1, 4)))
-        days = schedule.random.choice((0, 30))
         dynamodb: Any = self.dynamodb
-        table = DigestsTable(dynamodb, DIGESTS, days)
+        table = DigestsTable(dynamodb, DIGESTS, schedule.random.choice((0, 30)))
         source = self._source(CHUNK_BYTES)
         sqs: Any = self.sqs
         queue = LongObjectsQueue(sqs, LONG_OBJECTS)
@@ -144,10 +142,9 @@ class Functions:
         network = Network(connections, urls, row_requests(table))
         small = SmallObjectHasher(network, settings, lambda: schedule.now)
         small_or_none = small if schedule.happens(0.7) else None
-        deletions = Deletions(dynamodb, DIGESTS, days)
         backfills = BackfillsTable(dynamodb, BACKFILLS)
         listed = ListedBatchHasher(hasher, table, backfills, settings, small_or_none)
-        notified = NotifiedHasher(hasher, table, small_or_none, lambda: deletions)
+        notified = NotifiedHasher(hasher, table, small_or_none)
         vars(module).update(
             _BATCH=BatchHasher(notified, settings),
             _REPORT=self._report(module),

@@ -22,7 +22,7 @@ from bucketsum.invocation import deadline
 from bucketsum.queue import dead_letters
 from bucketsum.s3 import botocore_reader, get_object, response_head
 from bucketsum.table import digests_table, outcome, rows
-from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.dead_letters import redrive as dead_letter_redrive
 
 if TYPE_CHECKING:
@@ -107,11 +107,11 @@ def _reason_wins(table: DigestsTable, row: rows.Row) -> Any:  # noqa: ANN401 - a
     return request
 
 
-def _record_without_error(table: DigestsTable, row: rows.Row) -> WriteResult:
+def _record_without_error(table: DigestsTable, row: rows.Row) -> outcome.Outcome:
     try:
         return _RECORD(table, row)
     except ClientError:
-        return WriteResult.WRITTEN
+        return outcome.Outcome(row.status)
 
 
 def _first_event(hasher: batch.BatchHasher, message: Any) -> batch.MessageResult:  # noqa: ANN401 - as the product's

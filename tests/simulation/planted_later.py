@@ -12,7 +12,6 @@ from bucketsum.backfill import listed_batch
 from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.errors import DamagedRow, RowContended
 from bucketsum.hashing import deletions, object_hasher, restores
-from bucketsum.hashing.deletions import Deletions
 from bucketsum.hashing.object_rows import is_newer
 from bucketsum.hashing.result import HashResult
 from bucketsum.long_objects import progress_table, slicer
@@ -24,14 +23,14 @@ from bucketsum.long_objects.slicer import SliceOutcome, Slicer, SliceReport
 from bucketsum.table import digests_table
 from bucketsum.table.codec import encoded
 from bucketsum.table.condition import compared
-from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import NOT_HASHED, deletion_of, key_of, rows_of
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import row_key_of
 
 _PARAMETERS: Final = DigestsTable.put_parameters
 _RECORD: Final = DigestsTable.record
-_DELETION: Final = Deletions.record
+_DELETION: Final = deletions.record_deletion
 _RESTORED: Final = restores.hash_restored
 _ADVANCE: Final = ProgressTable.advance
 _CHANGED: Final = ProgressTable._changed
@@ -47,14 +46,14 @@ def _deletions_are_ignored(table: DigestsTable, row: Any) -> Any:  # noqa: ANN40
     return request
 
 
-def _put_tombstone(deletions: Deletions, row_key: Any, deletion: Any) -> WriteResult:  # noqa: ANN401 - as the product's
+def _put_tombstone(table: DigestsTable, row_key: Any, deletion: Any) -> Outcome:  # noqa: ANN401 - as the product's
     tombstone = encoded(replace(deletion, expires_at=1), "") | {"status": {"S": NOT_HASHED}}
-    deletions._dynamodb.put_item(TableName="digests", Item=key_of(row_key) | tombstone)
-    return WriteResult.WRITTEN
+    table.dynamodb.put_item(TableName=table.name, Item=key_of(row_key) | tombstone)
+    return Outcome.DELETED
 
 
-def _marker_deletes(deletions: Deletions, deleted: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
-    return _DELETION(deletions, replace(deleted, is_marker=False), deadline)
+def _marker_deletes(deleted: Any, table: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+    return _DELETION(replace(deleted, is_marker=False), table, deadline)
 
 
 def _restored_without_sequencer(restored: Any, table: Any, hasher: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
@@ -124,7 +123,7 @@ def _removed_is_superfluous(_: Slicer, message: Any) -> SliceReport:  # noqa: AN
     return SliceReport(SliceOutcome.SUPERFLUOUS, message)
 
 
-def _record_for_ever(table: DigestsTable, row: Any) -> WriteResult:  # noqa: ANN401 - as the product's
+def _record_for_ever(table: DigestsTable, row: Any) -> Outcome:  # noqa: ANN401 - as the product's
     while True:
         try:
             return _RECORD(table, row)
@@ -146,8 +145,8 @@ LATER_BUGS: Final = (
      _deletions_are_ignored),
     ("a deletion is not compared with the row of version null", deletions, "_IF_RECORDED_BEFORE",
      deletions._IF_RECORDED),
-    ("a tombstone is written without a condition", Deletions, "_written", _put_tombstone),
-    ("a delete marker counts as a deletion", Deletions, "record", _marker_deletes),
+    ("a tombstone is written without a condition", deletions, "_written", _put_tombstone),
+    ("a delete marker counts as a deletion", deletions, "record_deletion", _marker_deletes),
     ("a restored object is hashed without a sequencer", restores, "hash_restored",
      _restored_without_sequencer),
     ("a restored object without a row is not read", restores, "hash_restored",

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-OF_THE_PRODUCT: Final = {"_s3": "s3", "s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb"}
+OF_THE_PRODUCT: Final = {
+    "_s3": "s3", "s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb", "dynamodb": "dynamodb",
+}  # fmt: skip
 CLIENTS: Final = OF_THE_PRODUCT | {"_lambda": "lambda", "stepfunctions": "stepfunctions"}
 """Attributes and parameters that hold a client → its service; a test finds missing entries."""
 

@@ -55,7 +55,7 @@ class SilentDynamoDB(DigestsTable):
     unrecorded: int = 0
     _ended: list[Transfer] = field(default_factory=list)
     _silent: list[tuple[float, Transfer]] = field(default_factory=list)
-    _table: str = "digests"
+    name: str = "digests"
 
     def start(
         self, _url: str, _headers: Iterable[str], receive: Callable[[bytes], object]
@@ -133,7 +133,7 @@ def test_a_silent_dynamodb_does_not_outlast_the_invocation(
     hasher = ObjectHasher(source, model, settings)
     rows = PutItemRequests(model, "https://dynamodb", signer)
     small = SmallObjectHasher(Network(services, urls, rows), settings)
-    notified = NotifiedHasher(hasher, model, small, deletions=hasher_is_late)
+    notified = NotifiedHasher(hasher, model, small)
     batch = BatchHasher(notified, settings)
     results = []
     for result in batch.handle(messages(), Deadline(lambda: seconds - model.now)):
@@ -143,8 +143,3 @@ def test_a_silent_dynamodb_does_not_outlast_the_invocation(
     assert len(results) == OBJECTS
     assert {type(result.failure) for result in results} == failures
     assert model.unrecorded <= READS_MAX + UNRECORDED_MAX
-
-
-def hasher_is_late() -> Never:
-    """Objects that were not begun have no time left."""
-    raise AssertionError

@@ -17,10 +17,12 @@ from tests.support.zip_maker import Part, archive_of, named, zip_of
 from bucketsum.archives.member_rows import MemberRows, MemberWriter, member_entry
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.range_reads import range_reader
-from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
+    from typing import Never
+
     from tests.integration.hasher.hasher_stack import HasherStack
 
     from bucketsum.table.rows import Row
@@ -203,7 +205,7 @@ def test_archives_of_one_key_that_are_read_at_once_keep_apart(
     assert len(stack.rows()) == 3
 
 
-def _die(_table: DigestsTable, _row: Row) -> WriteResult:
+def _die(_table: DigestsTable, _row: Row) -> Never:
     raise MemoryError
 
 

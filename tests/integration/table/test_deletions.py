@@ -16,12 +16,12 @@ from tests.support.settings import SETTINGS
 
 from bucketsum.errors import ObjectGone, OutOfTime
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
-from bucketsum.hashing.deletions import TOMBSTONE_DAYS, Deletions
+from bucketsum.hashing.deletions import TOMBSTONE_DAYS, record_deletion
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.restores import hash_restored
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.s3.source import OpenObject
-from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, RowKey, Status, comparable_sequencer
@@ -67,14 +67,13 @@ class Function:
     s3: FakeS3
     table: DigestsTable
     hasher: ObjectHasher
-    deletions: Deletions
 
     def handle(self, event: ObjectEvent) -> Outcome:
         """The outcome of *event*."""
         if isinstance(event, ObjectCreated):
             return self.hasher.hash(event, PLENTY).outcome
         if isinstance(event, ObjectDeleted):
-            return self.deletions.record(event, PLENTY).outcome
+            return record_deletion(event, self.table, PLENTY).outcome
         return hash_restored(event, self.table, self.hasher, PLENTY).outcome
 
 
@@ -83,8 +82,7 @@ def function(
 ) -> Function:
     """The hasher with *s3*."""
     digests = DigestsTable(dynamodb, table, deleted_row_days)
-    hasher = ObjectHasher(s3, digests, SETTINGS)
-    return Function(s3, digests, hasher, Deletions(dynamodb, table, deleted_row_days))
+    return Function(s3, digests, ObjectHasher(s3, digests, SETTINGS))
 
 
 def item_at(dynamodb: DynamoDBClient, table: str, row_key: RowKey) -> dict[str, Any]:
@@ -121,76 +119,68 @@ def deletion_of(
     return replace(deleted, **fields)
 
 
-@pytest.fixture(scope="module")
-def deletions(dynamodb: DynamoDBClient, table_name: str) -> Deletions:
-    """Deletions whose rows are kept for ever."""
-    return Deletions(dynamodb, table_name, 0)
-
-
 @pytest.mark.parametrize("version", [None, "v1"])
 def test_a_deleted_row_keeps_all_that_it_has(
-    digests_table: DigestsTable, deletions: Deletions, version: str | None
+    digests_table: DigestsTable, version: str | None
 ) -> None:
     """The digest stays, and content is found by it; only the deletion is added."""
     before = row(fresh_key(), "0A", sha1=fresh_sha1(), entry=version or "null")
     digests_table.record(before)
     deleted = deletion_of(before.key, "0B", version, deleted_by=DeletedBy.LIFECYCLE)
-    assert deletions.record(deleted, PLENTY).outcome is Outcome.DELETED
+    assert record_deletion(deleted, digests_table, PLENTY).outcome is Outcome.DELETED
     deletion = Deletion(MOMENT, DeletedBy.LIFECYCLE, comparable_sequencer("0B"))
     assert digests_table.row_at(place(before)) == replace(before, deletion=deletion)
     assert digests_table.with_sha1(before.sha1 or "") == [replace(before, deletion=deletion)]
-    assert deletions.record(deleted, PLENTY).outcome is Outcome.UNCHANGED
+    assert record_deletion(deleted, digests_table, PLENTY).outcome is Outcome.UNCHANGED
     older = replace(deleted, sequencer="0AB")
-    assert deletions.record(older, PLENTY).outcome is Outcome.SUPERSEDED
+    assert record_deletion(older, digests_table, PLENTY).outcome is Outcome.SUPERSEDED
 
 
-def test_a_late_creation_keeps_the_deletion(
-    digests_table: DigestsTable, deletions: Deletions
-) -> None:
+def test_a_late_creation_keeps_the_deletion(digests_table: DigestsTable) -> None:
     """A deletion that comes first leaves a tombstone, which is no row; then the digest joins it."""
     late = row(fresh_key(), "0A", entry="v1")
-    assert deletions.record(deletion_of(late.key, "0B", "v1"), PLENTY).outcome is Outcome.DELETED
+    assert (
+        record_deletion(deletion_of(late.key, "0B", "v1"), digests_table, PLENTY).outcome
+        is Outcome.DELETED
+    )
     assert digests_table.row_at(place(late)) is None
     assert digests_table.versions_of(BUCKET, late.key) == []
-    assert digests_table.record(late) is WriteResult.WRITTEN
+    assert digests_table.record(late) is Outcome.HASHED
     held = digests_table.row_at(place(late))
     assert held == replace(late, deletion=held.deletion if held else None)
     assert held.deletion
     assert held.deletion.expires_at is None
-    assert digests_table.record(late) is WriteResult.DUPLICATE
+    assert digests_table.record(late) is Outcome.UNCHANGED
 
 
-def test_a_new_object_at_the_key_ends_the_deletion(
-    digests_table: DigestsTable, deletions: Deletions
-) -> None:
+def test_a_new_object_at_the_key_ends_the_deletion(digests_table: DigestsTable) -> None:
     """Without versions, a newer creation exists again; the older deletion is void, also if late."""
     newer = row(fresh_key(), "0C")
     digests_table.record(row(newer.key, "0A"))
-    deletions.record(deletion_of(newer.key, "0B"), PLENTY)
-    assert digests_table.record(newer) is WriteResult.WRITTEN
+    record_deletion(deletion_of(newer.key, "0B"), digests_table, PLENTY)
+    assert digests_table.record(newer) is Outcome.HASHED
     assert digests_table.row_at(place(newer)) == newer
-    late = deletions.record(deletion_of(newer.key, "0B"), PLENTY)
+    late = record_deletion(deletion_of(newer.key, "0B"), digests_table, PLENTY)
     assert late.outcome is Outcome.SUPERSEDED
     assert digests_table.row_at(place(newer)) == newer
 
 
-def test_a_deletion_with_the_sequencer_of_the_creation_ends(
-    digests_table: DigestsTable, deletions: Deletions
-) -> None:
+def test_a_deletion_with_the_sequencer_of_the_creation_ends(digests_table: DigestsTable) -> None:
     """S3 sends none; a forged one changes nothing, and is not tried again and again."""
     null = row(fresh_key(), "0A")
     digests_table.record(null)
-    assert deletions.record(deletion_of(null.key, "0A"), PLENTY).outcome is Outcome.SUPERSEDED
+    assert (
+        record_deletion(deletion_of(null.key, "0A"), digests_table, PLENTY).outcome
+        is Outcome.SUPERSEDED
+    )
     assert digests_table.row_at(place(null)) == null
 
 
-def test_a_deletion_of_a_version_needs_no_order(
-    digests_table: DigestsTable, deletions: Deletions
-) -> None:
+def test_a_deletion_of_a_version_needs_no_order(digests_table: DigestsTable) -> None:
     """The version is the identity: whatever the sequencers say, a deleted one never comes back."""
     version = row(fresh_key(), "0C", entry="v1")
-    deletions.record(deletion_of(version.key, "0B", "v1"), PLENTY)
-    assert digests_table.record(version) is WriteResult.WRITTEN
+    record_deletion(deletion_of(version.key, "0B", "v1"), digests_table, PLENTY)
+    assert digests_table.record(version) is Outcome.HASHED
     held = digests_table.row_at(place(version))
     assert held
     assert held.deletion
@@ -201,13 +191,13 @@ def test_a_deletion_of_a_version_needs_no_order(
     [("m1", Outcome.HIDDEN), (None, Outcome.DELETED), ("null", Outcome.DELETED)],
 )
 def test_a_marker_deletes_the_null_version_alone(
-    digests_table: DigestsTable, deletions: Deletions, version: str | None, outcome: Outcome
+    digests_table: DigestsTable, version: str | None, outcome: Outcome
 ) -> None:
     """A marker only hides versions; with versioning suspended it takes the null version's place."""
     null = row(fresh_key(), "0A")
     digests_table.record(null)
     marker = deletion_of(null.key, "0B", version, is_marker=True)
-    assert deletions.record(marker, PLENTY).outcome is outcome
+    assert record_deletion(marker, digests_table, PLENTY).outcome is outcome
     held = digests_table.row_at(place(null))
     assert held
     assert bool(held.deletion) == (outcome is Outcome.DELETED)
@@ -237,10 +227,10 @@ def test_rows_and_tombstones_expire(dynamodb: DynamoDBClient, table_name: str, d
         assert expires_in_days(key) is None
 
 
-def test_no_time_is_no_deletion(deletions: Deletions) -> None:
+def test_no_time_is_no_deletion(digests_table: DigestsTable) -> None:
     """An invocation that is about to end returns the message to the queue."""
     with pytest.raises(OutOfTime):
-        deletions.record(deletion_of(fresh_key(), "0B"), Deadline(lambda: 0.0))
+        record_deletion(deletion_of(fresh_key(), "0B"), digests_table, Deadline(lambda: 0.0))
 
 
 @pytest.mark.parametrize(

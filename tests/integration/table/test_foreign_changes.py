@@ -9,7 +9,7 @@ from tests.integration.table.rows import BUCKET, fresh_key, place, row
 
 from bucketsum.errors import DamagedRow, RowContended
 from bucketsum.events.object_events import DeletedBy, ObjectDeleted
-from bucketsum.hashing.deletions import Deletions
+from bucketsum.hashing.deletions import record_deletion
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
@@ -71,7 +71,7 @@ def test_a_deletion_that_meets_a_damaged_row_ends_with_the_reason(
         event_time=moment,
     )
     with pytest.raises(DamagedRow, match=f"{recorded.key}.*is damaged"):
-        Deletions(*prompt_dynamodb, 0).record(deleted, Deadline(lambda: 900.0))
+        record_deletion(deleted, DigestsTable(*prompt_dynamodb), Deadline(lambda: 900.0))
 
 
 def test_a_row_that_others_keep_changing_is_tried_again_later(

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.integration.table.rows import BUCKET, fresh_key, place, row, unreadable
 
 from bucketsum.events.version import NULL
-from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import (
     Row,
     RowKey,
@@ -43,18 +44,18 @@ OTHER: Final = {"size_bytes": 1, "sha1": "1" * 40, "recorded_at": "later"}
 @pytest.mark.parametrize(
     ("held", "event", "result"),
     [
-        (None, HELD, WriteResult.WRITTEN),
-        (HELD, replace(HELD, recorded_at="later"), WriteResult.DUPLICATE),
-        (HELD, unreadable("key", "0A"), WriteResult.DUPLICATE),
-        *((HELD, row("key", older, **OTHER), WriteResult.STALE) for older in OLDER),
-        *((HELD, row("key", newer, **OTHER), WriteResult.WRITTEN) for newer in NEWER),
-        (REFUSED, HELD, WriteResult.WRITTEN),
-        (REFUSED, replace(REFUSED, reason="denied"), WriteResult.WRITTEN),
-        (HELD, replace(unreadable("key", "0B"), etag="other"), WriteResult.WRITTEN),
+        (None, HELD, Outcome.HASHED),
+        (HELD, replace(HELD, recorded_at="later"), Outcome.UNCHANGED),
+        (HELD, unreadable("key", "0A"), Outcome.UNCHANGED),
+        *((HELD, row("key", older, **OTHER), Outcome.SUPERSEDED) for older in OLDER),
+        *((HELD, row("key", newer, **OTHER), Outcome.HASHED) for newer in NEWER),
+        (REFUSED, HELD, Outcome.HASHED),
+        (REFUSED, replace(REFUSED, reason="denied"), Outcome.UNREADABLE),
+        (HELD, replace(unreadable("key", "0B"), etag="other"), Outcome.UNREADABLE),
     ],
 )
 def test_a_row_is_written_whole_or_not_at_all(
-    digests_table: DigestsTable, held: Row | None, event: Row, result: WriteResult
+    digests_table: DigestsTable, held: Row | None, event: Row, result: Outcome
 ) -> None:
     """The newer event's row is there alone; of one event, a digest wins, then the last reason."""
     event = replace(event, key=fresh_key())
@@ -62,7 +63,7 @@ def test_a_row_is_written_whole_or_not_at_all(
         held = replace(held, key=event.key)
         digests_table.record(held)
     assert digests_table.record(event) is result
-    expected = event if result is WriteResult.WRITTEN else held
+    expected = event if result is Outcome(event.status) else held
     assert digests_table.row_at(place(event)) == expected
 
 
@@ -71,7 +72,7 @@ def test_reason_never_replaces_the_digest_of_the_same_content(digests_table: Dig
     listed = row(fresh_key(), "")
     digests_table.record(listed)
     late = replace(unreadable(listed.key, "0A"), arrived_at="2026-11-22T00:00:00Z")
-    assert digests_table.record(late) is WriteResult.DUPLICATE
+    assert digests_table.record(late) is Outcome.UNCHANGED
     kept = digests_table.row_at(place(listed))
     assert kept is not None
     assert (kept.sha1, kept.sequencer, kept.arrived_at, kept.reason) == (
@@ -89,20 +90,18 @@ def test_reason_of_a_listed_object_never_replaces_a_digest_of_meanwhile(
     seen = unreadable(fresh_key(), "0A")
     digests_table.record(seen)
     hashed = replace(row(seen.key, "0A"), etag=seen.etag)
-    assert digests_table.record(hashed) is WriteResult.WRITTEN
-    assert (
-        digests_table.replace(replace(seen, reason="denied again"), seen) is WriteResult.DUPLICATE
-    )
+    assert digests_table.record(hashed) is Outcome.HASHED
+    assert digests_table.replace(replace(seen, reason="denied again"), seen) is Outcome.UNCHANGED
     assert digests_table.row_at(place(seen)) == hashed
 
 
-def expected_of(held: Row | None, event: Row) -> WriteResult:
+def expected_of(held: Row | None, event: Row) -> Outcome:
     """The result that `record` must return for *event* while *held* is recorded."""
     if held is None or rank(event.sequencer) > rank(held.sequencer):
-        return WriteResult.WRITTEN
+        return Outcome(event.status)
     if rank(event.sequencer) < rank(held.sequencer):
-        return WriteResult.STALE
-    return WriteResult.DUPLICATE if held.status is Status.HASHED else WriteResult.WRITTEN
+        return Outcome.SUPERSEDED
+    return Outcome.UNCHANGED if held.status is Status.HASHED else Outcome(event.status)
 
 
 @given(events=EVENTS)
@@ -118,7 +117,7 @@ def test_newest_wins_in_any_order(
         event = replace(make(key, sequencer), size_bytes=number, etag=str(number))
         expected = expected_of(held, event)
         assert digests_table.record(event) is expected
-        held = event if expected is WriteResult.WRITTEN else held
+        held = event if expected is Outcome(event.status) else held
     recorded = digests_table.row_at(RowKey(BUCKET, key, NULL.entry))
     newest = max(rank(sequencer) for sequencer, _ in events)
     assert recorded == held
@@ -140,7 +139,7 @@ def test_versions_are_recorded_apart(digests_table: DigestsTable) -> None:
     """A late event of another version is no late event of this one."""
     newer = row(fresh_key(), "0B", entry="v2")
     older = row(newer.key, "0A", entry="v1")
-    assert [digests_table.record(newer), digests_table.record(older)] == [WriteResult.WRITTEN] * 2
+    assert [digests_table.record(newer), digests_table.record(older)] == [Outcome.HASHED] * 2
     assert digests_table.row_at(place(older)) == older
 
 

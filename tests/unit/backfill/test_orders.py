@@ -23,7 +23,7 @@ from bucketsum.backfill.messages import (
 )
 from bucketsum.errors import DamagedRow, ObjectGone, ObjectSuperseded, ObjectUnreadable, TableBusy
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
-from bucketsum.hashing.deletions import Deletions
+from bucketsum.hashing.deletions import record_deletion
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
@@ -131,7 +131,6 @@ class World:
     items: dict[tuple[str, str], dict[str, Any]]
     table: DigestsTable
     hasher: ObjectHasher
-    deletions: Deletions
 
     def handle_event(self, number: int) -> None:
         """Handle an event that S3 has sent, perhaps again."""
@@ -140,7 +139,7 @@ class World:
             if isinstance(event, ObjectCreated):
                 self.hasher.hash(event, DEADLINE)
             else:
-                self.deletions.record(event, DEADLINE)
+                record_deletion(event, self.table, DEADLINE)
 
     def handle_listed(self, number: int) -> Outcome | None:
         """Handle an object that was listed, perhaps again."""
@@ -184,8 +183,7 @@ def new_world() -> World:
     bucket = Bucket("key")
     dynamodb: Any = FakeDynamoDb()
     table = DigestsTable(dynamodb, "digests")
-    hasher, deletions = ObjectHasher(bucket, table, SETTINGS), Deletions(dynamodb, "digests", 0)
-    return World(bucket, dynamodb.items, table, hasher, deletions)
+    return World(bucket, dynamodb.items, table, ObjectHasher(bucket, table, SETTINGS))
 
 
 KINDS: Final = (

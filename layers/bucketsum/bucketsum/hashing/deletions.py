@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.hashing.result import HashResult
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.table.codec import encoded
-from bucketsum.table.digests_table import WriteResult, attempts_at, expiry, item_found
+from bucketsum.table.digests_table import attempts_at, expiry, item_found
 from bucketsum.table.items import NOT_HASHED, key_of, sequencer_in
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
     from bucketsum.events.object_events import ObjectDeleted
     from bucketsum.invocation.deadline import Deadline
+    from bucketsum.table.digests_table import DigestsTable
     from bucketsum.table.rows import RowKey
 
 TOMBSTONE_DAYS: Final = 60
@@ -34,78 +33,71 @@ _IF_RECORDED_BEFORE: Final = "sequencer < :deletion_sequencer"
 _IF_NOT_RECORDED: Final = "attribute_not_exists(sequencer)"
 
 
-class Deletions:
-    """Records deletions in the digests table."""
+def record_deletion(deleted: ObjectDeleted, table: DigestsTable, deadline: Deadline) -> HashResult:
+    """Mark the row of the deleted version, or leave a tombstone if there is none.
 
-    def __init__(self, dynamodb: DynamoDBClient, table: str, deleted_row_days: int) -> None:
-        self._dynamodb = dynamodb
-        self._table = table
-        self._deleted_row_days = deleted_row_days
+    A delete marker deletes nothing, unless it replaces the null version.
 
-    def record(self, deleted: ObjectDeleted, deadline: Deadline) -> HashResult:
-        """Mark the row of the deleted version, or leave a tombstone if there is none.
+    Raises:
+        OutOfTime: The invocation is about to end.
+        DamagedRow: Another program changed the item; no condition on it can be met.
+        RowContended: The item was changed before each attempt.
+        ClientError: DynamoDB refused.
+    """
+    deadline.require(STOP_BEFORE_END_SECONDS, "no time is left for this deletion")
+    row_key = row_key_of(deleted)
+    if deleted.is_marker and not row_key.version.is_null:
+        return HashResult(deleted, Outcome.HIDDEN)
+    deletion = Deletion(deleted.event_time, deleted.deleted_by, deleted.sequencer)
+    return HashResult(deleted, _written(table, row_key, deletion))
 
-        A delete marker deletes nothing, unless it replaces the null version.
 
-        Raises:
-            OutOfTime: The invocation is about to end.
-            DamagedRow: Another program changed the item; no condition on it can be met.
-            RowContended: The item was changed before each attempt.
-            ClientError: DynamoDB refused.
-        """
-        deadline.require(STOP_BEFORE_END_SECONDS, "no time is left for this deletion")
-        row_key = row_key_of(deleted)
-        if deleted.is_marker and not row_key.version.is_null:
-            return HashResult(deleted, Outcome.HIDDEN)
-        deletion = Deletion(deleted.event_time, deleted.deleted_by, deleted.sequencer)
-        return HashResult(deleted, self._written(row_key, deletion).outcome(Outcome.DELETED))
-
-    def _written(self, row_key: RowKey, deletion: Deletion) -> WriteResult:
-        has_row = True  # nearly always; the first refusal shows if not
-        for _ in attempts_at(row_key):
-            try:
-                self._mark(row_key, deletion, has_row=has_row)
-            except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
-                item = item_found(error)
-                if refusal := _refused_deletion(item, row_key, deletion):
-                    return refusal
-                has_row = "sequencer" in item
-            else:
-                break
-        return WriteResult.WRITTEN
-
-    def _mark(self, row_key: RowKey, deletion: Deletion, *, has_row: bool) -> None:
-        """Write *deletion* into the row, or into a tombstone."""
-        if has_row:
-            condition = _IF_RECORDED_BEFORE if row_key.version.is_null else _IF_RECORDED
-            days = self._deleted_row_days
+def _written(table: DigestsTable, row_key: RowKey, deletion: Deletion) -> Outcome:
+    has_row = True  # nearly always; the first refusal shows if not
+    for _ in attempts_at(row_key):
+        try:
+            _mark(table, row_key, deletion, has_row=has_row)
+        except table.dynamodb.exceptions.ConditionalCheckFailedException as error:
+            item = item_found(error)
+            if refusal := _refused_deletion(item, row_key, deletion):
+                return refusal
+            has_row = "sequencer" in item
         else:
-            condition, days = _IF_NOT_RECORDED, TOMBSTONE_DAYS
-        changed = replace(deletion, expires_at=expiry(days))
-        attributes = encoded(changed, "") | ({} if has_row else {"status": {"S": NOT_HASHED}})
-        changes = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
-        names = {f"#{name}": name for name in attributes}
-        if changed.expires_at is None:
-            changes += " REMOVE expires_at"
-        self._dynamodb.update_item(
-            TableName=self._table,
-            Key=key_of(row_key),
-            UpdateExpression=changes,
-            ConditionExpression=condition + _IF_NEWER,
-            ExpressionAttributeNames=names,
-            ExpressionAttributeValues={f":{name}": value for name, value in attributes.items()},
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
-        )
+            break
+    return Outcome.DELETED
+
+
+def _mark(table: DigestsTable, row_key: RowKey, deletion: Deletion, *, has_row: bool) -> None:
+    """Write *deletion* into the row, or into a tombstone."""
+    if has_row:
+        condition = _IF_RECORDED_BEFORE if row_key.version.is_null else _IF_RECORDED
+        days = table.deleted_row_days
+    else:
+        condition, days = _IF_NOT_RECORDED, TOMBSTONE_DAYS
+    changed = replace(deletion, expires_at=expiry(days))
+    attributes = encoded(changed, "") | ({} if has_row else {"status": {"S": NOT_HASHED}})
+    changes = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
+    if changed.expires_at is None:
+        changes += " REMOVE expires_at"
+    table.dynamodb.update_item(
+        TableName=table.name,
+        Key=key_of(row_key),
+        UpdateExpression=changes,
+        ConditionExpression=condition + _IF_NEWER,
+        ExpressionAttributeNames={f"#{name}": name for name in attributes},
+        ExpressionAttributeValues={f":{name}": value for name, value in attributes.items()},
+        ReturnValuesOnConditionCheckFailure="ALL_OLD",
+    )
 
 
 def _refused_deletion(
     item: Mapping[str, Any], row_key: RowKey, deletion: Deletion
-) -> WriteResult | None:
+) -> Outcome | None:
     """Why *deletion* must not change *item*; None if the write should be tried again."""
     sequencer = comparable_sequencer(deletion.sequencer)
     recorded = sequencer_in(item, "deletion_sequencer")
     if recorded == sequencer:
-        return WriteResult.DUPLICATE
+        return Outcome.UNCHANGED
     created = sequencer_in(item)
     is_older = recorded > sequencer or (row_key.version.is_null and created >= sequencer)
-    return WriteResult.STALE if is_older else None
+    return Outcome.SUPERSEDED if is_older else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectEvent
-    from bucketsum.hashing.deletions import Deletions
     from bucketsum.hashing.object_hasher import ObjectHasher
     from bucketsum.hashing.result import HashResult, ReadObject
     from bucketsum.hashing.small_objects import SmallObjectHasher
@@ -24,13 +23,11 @@ class NotifiedHasher:
 
     Attributes:
         small: Hashes small objects at the same time; None if only botocore reads.
-        deletions: Called for each deletion, so that a cold start need not load what records them.
     """
 
     hasher: ObjectHasher
     table: DigestsTable
     small: SmallObjectHasher | None
-    deletions: Callable[[], Deletions]
 
     def begin(
         self, events: Mapping[int, ObjectEvent], deadline: Deadline
@@ -47,7 +44,9 @@ class NotifiedHasher:
         if isinstance(event, ObjectCreated):
             return self.hasher.hash(event, deadline)
         if isinstance(event, ObjectDeleted):
-            return self.deletions().record(event, deadline)
-        from bucketsum.hashing.restores import hash_restored  # noqa: PLC0415 - rare, as deletions
+            from bucketsum.hashing.deletions import record_deletion  # noqa: PLC0415 - rare
+
+            return record_deletion(event, self.table, deadline)
+        from bucketsum.hashing.restores import hash_restored  # noqa: PLC0415 - rare
 
         return hash_restored(event, self.table, self.hasher, deadline)

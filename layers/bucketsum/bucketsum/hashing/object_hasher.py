@@ -15,7 +15,6 @@ from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.measure import Measurement
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
-from bucketsum.table.digests_table import WriteResult
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Row, Status, comparable_sequencer, row_key_of
 
@@ -99,8 +98,7 @@ class ObjectHasher:
             if seen and not is_newer(created, seen):
                 raise
             row = unreadable_row(created, str(error), self._settings)
-            recorded = self._record(row, seen)  # an earlier digest of it is kept
-            outcome = recorded.outcome(Outcome.UNREADABLE)
+            outcome = self._record(row, seen)  # an earlier digest of it is kept
             return HashResult(created, outcome, reason=str(error))
         except NotHashed as error:
             return HashResult(created, _OUTCOMES[type(error)], reason=str(error))
@@ -145,7 +143,7 @@ class ObjectHasher:
         self._hand_over(created, created.etag, mode, seen)
         return HashResult(created, Outcome.LONG, reason=reason)
 
-    def _record(self, row: Row, seen: Seen | None) -> WriteResult:
+    def _record(self, row: Row, seen: Seen | None) -> Outcome:
         return self._table.replace(row, seen) if isinstance(seen, Row) else self._table.record(row)
 
     def _hashed(self, created: ObjectCreated, deadline: Deadline, seen: Seen | None) -> HashResult:
@@ -166,8 +164,8 @@ class ObjectHasher:
         Raises:
             ClientError: DynamoDB refused.
         """
-        recorded = self._record(hashed_row(read, self._settings), seen)
-        return replace(read.result, outcome=recorded.outcome(Outcome.HASHED))
+        outcome = self._record(hashed_row(read, self._settings), seen)
+        return replace(read.result, outcome=outcome)
 
     def _hashed_with_members(
         self,
@@ -188,14 +186,12 @@ class ObjectHasher:
         summary = archive.summary
         read = ReadObject(created, opened.etag, digest, measurement, opened.streams)
         row = replace(hashed_row(read, self._settings), remarks=summary.remarks, archive=summary)
-        recorded = self._record(row, seen)
-        if recorded is WriteResult.WRITTEN:
+        outcome = self._record(row, seen)
+        if outcome is Outcome.HASHED:
             archives.rows.remove_older(row)
-        elif recorded is WriteResult.STALE:
+        elif outcome is Outcome.SUPERSEDED:
             archives.rows.remove_overwritten(created)
-        return HashResult(
-            created, recorded.outcome(Outcome.HASHED), digest.sha1, measurement, summary=summary
-        )
+        return HashResult(created, outcome, digest.sha1, measurement, summary=summary)
 
 
 _OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}

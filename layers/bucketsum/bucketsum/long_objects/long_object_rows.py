@@ -9,7 +9,7 @@ from bucketsum.hashing import object_rows
 from bucketsum.hashing.result import ReadObject
 from bucketsum.measure import Measurement
 from bucketsum.table.archive_values import ArchiveStatus
-from bucketsum.table.digests_table import WriteResult
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import ArchiveRecord
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def row_of_long_object(progress: Progress, digest: Digest, streams: int, setting
     return replace(row, archive=archive)
 
 
-def record_row(table: DigestsTable, progress: Progress, row: Row) -> WriteResult:
+def record_row(table: DigestsTable, progress: Progress, row: Row) -> Outcome:
     """Write *row*, the result of *progress*, under the same conditions as the hasher.
 
     Raises:
@@ -42,6 +42,6 @@ def record_row(table: DigestsTable, progress: Progress, row: Row) -> WriteResult
     """
     if progress.replaces_etag is not None:
         seen = replace(row, etag=progress.replaces_etag or None)
-        if (result := table.replace(row, seen)) is not WriteResult.DUPLICATE:
+        if (result := table.replace(row, seen)) is not Outcome.UNCHANGED:
             return result  # else it was replaced before, perhaps by a reason
     return table.record(row)

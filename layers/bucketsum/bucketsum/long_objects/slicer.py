@@ -201,11 +201,10 @@ class Slicer:
         except ObjectUnreadable as error:
             reason = str(error)  # first the row: a chain that has stopped is not looked at again
             row = unreadable_row(progress.created, reason, self.settings)
-            recorded = record_row(self.digests_table, progress, row)
+            outcome = record_row(self.digests_table, progress, row)
             self.progress_table.end_lease(progress)
             if self.progress_table.stop(progress, reason) is None:
                 raise Released(1) from error
-            outcome = recorded.outcome(Outcome.UNREADABLE)
             return SliceReport(outcome, message, progress, reason=reason)
         except NotHashed as error:
             self._remove_progress(progress)
@@ -239,11 +238,9 @@ class Slicer:
         if is_whole:
             hashed = digest.digest()
             row = row_of_long_object(moved, hashed, opened.streams, self.settings)
-            recorded = record_row(self.digests_table, moved, row)
+            outcome = record_row(self.digests_table, moved, row)
             self._remove_progress(progress)
-            return SliceReport(
-                recorded.outcome(Outcome.HASHED), message, moved, measurement, hashed.sha1
-            )
+            return SliceReport(outcome, message, moved, measurement, hashed.sha1)
         saved = self.progress_table.advance(progress, replace(moved, states=digest.states()))
         if saved is None:  # another worker did, or botocore repeated a request that had succeeded
             due = self._due(message)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow, RowContended, TableBusy
@@ -62,52 +61,40 @@ a batch of reads, all of which DynamoDB throttles."""
 _ATTEMPTS_SECONDS: Final = 20.0
 
 
-class WriteResult(StrEnum):
-    """Result of writing a row."""
-
-    WRITTEN = "written"
-    DUPLICATE = "known"
-    """The same event is recorded already."""
-    STALE = "outdated"
-    """A newer event of the same key is recorded already."""
-
-    def outcome(self, written: Outcome) -> Outcome:
-        """The outcome of the row's event: *written* if the row was written."""
-        if self is WriteResult.WRITTEN:
-            return written
-        return Outcome.UNCHANGED if self is WriteResult.DUPLICATE else Outcome.SUPERSEDED
-
-
 class DigestsTable:
     """The DynamoDB table of digests.
 
-    Rows of deleted objects expire *deleted_row_days* after their deletion was recorded; never if
-    it is 0.
+    Attributes:
+        name: Of the table.
+        deleted_row_days: Days from the recording of a deletion until its row expires; 0 for never.
     """
 
     def __init__(self, dynamodb: DynamoDBClient, table: str, deleted_row_days: int = 0) -> None:
-        self._dynamodb = dynamodb
-        self._table = table
-        self._deleted_row_days = deleted_row_days
+        self.dynamodb = dynamodb
+        self.name = table
+        self.deleted_row_days = deleted_row_days
 
-    def record(self, row: Row) -> WriteResult:
+    def record(self, row: Row) -> Outcome:
         """Write *row* unless the table already holds this event or a newer one of its key.
+
+        The outcome is the row's status, or else `UNCHANGED` for the same event and `SUPERSEDED` for
+        a newer one.
 
         A hashed row is never overwritten by an event that is not newer; an unreadable one is
         overwritten by the same event once it can be read. A deletion that was recorded before
         stays in the row, unless it is of an older object at the same key. If *row* is unreadable,
-        a digest of the same entity tag stays too, under the newer event; the result is `DUPLICATE`.
+        a digest of the same entity tag stays too, under the newer event: `UNCHANGED`.
 
         Raises:
             DamagedRow: Another program changed the item; no condition on it can be met.
             RowContended: The item was changed before each attempt.
             ClientError: DynamoDB refused.
         """
-        written = WriteResult.WRITTEN
+        outcome = Outcome(row.status)
         for _ in attempts_at(RowKey(row.bucket, row.key, row.entry)):
             try:
-                self._dynamodb.put_item(**self.put_parameters(row))
-            except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+                self.dynamodb.put_item(**self.put_parameters(row))
+            except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
                 item = item_found(error)
                 if refusal := _refusal(item, row):
                     return refusal
@@ -120,14 +107,14 @@ class DigestsTable:
                         arrived_at=row.arrived_at,
                         deletion=None,
                     )
-                    written = WriteResult.DUPLICATE
+                    outcome = Outcome.UNCHANGED
                 else:
                     if deletion := deletion_of(item):  # a tombstone expires earlier than a row
-                        deletion = replace(deletion, expires_at=expiry(self._deleted_row_days))
+                        deletion = replace(deletion, expires_at=expiry(self.deleted_row_days))
                     row = replace(row, deletion=deletion)
             else:
                 break
-        return written
+        return outcome
 
     def put_parameters(self, row: Row) -> PutItemInputTypeDef:
         """The parameters of the PutItem that `record` begins with."""
@@ -144,7 +131,7 @@ class DigestsTable:
             condition += _IF_NO_DIGEST
             values[":etag"] = {"S": row.etag}
         return {
-            "TableName": self._table,
+            "TableName": self.name,
             "Item": item_of(row),
             "ConditionExpression": _IF_NEWER + condition,
             "ExpressionAttributeNames": {"#status": "status"},
@@ -152,7 +139,7 @@ class DigestsTable:
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
 
-    def replace(self, row: Row, seen: Row) -> WriteResult:
+    def replace(self, row: Row, seen: Row) -> Outcome:
         """Write *row* if the table still holds *seen*, by sequencer, entity tag and deletion."""
         values = {":sequencer": {"S": comparable_sequencer(seen.sequencer)}}
         same = "sequencer = :sequencer AND attribute_not_exists(etag)"
@@ -165,25 +152,25 @@ class DigestsTable:
         if row.status is Status.UNREADABLE and row.etag == seen.etag:
             same += " AND attribute_not_exists(sha1)"  # the event may have been hashed meanwhile
         try:
-            self._dynamodb.put_item(
-                TableName=self._table,
+            self.dynamodb.put_item(
+                TableName=self.name,
                 Item=item_of(row),
                 ConditionExpression=same,
                 ExpressionAttributeValues=values,
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
-        except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+        except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
             item = item_found(error)
             if sequencer_in(item) < values[":sequencer"]["S"]:
                 return self.record(row)  # *seen* was removed, or never was
             same_object = item.get("etag") == {"S": row.etag}
-            return WriteResult.DUPLICATE if same_object else WriteResult.STALE
-        return WriteResult.WRITTEN
+            return Outcome.UNCHANGED if same_object else Outcome.SUPERSEDED
+        return Outcome(row.status)
 
     def row_at(self, row_key: RowKey, *, consistent: bool = False) -> Row | None:
         """The row with *row_key*, or None; eventually consistent, unless it is *consistent*."""
-        response = self._dynamodb.get_item(
-            TableName=self._table, Key=key_of(row_key), ConsistentRead=consistent
+        response = self.dynamodb.get_item(
+            TableName=self.name, Key=key_of(row_key), ConsistentRead=consistent
         )
         return next(rows_of([response["Item"]] if "Item" in response else []), None)
 
@@ -209,9 +196,9 @@ class DigestsTable:
         idle = 0
         while waiting and idle < _ATTEMPTS:
             batch, waiting = waiting[:_BATCH_GET_LIMIT], waiting[_BATCH_GET_LIMIT:]
-            response = self._dynamodb.batch_get_item(RequestItems={self._table: {"Keys": batch}})
-            yield from response["Responses"].get(self._table, ())
-            unprocessed = response.get("UnprocessedKeys", {}).get(self._table)
+            response = self.dynamodb.batch_get_item(RequestItems={self.name: {"Keys": batch}})
+            yield from response["Responses"].get(self.name, ())
+            unprocessed = response.get("UnprocessedKeys", {}).get(self.name)
             idle = idle + 1 if unprocessed and len(unprocessed["Keys"]) == len(batch) else 0
             if unprocessed:  # the table is throttled
                 time.sleep(_THROTTLED_PAUSE_SECONDS * 2**idle)
@@ -221,8 +208,8 @@ class DigestsTable:
 
     def versions_of(self, bucket: str, key: str) -> list[Row]:
         """Rows of every version of one object, newest first, without members of archives."""
-        pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=self._table,
+        pages = self.dynamodb.get_paginator("query").paginate(
+            TableName=self.name,
             KeyConditionExpression="#object = :object",
             FilterExpression=_NO_MEMBER,
             ExpressionAttributeNames={"#object": "object", "#member": "member"},
@@ -241,8 +228,8 @@ class DigestsTable:
         return sorted(same, key=lambda row: (row.bucket, row.key, row.arrived_at))
 
     def _row_keys_in(self, shard: str) -> list[RowKey]:
-        pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=self._table,
+        pages = self.dynamodb.get_paginator("query").paginate(
+            TableName=self.name,
             IndexName=BY_SHA1_INDEX,
             KeyConditionExpression="sha1_shard = :shard",
             ExpressionAttributeValues={":shard": {"S": shard}},
@@ -288,12 +275,12 @@ def _record_in(item: Mapping[str, Any]) -> Row | Deletion | DamagedRow | None:
         return error
 
 
-def _refusal(item: Mapping[str, Any], row: Row) -> WriteResult | None:
+def _refusal(item: Mapping[str, Any], row: Row) -> Outcome | None:
     """Why *row* must not replace *item*; None if only a deletion prevented it."""
     recorded = sequencer_in(item)
     sequencer = comparable_sequencer(row.sequencer)
     if recorded > sequencer:
-        return WriteResult.STALE
+        return Outcome.SUPERSEDED
     if recorded == sequencer and item.get("status") == {"S": Status.HASHED}:
-        return WriteResult.DUPLICATE
+        return Outcome.UNCHANGED
     return None
