@@ -10,7 +10,7 @@ from aws_lambda_powertools import Logger, Metrics
 from bucketsum.hashing.report import Report
 from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
-from bucketsum.long_objects.message import LongObjectsQueue, slice_message_in
+from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_report import publish_slice
 from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
@@ -60,7 +60,7 @@ def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
     """Hash one slice; return whether its message can be deleted."""
     received = message_of(record, SETTINGS)
     try:
-        report = _SLICER.handle_slice(slice_message_in(received.body), deadline)
+        report = _SLICER.handle_slice(progress_in_message(received.body), deadline)
     except Exception as error:  # noqa: BLE001 - any error is the message's
         return _REPORT.is_done(received, error)
     publish_slice(report, _REPORT)

@@ -14,7 +14,7 @@ from tests.support.sam_template import create_table, load_template
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.events.object_events import DeletedBy, ObjectDeleted
-from bucketsum.hashing.deletions import record_deletion
+from bucketsum.hashing import deletions
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.progress import Progress
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
@@ -115,7 +115,8 @@ def record_deletion(stack: Stack, row: Row | RowKey, sequencer: str = "0F") -> N
         event_time="2026-11-21T03:04:05.000Z",
     )
     table = DigestsTable(stack.client("dynamodb"), stack.table)
-    assert record_deletion(deleted, table, Deadline(lambda: 900.0)).outcome is Outcome.DELETED
+    result = deletions.record_deletion(deleted, table, Deadline(lambda: 900.0))
+    assert result.outcome is Outcome.DELETED
 
 
 def unreadable(place: RowKey, content: bytes, reason: str, sequencer: str = "01") -> Row:

@@ -14,7 +14,7 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
-from bucketsum.long_objects.message import body_of, slice_message_in
+from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.rows import NO_SEQUENCER, row_key_of
 
@@ -72,12 +72,12 @@ def _check_listed(body: str) -> None:
 
 
 def _check_slice(body: str) -> None:
-    message = slice_message_in(body)
+    message = progress_in_message(body)
     created = message.created
     progress = replace(
         progress_of(created, created.etag or "x", None), offset=message.offset, hop=message.hop
     )
-    again = slice_message_in(body_of(progress))
+    again = progress_in_message(body_of(progress))
     assert row_key_of(again.created) == row_key_of(created)
     assert (again.offset, again.hop) == (message.offset, message.hop)
     [event] = events_in(body_of(progress))

@@ -14,7 +14,7 @@ from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
-from bucketsum.long_objects.message import is_slice, slice_message_in
+from bucketsum.long_objects.message import is_slice, progress_in_message
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _dead_events(sqs: Sqs) -> Iterator[ObjectEvent]:
             if is_listed(message.body):
                 yield from listed_objects_in(message.body).objects
             elif is_slice(message.body):  # its chain may have got a newer event since
-                yield replace(slice_message_in(message.body).created, sequencer="")
+                yield replace(progress_in_message(message.body).created, sequencer="")
             else:
                 yield from events_in(message.body)
         except MalformedMessage:

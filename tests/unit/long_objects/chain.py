@@ -14,7 +14,7 @@ from bucketsum.errors import ObjectGone, ObjectSuperseded, Released, Retryable
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.hand_over import HandOver
-from bucketsum.long_objects.message import LongObjectsQueue, slice_message_in
+from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import Slicer
@@ -186,7 +186,7 @@ class Chain:
         """Let a worker handle a message; whether it is deleted from the queue."""
         try:
             deadline = Deadline(self.seconds_left)
-            self.reports.append(self.slicer.handle_slice(slice_message_in(body), deadline))
+            self.reports.append(self.slicer.handle_slice(progress_in_message(body), deadline))
         except Killed:
             self.time += VISIBILITY_SECONDS
             return False

@@ -33,7 +33,7 @@ from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects import slice_bytes as slice_module
 from bucketsum.long_objects.long_object_rows import MEMBERS_NOT_READ
-from bucketsum.long_objects.message import body_of, slice_message_in
+from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
 from bucketsum.long_objects.slicer import SliceOutcome, slice_bytes_in
@@ -147,7 +147,7 @@ def test_only_one_worker_is_at_a_slice() -> None:
     at = int(chain.time)
     assert chain.progress_table.lease(progress, at + 905, at)
     with pytest.raises(Released) as caught:
-        chain.slicer.handle_slice(slice_message_in(body), PATIENT)
+        chain.slicer.handle_slice(progress_in_message(body), PATIENT)
     assert caught.value.seconds == 906
     chain.time += 906
     assert chain.deliver(body)
@@ -177,7 +177,7 @@ def test_fewer_bytes_than_announced_are_no_digest() -> None:
     opened = chain.open(created)
     chain.open = lambda *_: replace(opened, size_bytes=len(content))  # type: ignore[method-assign]
     with pytest.raises(SourceInterrupted, match="5126 bytes were received of an object of 5127"):
-        chain.slicer.handle_slice(slice_message_in(body), PATIENT)
+        chain.slicer.handle_slice(progress_in_message(body), PATIENT)
     assert chain.row(created) is None
 
 
@@ -255,7 +255,7 @@ def test_a_loop_is_ended() -> None:
     [progress] = chain.in_progress()
     chain.progress_table.advance(progress, replace(progress, offset=0, hop=7))
     with pytest.raises(TooManySlices, match="7 slices have read 0 of 5127 bytes"):
-        chain.slicer.handle_slice(slice_message_in(chain.messages[0]), PATIENT)
+        chain.slicer.handle_slice(progress_in_message(chain.messages[0]), PATIENT)
 
 
 def test_an_older_event_does_not_replace_a_newer_object() -> None:
@@ -470,7 +470,7 @@ def test_other_messages_are_malformed(change: dict[str, object]) -> None:
     chain, _ = started()
     body = json.dumps({**json.loads(chain.messages[0]), **change})
     with pytest.raises(MalformedMessage):
-        slice_message_in(body)
+        progress_in_message(body)
 
 
 def test_a_slice_without_an_entity_tag_is_malformed() -> None:
@@ -479,7 +479,7 @@ def test_a_slice_without_an_entity_tag_is_malformed() -> None:
     message = json.loads(chain.messages[0])
     message["detail"]["object"]["etag"] = ""
     with pytest.raises(MalformedMessage, match="entity tag"):
-        slice_message_in(json.dumps(message))
+        progress_in_message(json.dumps(message))
 
 
 def test_the_size_of_slices_can_be_set() -> None:
@@ -514,7 +514,7 @@ def test_a_damaged_state_is_never_continued(attribute: str, value: dict[str, str
     if attribute == "offset":
         body = json.dumps({**json.loads(body), "slice": {"offset": int(value["N"]), "hop": 1}})
     with pytest.raises(DamagedProgress):
-        chain.slicer.handle_slice(slice_message_in(body), PATIENT)
+        chain.slicer.handle_slice(progress_in_message(body), PATIENT)
     assert chain.row(created) is None
 
 

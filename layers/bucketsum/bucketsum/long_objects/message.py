@@ -8,7 +8,7 @@ object over again, and it continues at its last offset.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import MalformedMessage
@@ -29,37 +29,15 @@ _SOURCE: Final = "bucketsum.long-objects"
 _BEGINNING: Final = f'{{"detail-type": "Object Created", "source": "{_SOURCE}"'
 
 
-@dataclass(frozen=True, slots=True)
-class SliceMessage:
-    """The next slice of an object.
-
-    Attributes:
-        offset: Offset at which the slice begins.
-        hop: Number of slices before it.
-        replaces_etag: As of `Progress`.
-        archive_mode: As of `Progress`.
-    """
-
-    created: ObjectCreated
-    offset: int
-    hop: int
-    replaces_etag: str | None = None
-    archive_mode: Mode | None = None
-
-    @property
-    def beginning(self) -> Progress:
-        """The progress with which the object begins again."""
-        progress = progress_of(self.created, self.created.etag or "", self.archive_mode)
-        return replace(progress, replaces_etag=self.replaces_etag)
-
-
 def is_slice(body: str) -> bool:
     """Whether the message is one of the long-objects queue."""
     return body.startswith(_BEGINNING)
 
 
-def slice_message_in(body: str) -> SliceMessage:
-    """The slice in one message of the long-objects queue.
+def progress_in_message(body: str) -> Progress:
+    """The progress at the slice in one message of the long-objects queue, the inverse of `body_of`.
+
+    It has neither the states of the digests nor what a worker measured.
 
     Raises:
         MalformedMessage: It is no such message; the text names the field.
@@ -75,7 +53,8 @@ def slice_message_in(body: str) -> SliceMessage:
     replaces_etag, mode = message[_SLICE].get("replaces_etag"), message[_SLICE].get("archive_mode")
     if not isinstance(replaces_etag, str | None) or mode not in (None, *Mode):
         raise MalformedMessage(f"{_SLICE} is {shown(message[_SLICE])}")
-    return SliceMessage(created, offset, hop, replaces_etag, mode and Mode(mode))
+    progress = progress_of(created, created.etag, mode and Mode(mode))
+    return replace(progress, offset=offset, hop=hop, replaces_etag=replaces_etag)
 
 
 def body_of(progress: Progress) -> str:

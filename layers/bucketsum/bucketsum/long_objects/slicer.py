@@ -30,11 +30,11 @@ from bucketsum.long_objects.progress import ChainStatus
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
 from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Status, comparable_sequencer, row_key_of
+from bucketsum.table.rows import Status, comparable_sequencer
 
 if TYPE_CHECKING:
     from bucketsum.invocation.deadline import Deadline
-    from bucketsum.long_objects.message import LongObjectsQueue, SliceMessage
+    from bucketsum.long_objects.message import LongObjectsQueue
     from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.s3.source import Source
@@ -77,6 +77,7 @@ class SliceReport:
     """The result of one message.
 
     Attributes:
+        message: The progress in the message.
         progress: The object's progress; None if it is not in progress.
         measurement: Bytes and seconds of the slice, if one was read.
         sha1: The object's digest, if it is hashed.
@@ -84,7 +85,7 @@ class SliceReport:
     """
 
     outcome: SliceOutcome | Outcome
-    message: SliceMessage
+    message: Progress
     progress: Progress | None = None
     measurement: Measurement | None = None
     sha1: str | None = None
@@ -122,7 +123,7 @@ class Slicer:
     slice_bytes: int | None = None
     clock: Callable[[], float] = time.time
 
-    def handle_slice(self, message: SliceMessage, deadline: Deadline) -> SliceReport:
+    def handle_slice(self, message: Progress, deadline: Deadline) -> SliceReport:
         """Hash the slice of *message*, unless that is done.
 
         Raises:
@@ -143,10 +144,10 @@ class Slicer:
             self.progress_table.end_lease(progress)
             raise
 
-    def _due(self, message: SliceMessage) -> Progress | SliceReport:
+    def _due(self, message: Progress) -> Progress | SliceReport:
         """The progress before the slice of *message*; a report if there is nothing to read."""
-        progress = self.progress_table.at(row_key_of(message.created))
-        if progress is None or progress.etag != message.created.etag:
+        progress = self.progress_table.at(message.row_key)
+        if progress is None or progress.etag != message.etag:
             return self._begun_again(message)
         if progress.status is ChainStatus.STOPPED:
             return SliceReport(SliceOutcome.STOPPED, message, progress, reason=progress.reason)
@@ -157,19 +158,18 @@ class Slicer:
         self._send(progress)
         return SliceReport(SliceOutcome.RESENT, message, progress)
 
-    def _begun_again(self, message: SliceMessage) -> SliceReport:
+    def _begun_again(self, message: Progress) -> SliceReport:
         """Begin an object that another program removed from the table, unless it is done."""
-        created = message.created
-        row = self.digests_table.row_at(row_key_of(created), consistent=True)
-        is_done = row and row.etag == created.etag and row.status is Status.HASHED
-        if is_done or (row and row.sequencer > comparable_sequencer(created.sequencer)):
+        sequencer = comparable_sequencer(message.sequencer)
+        row = self.digests_table.row_at(message.row_key, consistent=True)
+        is_done = row and row.etag == message.etag and row.status is Status.HASHED
+        if is_done or (row and row.sequencer > sequencer):
             return SliceReport(SliceOutcome.SUPERFLUOUS, message)
-        beginning = message.beginning
-        progress = self.progress_table.begin(beginning)
-        if progress.etag != beginning.etag:
-            if progress.sequencer == comparable_sequencer(created.sequencer):
+        progress = self.progress_table.begin(replace(message, offset=0, hop=0))
+        if progress.etag != message.etag:
+            if progress.sequencer == sequencer:
                 raise DamagedProgress(
-                    f"the progress of {shown(created.key)} is of {shown(progress.etag)}"
+                    f"the progress of {shown(message.key)} is of {shown(progress.etag)}"
                 )
             return SliceReport(SliceOutcome.SUPERFLUOUS, message)  # a newer object is in progress
         self._send(progress)
@@ -195,7 +195,7 @@ class Slicer:
                 )
             raise Released(max(1, left))
 
-    def _leased(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
+    def _leased(self, message: Progress, progress: Progress, deadline: Deadline) -> SliceReport:
         try:
             return self._sliced(message, progress, deadline)
         except ObjectUnreadable as error:
@@ -211,7 +211,7 @@ class Slicer:
             outcome = Outcome.GONE if isinstance(error, ObjectGone) else Outcome.SUPERSEDED
             return SliceReport(outcome, message, progress, reason=str(error))
 
-    def _sliced(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
+    def _sliced(self, message: Progress, progress: Progress, deadline: Deadline) -> SliceReport:
         started = time.perf_counter()
         reserve_seconds = min(END_BEFORE_SECONDS, deadline.seconds_left() / 3)
         digest = digest_at(progress, self.settings.extra_algorithms)
