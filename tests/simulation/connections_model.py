@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.hashing.network import PutItemRequests
 from bucketsum.s3.curl_connections import Transfer
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from tests.simulation.schedule import Schedule, Task
 
     from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.table.digests_table import DigestsTable
 
 _PIECE_BYTES: Final = 8
 
@@ -38,10 +36,14 @@ class Urls:
         """Nothing is remembered."""
 
 
-def row_requests(table: DigestsTable) -> PutItemRequests:
-    """Requests that nobody signs."""
-    signer: Any = SimpleNamespace(headers_of=lambda *_: [])
-    return PutItemRequests(table, "https://model", signer)
+class Signer:
+    """A `Signer` that signs nothing."""
+
+    url: Final = "https://model"
+
+    def headers_of(self, *_: object) -> list[str]:
+        """See `Signer.headers_of`."""
+        return []
 
 
 class ModelConnections:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
-from tests.simulation.connections_model import ModelConnections, Urls, row_requests
+from tests.simulation.connections_model import ModelConnections, Signer, Urls
 from tests.simulation.dynamodb_model import BACKFILLS, DIGESTS, DynamoDb
 from tests.simulation.s3_model import EPOCH, S3
 from tests.simulation.sqs_model import (
@@ -139,7 +139,8 @@ class Functions:
         )
         connections: Any = ModelConnections(schedule, self.s3, self.dynamodb)
         urls: Any = Urls()
-        network = Network(connections, urls, row_requests(table))
+        signer: Any = Signer()
+        network = Network(connections, urls, signer, table)
         small = SmallObjectHasher(network, settings, lambda: schedule.now)
         small_or_none = small if schedule.happens(0.7) else None
         backfills = BackfillsTable(dynamodb, BACKFILLS)

@@ -112,11 +112,11 @@ class CallRecorder:
     def _record_signed(self, patch: pytest.MonkeyPatch) -> None:
         sign = Signer.headers_of
 
-        def signed(signer: Signer, endpoint: Any, headers: Mapping[str, str], body: bytes) -> Any:  # noqa: ANN401 - as of Signer
+        def signed(signer: Signer, headers: Mapping[str, str], body: bytes) -> list[str]:
             if self._is_on:
                 operation = headers["x-amz-target"].rpartition(".")[2]
                 self.calls.add(Permission(f"dynamodb:{operation}", "DigestsTable"))
-            return sign(signer, endpoint, headers, body)
+            return sign(signer, headers, body)
 
         patch.setattr(Signer, "headers_of", signed)
 

@@ -14,7 +14,7 @@ from tests.support.settings import SETTINGS
 from bucketsum.errors import OutOfTime
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher
-from bucketsum.hashing.network import Network, PutItemRequests
+from bucketsum.hashing.network import Network
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.small_objects import READS_MAX, UNRECORDED_MAX, SmallObjectHasher
@@ -127,12 +127,11 @@ def test_a_silent_dynamodb_does_not_outlast_the_invocation(
     model = SilentDynamoDB()
     services: Any = model
     source: Any = None
-    signer: Any = SimpleNamespace(headers_of=lambda *_: [])
+    signer: Any = SimpleNamespace(headers_of=lambda *_: [], url="https://dynamodb")
     urls: Any = SimpleNamespace(url_of=lambda created: created.key)
     settings = replace(SETTINGS, threads=1)
     hasher = ObjectHasher(source, model, settings)
-    rows = PutItemRequests(model, "https://dynamodb", signer)
-    small = SmallObjectHasher(Network(services, urls, rows), settings)
+    small = SmallObjectHasher(Network(services, urls, signer, model), settings)
     notified = NotifiedHasher(hasher, model, small)
     batch = BatchHasher(notified, settings)
     results = []

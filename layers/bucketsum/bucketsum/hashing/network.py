@@ -18,12 +18,13 @@ from botocore.utils import get_environ_proxies
 from bucketsum.invocation.clients import credentials
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_connections import Connections
-from bucketsum.s3.sigv4 import Endpoint, Signer
+from bucketsum.s3.sigv4 import Signer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum.s3.curl_connections import Transfer
     from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.response_head import ResponseHead
@@ -35,24 +36,8 @@ _HEADERS: Final = {
     "x-amz-target": "DynamoDB_20120810.PutItem",
 }
 
-
-class PutItemRequests:
-    """Makes PutItem requests for the endpoint and the Region of a client."""
-
-    def __init__(self, table: DigestsTable, endpoint_url: str, signer: Signer) -> None:
-        self._table = table
-        self._endpoint = Endpoint.of(endpoint_url)
-        self._signer = signer
-        self.url = f"{self._endpoint.url}/"
-
-    def request_of(self, row: Row) -> tuple[list[str], bytes]:
-        """Signed header lines and body of the request that records *row*.
-
-        Raises:
-            BotoCoreError: There are no credentials.
-        """
-        body = json.dumps(self._table.put_parameters(row)).encode()
-        return self._signer.headers_of(self._endpoint, _HEADERS, body), body
+WRITE_SECONDS: Final = 3.0
+"""Time after which a write has failed, connecting included, as with botocore's client."""
 
 
 def is_written(head: ResponseHead, body: Sequence[bytes]) -> bool:
@@ -68,11 +53,24 @@ class Network:
 
     Attributes:
         connections: Of the invocation's thread; they stay open for the next batch.
+        urls: Signs requests to S3.
+        signer: Signs requests to DynamoDB.
     """
 
     connections: Connections
     urls: SignedUrls
-    rows: PutItemRequests
+    signer: Signer
+    table: DigestsTable
+
+    def start_writing(self, row: Row) -> Transfer:
+        """Start the request that records *row*.
+
+        Raises:
+            BotoCoreError: There are no credentials.
+        """
+        body = json.dumps(self.table.put_parameters(row)).encode()
+        headers = self.signer.headers_of(_HEADERS, body)
+        return self.connections.post(f"{self.signer.url}/", headers, body, WRITE_SECONDS)
 
 
 def network_of(
@@ -85,5 +83,5 @@ def network_of(
     same_proxies = get_environ_proxies(s3.meta.endpoint_url) == get_environ_proxies(url)
     if keys is None or urlsplit(url).path not in ("", "/") or not same_proxies:
         return None
-    signer = Signer(keys, dynamodb.meta.region_name, "dynamodb")
-    return Network(Connections(source.config), source.urls, PutItemRequests(table, url, signer))
+    signer = Signer(keys, url, dynamodb.meta.region_name, "dynamodb")
+    return Network(Connections(source.config), source.urls, signer, table)

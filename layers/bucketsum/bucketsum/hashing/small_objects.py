@@ -42,9 +42,6 @@ UNRECORDED_MAX: Final = 10
 WRITES_MAX: Final = 4
 """Most rows that are written at the same time; a row takes some 5 ms."""
 
-WRITE_SECONDS: Final = 3.0
-"""Time after which a write has failed, connecting included, as with botocore's client."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
@@ -166,10 +163,8 @@ class _Batch:
         self._read.append((reading.number, read))
 
     def _start_writing(self, number: int, read: ReadObject) -> None:
-        rows = self._network.rows
         try:
-            headers, body = rows.request_of(hashed_row(read, self._settings))
+            transfer = self._network.start_writing(hashed_row(read, self._settings))
         except BotoCoreError:  # as above
             return
-        transfer = self._network.connections.post(rows.url, headers, body, WRITE_SECONDS)
         self._writing[transfer] = number, read

@@ -11,7 +11,7 @@ from botocore.httpsession import ProxyConfiguration, get_cert_path
 from botocore.utils import get_environ_proxies
 
 from bucketsum.s3.curl_connections import TransportConfig
-from bucketsum.s3.sigv4 import Endpoint, Signer
+from bucketsum.s3.sigv4 import Signer
 
 if TYPE_CHECKING:
     from botocore.credentials import Credentials
@@ -35,7 +35,6 @@ class _BucketUrls:
     """
 
     signer: Signer
-    endpoint: Endpoint
     prefix: str
 
     @classmethod
@@ -49,8 +48,8 @@ class _BucketUrls:
         path = _quoted(created.key)
         if credentials is None or len(scope) != _SCOPE_PARTS or not parts.path.endswith(path):
             return None
-        signer = Signer(credentials, scope[2], "s3")
-        urls = cls(signer, Endpoint.of(url), parts.path.removesuffix(path))
+        signer = Signer(credentials, url, scope[2], "s3")
+        urls = cls(signer, parts.path.removesuffix(path))
         ours = urlsplit(urls.url_of(created, query["X-Amz-Date"]))
         same = ours[:3] == parts[:3] and dict(parse_qsl(ours.query)) == query
         return urls if same else None
@@ -61,7 +60,7 @@ class _BucketUrls:
         if created.version_id:
             query["versionId"] = created.version_id
         path = self.prefix + _quoted(created.key)
-        return self.signer.presigned_url(self.endpoint, path, query, timestamp)
+        return self.signer.presigned_url(path, query, timestamp)
 
 
 class SignedUrls:

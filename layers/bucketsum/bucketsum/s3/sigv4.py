@@ -6,7 +6,6 @@ import functools
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
@@ -19,48 +18,30 @@ _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Address that a service is reached at.
+class Signer:
+    """Signs requests to one endpoint of a service.
 
     Attributes:
-        scheme: ``https``, or ``http`` in tests.
-        host: Value of the header Host.
+        url: The endpoint's scheme and host.
     """
 
-    scheme: str
-    host: str
-
-    @classmethod
-    def of(cls, url: str) -> Endpoint:
-        """The endpoint of *url*; its path and query are ignored."""
+    def __init__(self, credentials: Credentials, url: str, region: str, service: str) -> None:
+        """Botocore refreshes *credentials*; path and query of *url* are ignored."""
         parts = urlsplit(url)
-        host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(parts.scheme, ""))
-        return cls(parts.scheme, host)
-
-    @property
-    def url(self) -> str:
-        """The scheme and the host."""
-        return f"{self.scheme}://{self.host}"
-
-
-class Signer:
-    """Signs requests to one service in one Region."""
-
-    def __init__(self, credentials: Credentials, region: str, service: str) -> None:
-        """Sign with *credentials*, which botocore refreshes."""
         self._credentials = credentials
-        self.region = region
+        self._host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(parts.scheme, ""))
+        self._region = region
         self._service = service
+        self.url = f"{parts.scheme}://{self._host}"
 
-    def headers_of(self, endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> list[str]:
+    def headers_of(self, headers: Mapping[str, str], body: bytes) -> list[str]:
         """Header lines of a POST of *body* to the endpoint's root.
 
         *headers* are further ones: names in lower case, values without extra spaces.
         """
         credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
         timestamp = _timestamp()
-        unsigned = {**headers, "host": endpoint.host, "x-amz-date": timestamp}
+        unsigned = {**headers, "host": self._host, "x-amz-date": timestamp}
         if credentials.token:
             unsigned["x-amz-security-token"] = credentials.token
         lines = [f"{name}:{unsigned[name]}" for name in sorted(unsigned)]
@@ -72,9 +53,7 @@ class Signer:
         proof = f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"
         return [*lines, f"Authorization: {proof}"]
 
-    def presigned_url(
-        self, endpoint: Endpoint, path: str, query: Mapping[str, str], timestamp: str = ""
-    ) -> str:
+    def presigned_url(self, path: str, query: Mapping[str, str], timestamp: str = "") -> str:
         """A URL that allows a GET; only the host is signed.
 
         *path* is percent-encoded; *query* has ``X-Amz-Expires``; *timestamp*, the time of signing,
@@ -92,12 +71,12 @@ class Signer:
         if credentials.token:
             signed["X-Amz-Security-Token"] = credentials.token
         text = "&".join(f"{name}={quote(signed[name], safe='')}" for name in sorted(signed))
-        request = f"GET\n{path}\n{text}\nhost:{endpoint.host}\n\nhost\nUNSIGNED-PAYLOAD"
+        request = f"GET\n{path}\n{text}\nhost:{self._host}\n\nhost\nUNSIGNED-PAYLOAD"
         _, signature = self._signature(credentials, timestamp, request)
-        return f"{endpoint.url}{path}?{text}&X-Amz-Signature={signature}"
+        return f"{self.url}{path}?{text}&X-Amz-Signature={signature}"
 
     def _scope(self, timestamp: str) -> str:
-        return f"{timestamp[:8]}/{self.region}/{self._service}/aws4_request"
+        return f"{timestamp[:8]}/{self._region}/{self._service}/aws4_request"
 
     def _signature(
         self, credentials: ReadOnlyCredentials, timestamp: str, request: str
