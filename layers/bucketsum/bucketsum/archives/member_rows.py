@@ -138,7 +138,7 @@ class MemberWriter:
 
     def __init__(self, write: Callable[[list[Any]], None]) -> None:
         self._write = write
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool = ThreadPoolExecutor(WRITERS)
         self._batch: dict[str, Any] = {}  # DynamoDB refuses a batch that names a key twice
         self._writing: set[Future[None]] = set()
 
@@ -158,8 +158,6 @@ class MemberWriter:
             self._send()
 
     def _send(self) -> None:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(WRITERS)
         if len(self._writing) >= 2 * WRITERS:
             done, self._writing = wait(self._writing, return_when=FIRST_COMPLETED)
             for future in done:
@@ -178,5 +176,4 @@ class MemberWriter:
                 for future in self._writing:
                     future.result()
         finally:
-            if self._pool:
-                self._pool.shutdown(cancel_futures=True)
+            self._pool.shutdown(cancel_futures=True)

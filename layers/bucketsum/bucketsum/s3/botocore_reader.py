@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bucketsum.errors import SourceInterrupted
@@ -33,32 +34,19 @@ class BotocoreReader:
         self._chunk_bytes = chunk_bytes
         self._pause = pause
 
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
-        """See `Source.open` for the contract."""
+    def open(
+        self, created: ObjectCreated, offset: int = 0, budget: ResumeBudget | None = None
+    ) -> OpenObject:
+        """See `Source.open`; *budget* is that of another reader, which has begun the object."""
         request = request_for(created)
         if offset:
             response = self._resumed(request, offset, created.size_bytes)
         else:
             response = get_object(self._s3, request)
         etag = response["ETag"].strip('"')
-        return OpenObject(
-            size_bytes=response["ContentLength"],
-            etag=etag,
-            chunks=self._chunks(
-                request_for(created, etag), response, offset, ResumeBudget(self._pause)
-            ),
-        )
-
-    def rest(
-        self, created: ObjectCreated, etag: str, size_bytes: int, offset: int, budget: ResumeBudget
-    ) -> Generator[bytes]:
-        """Yield the bytes from *offset* on of an object that another reader has begun.
-
-        Raises the errors of `Source.open`.
-        """
-        request = request_for(created, etag)
-        response = self._resumed(request, offset, size_bytes)
-        yield from self._chunks(request, response, offset, budget)
+        request = request_for(replace(created, etag=etag))
+        chunks = self._chunks(request, response, offset, budget or ResumeBudget(self._pause))
+        return OpenObject(response["ContentLength"], etag, chunks)
 
     def _chunks(
         self,

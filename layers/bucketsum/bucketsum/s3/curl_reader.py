@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError
@@ -85,7 +86,8 @@ class CurlReader:
         finally:
             self._release(connections)
         if falls_back:
-            yield from self._fallback.rest(created, etag, ranges.size_bytes, ranges.offset, budget)
+            begun = replace(created, etag=etag, size_bytes=ranges.size_bytes)
+            yield from self._fallback.open(begun, ranges.offset, budget).chunks
 
     def _release(self, connections: Connections) -> None:
         connections.drop_all()

@@ -59,13 +59,12 @@ _UNREADABLE: Final = {
 }
 
 
-def if_match(created: ObjectCreated, etag: str | None = None) -> str | None:
-    """The value of ``If-Match``: *etag* or else the event's, in quotes; None if neither exists."""
-    known = etag or created.etag  # events carry it without quotes
-    return f'"{known}"' if known else None
+def if_match(created: ObjectCreated) -> str | None:
+    """The value of ``If-Match``, the entity tag in quotes; None if there is none."""
+    return f'"{created.etag}"' if created.etag else None
 
 
-def request_for(created: ObjectCreated, etag: str | None = None) -> GetObjectRequestTypeDef:
+def request_for(created: ObjectCreated) -> GetObjectRequestTypeDef:
     """The parameters of GetObject, by version *and* entity tag.
 
     Both are needed: the version ``null`` can be overwritten.
@@ -73,7 +72,7 @@ def request_for(created: ObjectCreated, etag: str | None = None) -> GetObjectReq
     request: GetObjectRequestTypeDef = {"Bucket": created.bucket, "Key": created.key}
     if created.version_id:
         request["VersionId"] = created.version_id
-    if condition := if_match(created, etag):
+    if condition := if_match(created):
         request["IfMatch"] = condition
     return request
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
-from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from bucketsum.events.message_fields import shown
@@ -16,18 +15,6 @@ from bucketsum.events.message_fields import shown
 T = TypeVar("T")
 
 _COLUMN: Final = "bucketsum.column"
-
-
-class _Type(NamedTuple):
-    """The way a field's value is stored.
-
-    Attributes:
-        parse: Attribute of DynamoDB → plain value; raises KeyError or ValueError.
-        kinds: Types of the plain value.
-    """
-
-    parse: Callable[[Any], Any]
-    kinds: tuple[type[Any], ...]
 
 
 class _Column(NamedTuple):
@@ -40,7 +27,7 @@ class _Column(NamedTuple):
         read: Attribute's value → field's value.
         write: Field's value → attribute's value, or None for no attribute.
         kind: The dataclass whose fields are stored in the field's place.
-        type: The field's type; that of texts if it has *read*.
+        types: Types of the stored value: of the field, or of texts if it has *read*.
         needed: Attributes that it cannot be read without: its own, or those of *kind*.
     """
 
@@ -48,7 +35,7 @@ class _Column(NamedTuple):
     read: Callable[[Any], Any] | None = None
     write: Callable[[Any], Any] | None = None
     kind: type[Any] | None = None
-    type: _Type | None = None
+    types: tuple[type[Any], ...] = ()
     needed: tuple[str, ...] = ()
 
 
@@ -98,7 +85,7 @@ def _complete(column: _Column, field: Field[Any]) -> _Column:
     annotation = "str" if column.read else str(field.type).removesuffix(" | None")
     return column._replace(
         name=name,
-        type=_TYPES[annotation],
+        types=_TYPES[annotation],
         needed=(name,) if is_needed else (),
     )
 
@@ -165,18 +152,18 @@ def from_values(kind: type[T], values: Mapping[str, Any], **others: object) -> T
 
 def _arguments(kind: type[Any], values: Mapping[str, Any], *, is_item: bool) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
-    for name, (attribute, read, _, inner, stored_type, needed) in _columns(kind):
+    for name, (attribute, read, _, inner, types, needed) in _columns(kind):
         if inner:
             if not values.keys().isdisjoint(needed):  # most parts are absent
                 arguments[name] = inner(**_arguments(inner, values, is_item=is_item))
-        elif stored_type and attribute in values:
+        elif attribute in values:
             content = values[attribute]
             try:
-                plain = stored_type.parse(content) if is_item else _checked(content, stored_type)
+                plain = _checked(_plain(content) if is_item else content, types)
                 arguments[name] = read(plain) if read else plain
             except (KeyError, TypeError, ValueError, RecursionError) as error:
                 raise _damage(attribute, content) from error
-        elif needed and stored_type:
+        elif needed:
             raise ValueError(f"{attribute} is missing")
     return arguments
 
@@ -201,9 +188,8 @@ def _damage(attribute: str, content: object) -> ValueError:
     return ValueError(f"{attribute} is {shown(content)}")
 
 
-def _checked(value: object, stored_type: _Type) -> object:
-    kinds = stored_type.kinds
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+def _checked(value: object, types: tuple[type[Any], ...]) -> object:
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
         raise TypeError("a value of another type")
     return value
 
@@ -225,19 +211,16 @@ def plain_values(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of DynamoDB's types
-    """The inverse of `attribute_of`."""
-    return _number_in(attribute) if "N" in attribute else attribute.get("S", attribute.get("BOOL"))
+    """The inverse of `attribute_of`; None for a type that it never makes."""
+    if text := attribute.get("N"):
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    return attribute.get("S", attribute.get("BOOL"))
 
 
-def _number_in(attribute: Mapping[str, str]) -> float:
-    text = attribute["N"]
-    return int(text) if text.lstrip("-").isdigit() else float(text)
-
-
-_TYPES: Final = {
-    "str": _Type(itemgetter("S"), (str,)),
-    "int": _Type(lambda attribute: int(attribute["N"]), (int,)),
-    "float": _Type(_number_in, (int, float)),
-    "bool": _Type(itemgetter("BOOL"), (bool,)),
+_TYPES: Final[Mapping[str, tuple[type[Any], ...]]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
 }
 """By the annotation of a field, without its ``None``."""
