@@ -12,7 +12,6 @@ from typing import Final
 from bucketsum.errors import BadSweep
 
 PRICE_DATE: Final = "2026-11-01"
-PRICE_SOURCE: Final = "https://aws.amazon.com/lambda/pricing/"
 
 DEFAULT_REGION: Final = "us-east-1"
 """The Region whose prices an unknown Region has."""
@@ -66,8 +65,7 @@ class Prices:
     storage_gb_second: float = _STORAGE_USD_PER_GB_SECOND
     """Per GB of /tmp above the free 512 MB and second. The table has that of us-east-1 alone."""
     date: str = PRICE_DATE
-    """Day on which the source was read."""
-    source: str = PRICE_SOURCE
+    """Day on which AWS's page was read."""
     priced_as: str | None = None
     """The Region whose prices these are, if those of `region` are not known."""
 
