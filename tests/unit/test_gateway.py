@@ -19,10 +19,9 @@ from bucketsum_cli.local import gateway
 from bucketsum_cli.local.gateway import (
     COLLECT_FROM_BYTES,
     PIECE_BYTES,
+    as_of_s3,
     in_pieces,
     server_config,
-    with_encoded_keys,
-    with_ranges_of_versions,
 )
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def listed_by_an_app(
         sent.append(message)
 
     scope = {"type": "http", "query_string": query.encode()}
-    wrapped: Any = with_encoded_keys(app)
+    wrapped: Any = as_of_s3(app)
     asyncio.run(wrapped(scope, client_that_stays, send))
     headers = {name.lower(): value for name, value in sent[0]["headers"]}
     return b"".join(message["body"] for message in sent[1:]), headers
@@ -210,7 +209,7 @@ def got_of_an_app(body: bytes, query: bytes, byte_range: str, status: int = 200)
         "query_string": query,
         "headers": [(b"range", byte_range.encode())],
     }
-    wrapped: Any = in_pieces(with_ranges_of_versions(app))
+    wrapped: Any = in_pieces(as_of_s3(app))
     asyncio.run(wrapped(scope, client_that_stays, send))
     headers = {name.lower(): value.decode() for name, value in sent[0]["headers"]}
     content = b"".join(bytes(message["body"]) for message in sent[1:])

@@ -107,21 +107,11 @@ async def _disconnection(receive: ASGIReceiveCallable) -> None:
         pass
 
 
-def with_encoded_keys(app: ASGIFramework) -> ASGIFramework:
-    """Wrap *app*: ListObjectVersions URL-encodes keys if the request asks for it."""
-    return _rewritten(app, _encoding_of)
-
-
-def with_ranges_of_versions(app: ASGIFramework) -> ASGIFramework:
-    """Wrap *app*: a GET of a range of a version answers with these bytes alone, as S3 does."""
-    return _rewritten(app, _cut_of)
-
-
-def _rewritten(app: ASGIFramework, change_for: Callable[[Scope], _Change | None]) -> ASGIFramework:
-    """Wrap *app*: the successful responses to some requests are changed."""
+def as_of_s3(app: ASGIFramework) -> ASGIFramework:
+    """Wrap *app*: the successful responses that concern versions become those of S3."""
 
     async def serve(scope: Scope, receive: ASGIReceiveCallable, send: Any) -> None:  # noqa: ANN401 - plain dictionaries
-        change = change_for(scope)
+        change = _change_for(scope)
         if change is None:
             await app(scope, receive, send)
             return
@@ -148,18 +138,13 @@ def _rewritten(app: ASGIFramework, change_for: Callable[[Scope], _Change | None]
     return serve
 
 
-def _encoding_of(scope: Scope) -> _Change | None:
+def _change_for(scope: Scope) -> _Change | None:
     if scope["type"] != "http":
         return None
     query = parse_qs(scope["query_string"].decode(), keep_blank_values=True)
-    is_wanted = "versions" in query and query.get("encoding-type") == ["url"]
-    return (lambda xml: (encoded_listing(xml), ())) if is_wanted else None
-
-
-def _cut_of(scope: Scope) -> _Change | None:
-    if scope["type"] != "http" or scope["method"] != "GET":
-        return None
-    if b"versionId=" not in scope["query_string"]:
+    if "versions" in query and query.get("encoding-type") == ["url"]:
+        return lambda xml: (_encoded_listing(xml), ())
+    if "versionId" not in query or scope["method"] != "GET":
         return None
     ranges = (_RANGE.fullmatch(v) for n, v in scope["headers"] if n.lower() == b"range")
     requested = next(ranges, None)
@@ -176,7 +161,7 @@ def _cut(requested: re.Match[bytes], body: bytes) -> _Changed:
     return cut if len(cut) > PIECE_BYTES else bytes(cut), (content_range,)
 
 
-def encoded_listing(xml: bytes) -> bytes:
+def _encoded_listing(xml: bytes) -> bytes:
     """URL-encode the keys in the XML of a listing, and set its field EncodingType."""
     text = _ENCODED_ELEMENTS.sub(
         lambda match: f"<{match[1]}>{quote(unescape(match[2]), safe='/')}</{match[1]}>",
@@ -210,12 +195,7 @@ def main(worker_program: str) -> None:
     sys.executable = worker_program
     from ministack.app import app  # noqa: PLC0415 - it reads the environment on import
 
-    asyncio.run(
-        serve(
-            in_pieces(with_ranges_of_versions(with_encoded_keys(app))),
-            server_config(dict(os.environ)),
-        )
-    )
+    asyncio.run(serve(in_pieces(as_of_s3(app)), server_config(dict(os.environ))))
 
 
 if __name__ == "__main__":
