@@ -15,7 +15,7 @@ from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import RowKey, Status
 from bucketsum_cli.commands.put import slices_text
 from bucketsum_cli.objects.files import LocalFile
-from bucketsum_cli.objects.long_objects import long_objects, progress_text
+from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.upload import Upload
 from bucketsum_cli.terminal.output import progress
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 def test_progress_in_words(progress: Progress, text: str) -> None:
     """Size, speed and the time that is left."""
-    [item] = long_objects([progress])
+    item = long_object(progress)
     assert progress_text(item) == text
 
 

@@ -26,30 +26,18 @@ _CONTROL_SERVICE: Final = "cloudformation"
 def _config(service: str, *, is_local: bool) -> Config:
     from botocore.config import Config  # noqa: PLC0415 - botocore takes a third of a second
 
-    config = Config(
-        connect_timeout=10,
-        read_timeout=60,
-        retries={"mode": "standard", "total_max_attempts": 5},
+    options: dict[str, Any] = {"connect_timeout": 10, "read_timeout": 60}
+    attempts = 5
+    if is_local:  # the user's variables may name a proxy, which cannot reach it, or other addresses
+        options |= {"proxies": {}, "use_dualstack_endpoint": False, "use_fips_endpoint": False}
+    elif service == _CONTROL_SERVICE:  # 20 s in all, not 5 minutes
+        options, attempts = {"connect_timeout": 6, "read_timeout": 6}, 3
+    return Config(
+        retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=CONNECTIONS,
         user_agent_extra=f"bucketsum/{__version__}",
+        **options,
     )
-    if is_local:
-        return config.merge(
-            Config(
-                proxies={},  # the user's proxy cannot reach 127.0.0.1 of this machine
-                use_dualstack_endpoint=False,  # nor may the user's variables choose another address
-                use_fips_endpoint=False,
-            )
-        )
-    if service == _CONTROL_SERVICE:  # 20 s in all, not 5 minutes
-        return config.merge(
-            Config(
-                connect_timeout=6,
-                read_timeout=6,
-                retries={"mode": "standard", "total_max_attempts": 3},
-            )
-        )
-    return config
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +87,7 @@ def connection_to(region: str | None = None, profile: str | None = None) -> Conn
     """Connect with the credentials of the environment or of the profile."""
     from bucketsum_cli.aws.session import new_session  # noqa: PLC0415 - as botocore
 
-    return Connection(new_session(region, profile))
+    return Connection(new_session(region=region, profile=profile))
 
 
 def local_connection(project: LocalProject | None = None) -> tuple[Connection, str]:

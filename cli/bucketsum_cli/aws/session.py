@@ -36,11 +36,6 @@ def _loader() -> Loader:
     return _ModelLoader(file_loader=PlainJsonLoader())
 
 
-def new_session(region: str | None, profile: str | None) -> Session:
-    """Make a session with the credentials of the environment or of the *profile*."""
-    return _session(None, region=region, profile=profile)
-
-
 def local_session(aws: LocalAws) -> Session:
     """Make a session for the emulator; clients need its endpoint as their ``endpoint_url`` too.
 
@@ -51,12 +46,13 @@ def local_session(aws: LocalAws) -> Session:
         for name, (_, _, default, conversion) in Session.SESSION_VARIABLES.items()
     }
     variables |= {"config_file": _NO_FILE, "credentials_file": _NO_FILE}
-    session = _session(variables, region=aws.region)
+    session = new_session(variables, region=aws.region)
     session.set_credentials("test", "test")  # the emulator's, not a secret
     return session
 
 
-def _session(variables: Any, **values: str | None) -> Session:  # noqa: ANN401 - botocore's
+def new_session(variables: Any = None, **values: str | None) -> Session:  # noqa: ANN401 - botocore's
+    """Make a session; *values* of its *variables*, by default botocore's, apply unless None."""
     session = Session(session_vars=variables)
     session.register_component("data_loader", _loader())
     for name, value in values.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -138,13 +139,9 @@ def _show_plan(parts: StackParts, contents: Mapping[str, Contents], *, tables: b
 
 def _detach(s3: S3Client, parts: StackParts) -> list[str]:
     """Remove the notifications to our queue; return the names of the buckets that had any."""
-    queue_arn = parts.queue_arn
-    if queue_arn is None:
+    if parts.queue_arn is None:
         return []
-
-    def change(configuration: Mapping[str, Any]) -> dict[str, Any]:
-        return without_queue(configuration, queue_arn)
-
+    change = partial(without_queue, queue_arn=parts.queue_arn)
     return [
         bucket
         for bucket in parts.foreign_buckets

@@ -8,7 +8,7 @@ import click
 
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.dead_letters.messages import FailedMessage, headline, why
-from bucketsum_cli.dead_letters.queue import hidden_count, received
+from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.terminal.output import moment_text, note, print_json, say
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def failures(target: Target, limit: int, as_json: bool) -> None:
     Example: bucketsum failures --limit 1000 --json
     """
     stack = target.find()
-    hidden = hidden_count(stack)
+    attributes = stack.queue_attributes(stack.dead_letter_queue_url)
+    hidden = int(attributes["ApproximateNumberOfMessagesNotVisible"])
     with received(stack, limit, _PEEK_SECONDS) as letters:
         pass  # released before anything is shown: a pager may block the output
     messages = [letter.document for letter in letters]

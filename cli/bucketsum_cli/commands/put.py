@@ -24,7 +24,7 @@ from bucketsum_cli.arguments.options import (
 from bucketsum_cli.attachments.coverage import coverage_of
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
-from bucketsum_cli.objects.long_objects import long_objects, progress_text
+from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.rows import DigestState, digest_cell, digest_state
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.terminal.documents import INLINE
@@ -235,7 +235,7 @@ def slices_text(stack: Stack, uploads: Iterable[Upload]) -> str:
     for upload in islice(large, _LOOKED_AT):
         with suppress(DamagedItem):
             if item := stack.progress_table().at(upload.row_key):
-                return f"; {printable(upload.file.key)}: {progress_text(*long_objects([item]))}"
+                return f"; {printable(upload.file.key)}: {progress_text(long_object(item))}"
     return ""
 
 

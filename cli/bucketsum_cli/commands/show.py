@@ -11,7 +11,7 @@ import click
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.aws.errors import Reads
-from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_objects, progress_text
+from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.objects.members import versions_of_member
 from bucketsum_cli.objects.rows import RecordedRow, any_damaged, full_name, recorded_row
 from bucketsum_cli.terminal.documents import fields_of
@@ -51,7 +51,7 @@ def show(target: Target, key: str, as_json: bool) -> None:
     stack = target.find()
     rows = stack.digests_table().versions_of(stack.bucket, key) or versions_of_member(stack, key)
     progresses, damaged = in_progress(stack, key)
-    unfinished = long_objects([*progresses, *damaged])
+    unfinished = [*map(long_object, progresses), *map(long_object, damaged)]
     of_object = bool(rows) and rows[0].member is None
     is_listed = Reads()(lambda: _is_listed(stack, key)) if of_object else None
     if as_json:

@@ -14,7 +14,7 @@ from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.table.digests_table import attempts_at
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
-from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_objects, progress_text
+from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say, size_text
 
@@ -51,7 +51,7 @@ def stop(target: Target, key: str, as_json: bool) -> None:
     progresses, damaged = in_progress(stack, key)
     running = [p for p in progresses if p.status is ChainStatus.RUNNING]
     stopped = [ended for progress in running if (ended := _stopped(stack, progress))]
-    documents = long_objects(stopped)
+    documents = [*map(long_object, stopped)]
     if as_json:
         print_json(StopResult(stack.bucket, key, documents))
     else:

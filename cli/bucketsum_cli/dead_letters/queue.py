@@ -64,12 +64,6 @@ def _received(
     return {letter.document.message_id: letter for letter in letters}
 
 
-def hidden_count(stack: Stack) -> int:
-    """Return roughly how many messages another consumer is holding now."""
-    attributes = stack.queue_attributes(stack.dead_letter_queue_url)
-    return int(attributes["ApproximateNumberOfMessagesNotVisible"])
-
-
 def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
     """Return key, version id and entity tag → reason, of up to 1,000 messages in the queue.
 

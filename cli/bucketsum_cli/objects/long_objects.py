@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -66,12 +65,8 @@ def progress_text(item: LongObject) -> str:
     return f"{done}, {item.mb_per_s:.0f} MB/s, done in about {duration_text(item.seconds_left)}"
 
 
-def long_objects(items: Iterable[Progress | DamagedItem]) -> list[LongObject]:
-    """Return each of *items* as a document."""
-    return [*map(_document_of, items)]
-
-
-def _document_of(progress: Progress | DamagedItem) -> LongObject:
+def long_object(progress: Progress | DamagedItem) -> LongObject:
+    """Return *progress* as a document."""
     if isinstance(progress, DamagedItem):
         bucket, _, key = progress.name.partition("/")
         return LongObject(bucket, key, DAMAGED, str(progress))

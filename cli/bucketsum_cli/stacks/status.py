@@ -17,7 +17,7 @@ from bucketsum_cli.aws.metrics import (
     own_metric,
 )
 from bucketsum_cli.aws.stack import Stack, queue_name
-from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_objects
+from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_object
 from bucketsum_cli.terminal.documents import INLINE, Moment
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def stack_status(
     dead = reads(lambda: _attributes(stack, stack.dead_letter_queue_url)) or nothing
     activity = reads(lambda: _activity(stack, now))
     usd, price_note = reads(lambda: _estimated_usd(stack, now)) or (None, None)
-    in_slices = reads(lambda: tuple(long_objects(stack.progress_table().in_progress())))
+    in_slices = reads(lambda: tuple(map(long_object, stack.progress_table().in_progress())))
     event_source = reads(lambda: event_source_of(stack))
     quota_note = reads(lambda: quota_problem(stack))
     own_notes = (_absent_metrics(stack, activity), price_note, quota_note)

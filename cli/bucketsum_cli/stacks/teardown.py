@@ -41,7 +41,7 @@ class StackParts:
         tables: Tables that it created.
         foreign_buckets: Buckets that the stack did not create, but hashes.
         access_stack: Stack with the permissions of attached buckets; None if there is none.
-        queue_arn: That queue; None if the stack is gone.
+        queue_arn: The arrivals queue; None if the stack is gone.
     """
 
     name: str
