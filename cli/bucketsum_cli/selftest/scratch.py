@@ -56,10 +56,8 @@ class Scratch:
         self.prefix = f"{PREFIX}{self.id}/"
         self.started_at = datetime.now(UTC)
         self._s3 = stack.client("s3")
-        self._keys: set[str] = set()
-        self._progress_keys: list[dict[str, Any]] = []
-        self._run_ids: list[str] = []
-        self._backfill_ids: list[str] = []
+        self._partitions: set[tuple[str, str, str, str]] = set()
+        self._items: list[tuple[str, dict[str, Any]]] = []
         self._expects_dead_letter = False
 
     def put(self, name: str, content: bytes, **arguments: Any) -> RowKey:  # noqa: ANN401 - S3's
@@ -90,7 +88,7 @@ class Scratch:
 
     def _new_key(self, name: str) -> str:
         key = self.prefix + name
-        self._keys.add(key)
+        self._partitions.add((self.stack.table, "object", f"{self.stack.bucket}/{key}", "entry"))
         return key
 
     def until(self, look: Callable[[], T | None], seconds: float | None = None) -> T | None:
@@ -142,11 +140,13 @@ class Scratch:
             started_at=now(),
             prefix=row_key.key,
         )
-        self._backfill_ids.append(started.backfill_id)
+        table, name = self.stack.outputs["BackfillsTableName"], started.backfill_id
+        self._partitions.add((table, "backfill", name, "item"))
+        self._items.append((table, {"backfill": {"S": RUNS}, "item": {"S": name}}))
         backfills.start(started)
 
         def look() -> Progress | None:
-            progress = backfills.progress(started.backfill_id)
+            progress = backfills.progress(name)
             return progress if progress.is_over else None
 
         return self.until(look)
@@ -158,7 +158,7 @@ class Scratch:
     def send_slice(self, row: Row) -> None:
         """Send the message of the first slice of the object of *row*."""
         progress = progress_of(created_of(row), row.etag or "", None)
-        self._progress_keys.append(item_key(progress.row_key))
+        self._items.append((self.stack.table, item_key(progress.row_key)))
         self._send(body_of(progress), self.stack.outputs["LongObjectsQueueUrl"])
 
     def send_malformed(self) -> None:
@@ -229,7 +229,7 @@ class Scratch:
 
     def expect_sweep(self, run_id: str) -> None:
         """Delete the measurements of this sweep at the end."""
-        self._run_ids.append(run_id)
+        self._partitions.add((self.stack.outputs[MEASUREMENTS], "run_id", run_id, "item"))
 
     def clean_up(self) -> None:
         """Delete objects, rows, measurements and the dead letter, all of this self-test alone.
@@ -239,22 +239,14 @@ class Scratch:
         """
         for _ in emptied(self._s3, self.stack.bucket, self.prefix):
             pass
-        for key in self._keys:
-            self._delete_items(self.stack.table, "object", f"{self.stack.bucket}/{key}", "entry")
-        for item in self._progress_keys:
-            self.stack.client("dynamodb").delete_item(TableName=self.stack.table, Key=item)
-        for run_id in self._run_ids:
-            self._delete_items(self.stack.outputs[MEASUREMENTS], "run_id", run_id, "item")
-        for backfill_id in self._backfill_ids:
-            table = self.stack.outputs["BackfillsTableName"]
-            self._delete_items(table, "backfill", backfill_id, "item")
-            self.stack.client("dynamodb").delete_item(
-                TableName=table, Key={"backfill": {"S": RUNS}, "item": {"S": backfill_id}}
-            )
+        for partition in self._partitions:
+            self._delete_partition(*partition)
+        for table, key in self._items:
+            self.stack.client("dynamodb").delete_item(TableName=table, Key=key)
         if self._expects_dead_letter:
             self.remove_dead_letter()
 
-    def _delete_items(self, table: str, name: str, value: str, sort_name: str) -> None:
+    def _delete_partition(self, table: str, name: str, value: str, sort_name: str) -> None:
         dynamodb = self.stack.client("dynamodb")
         pages = dynamodb.get_paginator("query").paginate(
             TableName=table,
