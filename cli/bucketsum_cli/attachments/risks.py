@@ -24,8 +24,11 @@ _UNSURE: Final = "~*"
 """Characters that Python's and Java's encoders of URLs treat differently; S3 does not say."""
 
 
-def warnings_of(s3: S3Client, bucket: AttachedBucket, keys: KeyFilter) -> Iterator[str]:
-    """Yield reasons not to attach *bucket*, or to change a setting of it first."""
+def warnings_of(
+    stack: Stack, bucket: AttachedBucket, keys: KeyFilter, configuration: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield reasons not to attach *bucket* with *configuration*, or to change a setting first."""
+    s3 = stack.client("s3")
     yield from _log_loop(s3, bucket.name, bucket.via, keys)
     yield from _network(s3, bucket.name)
     if any(character in keys.prefix + keys.suffix for character in _UNSURE):
@@ -33,13 +36,7 @@ def warnings_of(s3: S3Client, bucket: AttachedBucket, keys: KeyFilter) -> Iterat
             "it is not known how S3 compares ~ and * in a prefix or suffix: upload an object, and "
             "see whether it gets a row, or use a shorter one"
         )
-
-
-def left_out(
-    configuration: Mapping[str, Any], bucket: AttachedBucket, queue_arn: str
-) -> Iterator[str]:
-    """Warn if the new *configuration* does not notify the queue of all wanted events."""
-    missing = missing_events(configuration, queue_arn)
+    missing = missing_events(configuration, stack.arrivals_queue_arn)
     if missing and bucket.via is Via.S3 and not bucket.created_only:
         yield (
             f"{', '.join(missing)} are left out, because other notifications have them for "

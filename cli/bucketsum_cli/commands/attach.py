@@ -35,7 +35,7 @@ from bucketsum_cli.attachments.notifications import (
     with_eventbridge,
 )
 from bucketsum_cli.attachments.queue_notification import CREATED, EVENTS, with_queue, without_queue
-from bucketsum_cli.attachments.risks import default_key, left_out, warnings_of
+from bucketsum_cli.attachments.risks import default_key, warnings_of
 from bucketsum_cli.aws.served_buckets import (
     EXISTING_PARAMETER,
     AttachedBucket,
@@ -115,10 +115,7 @@ def attach(
     admit = partial(_with, wanted=wanted, existing=stack.parameters.get(EXISTING_PARAMETER, ""))
     attached = attached_to(stack)
     is_short = admit(attached) != attached or has_earlier_list(stack)
-    warnings += [
-        *warnings_of(stack.client("s3"), wanted, keys),
-        *left_out(change(before), wanted, stack.arrivals_queue_arn),
-    ]
+    warnings += warnings_of(stack, wanted, keys, change(before))
     command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
     missing = command if is_short else None
     result = AttachmentChange(bucket, stack.name, plan, missing, via=way, warnings=warnings)

@@ -154,7 +154,7 @@ def put(
             "first minutes of a new notification: after a deployment or `bucketsum attach`, run "
             f"`bucketsum backfill {stack.bucket}` ten minutes later"
         )
-    if skipped or not (no_wait or all(upload.sha1 for upload in uploaded)):
+    if skipped or not (no_wait or all(item.digest.sha1 for item in objects)):
         raise SystemExit(ANSWER_IS_NO)
 
 

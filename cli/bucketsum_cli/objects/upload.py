@@ -47,11 +47,6 @@ class Upload:
     etag: str
     row: Row | None = None
 
-    @property
-    def sha1(self) -> str | None:
-        """The recorded digest, if there is one."""
-        return self.row.sha1 if self.row else None
-
     def is_recorded_in(self, rows: Mapping[RowKey, Row]) -> bool:
         """Whether *rows* has a row of this very content.
 

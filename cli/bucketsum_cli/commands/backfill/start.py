@@ -152,7 +152,9 @@ def start(
         if as_json:
             print_json(StartedBackfill(None, estimate))
         return
-    _start(backfills, backfill, counted, yes=yes)
+    confirm(f"Start the backfill of {bucket}?", "nothing was started", yes=yes)
+    expected = counted.work.object_count if counted else None
+    backfills.start(replace(backfill, expected_objects=expected))
     _show_started(backfills, backfill.backfill_id, estimate, wait=wait, as_json=as_json)
 
 
@@ -237,10 +239,3 @@ def _shown_estimate(
     if not as_json:
         print_estimate(count, estimate, backfills.prices.region)
     return estimate_document(count, estimate)
-
-
-def _start(backfills: Backfills, backfill: Backfill, count: Count | None, *, yes: bool) -> None:
-    confirm(f"Start the backfill of {backfill.bucket}?", "nothing was started", yes=yes)
-    if count:
-        backfill = replace(backfill, expected_objects=count.work.object_count)
-    backfills.start(backfill)
