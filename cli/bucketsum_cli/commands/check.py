@@ -138,8 +138,7 @@ def check(
         if not listed:
             raise CannotDoError(f"{sums.name} has no lines of `sha1sum`: nothing was compared")
         stack = target.find()
-        comparisons = with_failures(stack, compare_sums(objects_of(stack), listed, prefix))
-        _report(stack, comparisons, as_json=as_json)
+        _report(stack, compare_sums(objects_of(stack), listed, prefix), as_json=as_json)
         return
     if not paths:
         raise click.UsageError("name files or folders, or a list with --sums")
@@ -153,7 +152,7 @@ def check(
     missing = sorted(members.keys() - {comparison.file.key for comparison in comparisons})
     _report(
         stack,
-        with_failures(stack, comparisons),
+        comparisons,
         skipped=[*selection.skipped, *unread],
         missing=missing,
         archive=archive,
@@ -164,7 +163,7 @@ def check(
 
 def _report(
     stack: Stack,
-    comparisons: Sequence[Comparison],
+    comparisons: list[Comparison],
     *,
     skipped: Sequence[Skipped] = (),
     missing: Sequence[str] = (),
@@ -173,6 +172,7 @@ def _report(
     as_json: bool,
 ) -> None:
     """Show what was compared, and end the command with 1 unless all is equal."""
+    comparisons = with_failures(stack, comparisons)
     counts = Counter(comparison.result for comparison in comparisons)
     all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(comparisons)
     if as_json:

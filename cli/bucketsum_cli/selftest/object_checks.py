@@ -116,10 +116,10 @@ def _deleted_object(scratch: Scratch, name: str) -> Row:
 def _outcome_of_absent(scratch: Scratch, row: Row) -> Finding:
     """Send the event of the absent object; its outcome shows how S3 answered."""
     scratch.send_again(row)
-    if scratch.object_line(row.key, "gone") is not None:
-        rows = scratch.stack.digests_table().versions_of(row.bucket, row.key)
-        return failed("gone, but there is a row") if rows else passed("S3 answers 404: gone")
+    is_gone = scratch.object_line(row.key, "gone") is not None
     rows = scratch.stack.digests_table().versions_of(row.bucket, row.key)
+    if is_gone:
+        return failed("gone, but there is a row") if rows else passed("S3 answers 404: gone")
     if rows and rows[0].status is Status.UNREADABLE:
         return warning(f"S3 answers 403, not 404: the object is unreadable ({rows[0].reason})")
     return failed("no log line `gone` within the time")

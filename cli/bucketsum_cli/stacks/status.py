@@ -146,8 +146,8 @@ def quota_problem(stack: Stack) -> str | None:
     """A sentence if the account allows fewer executions than the mappings may use, else None."""
     if stack.connection.is_local:
         return None
-    sources = {name: event_source_of(stack, queue) for name, queue in MAXIMA.items()}
-    wanted = sum(source.maximum_concurrency or 0 for source in sources.values())
+    sources = (event_source_of(stack, queue) for queue in MAXIMA.values())
+    wanted = sum(source.maximum_concurrency or 0 for source in sources)
     limits = stack.client("lambda").get_account_settings()["AccountLimit"]
     quota = limits["UnreservedConcurrentExecutions"]
     if quota >= wanted:
