@@ -13,7 +13,7 @@ from typing import Final
 
 import click
 
-from bucketsum.errors import DamagedItem, Retryable
+from bucketsum.errors import BadBackfill, DamagedItem, Retryable
 
 ANSWER_IS_NO: Final = 1
 CANNOT_DO: Final = 2
@@ -49,7 +49,7 @@ def unexpected(error: Exception) -> CannotDoError:
 
 def sentence_of(error: Exception) -> str:
     """Describe an *error* that no command expected."""
-    if isinstance(error, DamagedItem | Retryable):
+    if isinstance(error, BadBackfill | DamagedItem | Retryable):
         return str(error)
     if isinstance(error, UnicodeEncodeError):
         return f"{error.object[:_SHOWN_CHARACTERS]} is not valid UTF-8, as keys and names must be"

@@ -13,7 +13,6 @@ from botocore.exceptions import ClientError
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.inventory import manifest_at
 from bucketsum.clock import now
-from bucketsum.errors import BadInventory
 from bucketsum_cli.arguments.options import (
     BucketName,
     Target,
@@ -144,7 +143,8 @@ def start(
     if objects is not None and mean_size is not None:
         counted = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
     elif dry_run or not yes:
-        counted = _counted(stack, backfill, exactly=count)
+        figures = None if count else figures_count(stack.connection, backfill)
+        counted = figures or count_of(stack.client("s3"), backfill)
     elif inventory is not None:
         _require_manifest(stack, inventory, bucket)
     estimate = _shown_estimate(backfills, counted, as_json=as_json)
@@ -212,22 +212,12 @@ def _require_manifest(stack: Stack, url: str, bucket: str) -> None:
     """Refuse a bad or missing manifest, but not if only the stack's functions may read it."""
     try:
         manifest_at(stack.client("s3"), url, bucket)
-    except BadInventory as error:
-        raise CannotDoError(str(error)) from error
     except ClientError as error:
         code = error.response["Error"]["Code"]
         if code == "NoSuchKey":
             raise CannotDoError(f"there is no object {url}") from error
         if code != "AccessDenied":
             raise
-
-
-def _counted(stack: Stack, backfill: Backfill, *, exactly: bool) -> Count:
-    try:
-        figures = None if exactly else figures_count(stack.connection, backfill)
-        return figures or count_of(stack.client("s3"), backfill)
-    except BadInventory as error:
-        raise CannotDoError(str(error)) from error
 
 
 def _shown_estimate(
