@@ -18,17 +18,17 @@ from bucketsum_cli.arguments.options import (
     prefix_option,
 )
 from bucketsum_cli.objects.comparison import (
+    ComparedFile,
     Comparison,
     Counterpart,
     Result,
     compare_files,
     compare_sums,
     objects_of,
-    with_failures,
+    results_of,
 )
 from bucketsum_cli.objects.files import Skipped, files_under, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
-from bucketsum_cli.objects.rows import version_of
 from bucketsum_cli.objects.sums import sums_in
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -49,19 +49,6 @@ _STYLES: Final = {
 }
 
 _COLUMNS: Final = (KEY, Column("result"), Column("SHA-1 of the file"))
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedFile:
-    """A local file and its object; with --archive, ``key`` is its path in the archive."""
-
-    path: Path
-    key: str
-    version: str | None
-    result: Annotated[Result, "Relation of the file to the object."]
-    sha1: str
-    recorded_sha1: Annotated[str | None, "SHA-1 of the object; `sha1` is the file's."]
-    reason: str | None
 
 
 _HINTS: Final = {
@@ -163,7 +150,7 @@ def check(
 
 def _report(
     stack: Stack,
-    comparisons: list[Comparison],
+    comparisons: Sequence[Comparison],
     *,
     skipped: Sequence[Skipped] = (),
     missing: Sequence[str] = (),
@@ -172,16 +159,15 @@ def _report(
     as_json: bool,
 ) -> None:
     """Show what was compared, and end the command with 1 unless all is equal."""
-    comparisons = with_failures(stack, comparisons)
-    counts = Counter(comparison.result for comparison in comparisons)
-    all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(comparisons)
+    files = results_of(stack, comparisons)
+    counts = Counter(file.result for file in files)
+    all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(files)
     if as_json:
-        files = [*map(_document_of, comparisons)]
         print_json(CheckResult(stack.bucket, archive, all_equal, files, missing, skipped))
     else:
         for member in missing:
             note(f"{member} is in the archive, but there is no local file for it")
-        print_table(_COLUMNS, map(_as_cells, comparisons))
+        print_table(_COLUMNS, map(_as_cells, files))
         say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")
     note_skipped(skipped)
     for result, hint in _HINTS.items():
@@ -191,24 +177,10 @@ def _report(
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _as_cells(comparison: Comparison) -> list[str | Cell]:
-    result = comparison.result
-    return [comparison.file.key, Cell(result, _STYLES[result]), comparison.sha1]
+def _as_cells(file: ComparedFile) -> list[str | Cell]:
+    return [file.key, Cell(file.result, _STYLES[file.result]), file.sha1]
 
 
 def _summary(counts: Counter[Result], skipped: int) -> str:
     parts = [f"{counts[result]} {result}" for result in Result if counts[result]]
     return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])
-
-
-def _document_of(comparison: Comparison) -> ComparedFile:
-    row, version = comparison.counterpart.row, comparison.counterpart.version
-    return ComparedFile(
-        path=comparison.file.path,
-        key=comparison.file.key,
-        version=version.version if version else version_of(row) if row else None,
-        result=comparison.result,
-        sha1=comparison.sha1,
-        recorded_sha1=row.sha1 if row else None,
-        reason=comparison.reason,
-    )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
+from bucketsum_cli.objects.rows import version_of
 from bucketsum_cli.objects.versions import ObjectVersion, newest_version
 from bucketsum_cli.terminal.output import progress, with_bar
 
@@ -41,6 +42,19 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedFile:
+    """A local file and its object; with --archive, ``key`` is its path in the archive."""
+
+    path: Path
+    key: str
+    version: str | None
+    result: Annotated[Result, "Relation of the file to the object."]
+    sha1: str
+    recorded_sha1: Annotated[str | None, "SHA-1 of the object; `sha1` is the file's."]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Counterpart:
     """The object, or the member, that a file is compared with.
 
@@ -63,21 +77,6 @@ class Comparison:
     file: LocalFile
     sha1: str
     counterpart: Counterpart
-
-    @property
-    def reason(self) -> str | None:
-        """Why the object has no digest, if that is known."""
-        return self.counterpart.row.reason if self.counterpart.row else self.counterpart.reason
-
-    @property
-    def result(self) -> Result:
-        """The result of the comparison."""
-        row = self.counterpart.row
-        if row is None:
-            return self.counterpart.without_row
-        if row.status is not Status.HASHED:
-            return Result(row.status)
-        return Result.EQUAL if row.sha1 == self.sha1 else Result.DIFFERS
 
 
 def objects_of(stack: Stack) -> Callable[[str], Counterpart]:
@@ -137,21 +136,37 @@ def compare_sums(
         ]
 
 
-def with_failures(stack: Stack, comparisons: list[Comparison]) -> list[Comparison]:
-    """Replace `WAITING` by `FAILED` if the message of the version is in the dead-letter queue."""
-    if not any(comparison.result is Result.WAITING for comparison in comparisons):
-        return comparisons
-    failed = failed_versions(stack)
+def results_of(stack: Stack, comparisons: Sequence[Comparison]) -> list[ComparedFile]:
+    """Return the results of *comparisons*.
 
-    def with_failure(comparison: Comparison) -> Comparison:
-        version = comparison.counterpart.version
-        if comparison.result is not Result.WAITING or version is None:
-            return comparison
+    If an object has no row, the dead-letter queue is read: the result is `FAILED`, not `WAITING`,
+    if the version's message is there.
+    """
+    is_waiting = any(each.counterpart.version and not each.counterpart.row for each in comparisons)
+    failed = failed_versions(stack) if is_waiting else {}
+    return [_result_of(comparison, failed) for comparison in comparisons]
+
+
+def _result_of(
+    comparison: Comparison, failed: Mapping[tuple[str, str, str | None], str]
+) -> ComparedFile:
+    file, sha1, counterpart = comparison.file, comparison.sha1, comparison.counterpart
+    row, version = counterpart.row, counterpart.version
+    result, reason = counterpart.without_row, counterpart.reason
+    if row and row.status is Status.HASHED:
+        result = Result.EQUAL if row.sha1 == sha1 else Result.DIFFERS
+    elif row:
+        result, reason = Result(row.status), row.reason
+    elif version:
         name = (version.key, version.version)
         reason = failed.get((*name, version.etag)) or failed.get((*name, None))
-        if reason is None:
-            return comparison
-        counterpart = Counterpart(version=version, without_row=Result.FAILED, reason=reason)
-        return replace(comparison, counterpart=counterpart)
-
-    return [*map(with_failure, comparisons)]
+        result = Result.FAILED if reason else result
+    return ComparedFile(
+        path=file.path,
+        key=file.key,
+        version=version.version if version else version_of(row) if row else None,
+        result=result,
+        sha1=sha1,
+        recorded_sha1=row.sha1 if row else None,
+        reason=reason,
+    )
