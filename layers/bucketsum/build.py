@@ -25,9 +25,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -95,27 +94,10 @@ class BuildError(Exception):
     """The layer cannot be built; the text says why and what to do."""
 
 
-@dataclass(frozen=True)
-class WheelSet:
-    """Compiled wheels that are installed together: one runtime, one architecture.
-
-    Attributes:
-        version: Of Python, such as 3.13.
-        architecture: As in a wheel's name, such as aarch64.
-        requirements: Exact versions, such as ``isal==1.9.1``.
-    """
-
-    version: str
-    architecture: str
-    requirements: tuple[str, ...]
-
-
-def wheel_sets() -> Iterator[WheelSet]:
-    """Yield all that is to be installed; `KNOWN_GAPS` are left out."""
+def compiled_for(version: str) -> list[str]:
+    """The compiled requirements of the runtime of Python *version*, without `KNOWN_GAPS`."""
     pins = pins_in(_HERE / "requirements-binary.txt").items()
-    for version, architecture in itertools.product(RUNTIMES, ARCHITECTURES):
-        wanted = tuple(pin for name, pin in pins if (version, name) not in KNOWN_GAPS)
-        yield WheelSet(version, architecture, wanted)
+    return [pin for name, pin in pins if (version, name) not in KNOWN_GAPS]
 
 
 def install_pure(target: Path) -> None:
@@ -131,13 +113,18 @@ def install_pure(target: Path) -> None:
     shutil.rmtree(target / "bin", ignore_errors=True)  # programs that name this machine's Python
 
 
-def install_wheels(wheels: WheelSet, part: Path) -> list[str]:
-    """Install *wheels* into the empty folder *part*, and return those that could be installed."""
-    options = ["--implementation", "cp", "--python-version", wheels.version]
-    options += [f"--platform={system}_{wheels.architecture}" for system in _SYSTEMS]
-    if _pip(part, options, wheels.requirements):
-        return list(wheels.requirements)
-    return [pin for pin in wheels.requirements if _pip(part, options, [pin])]
+def install_compiled(runtime: tuple[str, str], part: Path) -> list[str]:
+    """Install the wheels for Python's version and an architecture into the empty folder *part*.
+
+    Returns those that could be installed.
+    """
+    version, architecture = runtime
+    options = ["--implementation", "cp", "--python-version", version]
+    options += [f"--platform={system}_{architecture}" for system in _SYSTEMS]
+    pins = compiled_for(version)
+    if _pip(part, options, pins):
+        return pins
+    return [pin for pin in pins if _pip(part, options, [pin])]
 
 
 def place(part: Path, target: Path, version: str) -> None:
@@ -180,14 +167,14 @@ def build(target: Path) -> list[str]:
     installed: dict[str, list[str]] = {}
     missing: list[str] = []
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(4) as threads:
-        sets = list(wheel_sets())
-        parts = [Path(tempfile.mkdtemp(dir=folder)) for _ in sets]
-        present = threads.map(install_wheels, sets, parts)  # pip mostly waits for the network
-        for wheels, part, pins in zip(sets, parts, present, strict=True):
-            runtime = f"Python {wheels.version} on {wheels.architecture}"
+        runtimes = list(itertools.product(RUNTIMES, ARCHITECTURES))
+        parts = [Path(tempfile.mkdtemp(dir=folder)) for _ in runtimes]
+        present = threads.map(install_compiled, runtimes, parts)  # pip mostly waits for the network
+        for (version, architecture), part, pins in zip(runtimes, parts, present, strict=True):
+            runtime = f"Python {version} on {architecture}"
             installed[runtime] = pins
-            missing += [f"{pin} for {runtime}" for pin in wheels.requirements if pin not in pins]
-            place(part, target, wheels.version)
+            missing += [f"{pin} for {runtime}" for pin in compiled_for(version) if pin not in pins]
+            place(part, target, version)
     library = target / "bucketsum"
     without = shutil.ignore_patterns("__pycache__")
     shutil.copytree(_HERE / "bucketsum", library, dirs_exist_ok=True, ignore=without)
