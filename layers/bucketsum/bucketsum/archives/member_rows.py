@@ -78,12 +78,13 @@ class MemberRows:
         entry = member_entry(archive.entry, archive.sequencer, beginning)
         return map(row_of, self._items(RowKey(archive.bucket, archive.key, entry)))
 
-    def remove_older(self, archive: Row) -> None:
-        """Remove the members of archives that *archive* overwrote, in a bucket without versions."""
-        if archive.version.is_null:
-            first_kept = member_entry(archive.entry, archive.sequencer, "")
-            beginning = f"{archive.entry}{_SEQUENCER_MARK}"  # version IDs may begin with `null`
-            rows = self._items(RowKey(archive.bucket, archive.key, beginning))
+    def remove_older(self, created: ObjectCreated) -> None:
+        """Remove the members of archives that *created* overwrote, in a bucket without versions."""
+        row_key = row_key_of(created)
+        if row_key.version.is_null:
+            first_kept = member_entry(row_key.entry, created.sequencer, "")
+            beginning = f"{row_key.entry}{_SEQUENCER_MARK}"  # version IDs may begin with `null`
+            rows = self._items(RowKey(row_key.bucket, row_key.key, beginning))
             self._remove(row for row in rows if row["entry"]["S"] < first_kept)
 
     def remove_overwritten(self, created: ObjectCreated) -> None:

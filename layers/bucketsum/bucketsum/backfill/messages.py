@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import (
@@ -86,46 +86,41 @@ def listed_object(bucket: str, entry: object) -> ObjectCreated:
 
 def bodies_of(backfill_id: str, objects: Iterable[ObjectCreated]) -> Iterator[str]:
     """Messages that hold *objects* of one bucket, in order, as few as the limits allow."""
-    entries: list[str] = []
-    bucket = ""
+    batch: list[ObjectCreated] = []
     body_bytes = total_bytes = 0
     for listed in objects:
-        entry = _entry_of(listed)
+        entry_bytes = len(_json(_entry_of(listed)))
         full = (
-            len(entries) == OBJECTS_MAX
-            or body_bytes + len(entry) > _BODY_BYTES_MAX
+            len(batch) == OBJECTS_MAX
+            or body_bytes + entry_bytes > _BODY_BYTES_MAX
             or total_bytes + listed.size_bytes > TOTAL_BYTES_MAX
         )
-        if entries and full:
-            yield _body(backfill_id, bucket, entries)
-            entries, body_bytes, total_bytes = [], 0, 0
-        bucket = listed.bucket
-        entries.append(entry)
-        body_bytes += len(entry)
+        if batch and full:
+            yield body_of(backfill_id, batch)
+            batch, body_bytes, total_bytes = [], 0, 0
+        batch.append(listed)
+        body_bytes += entry_bytes
         total_bytes += listed.size_bytes
-    if entries:
-        yield _body(backfill_id, bucket, entries)
+    if batch:
+        yield body_of(backfill_id, batch)
 
 
 def body_of(backfill_id: str, objects: Sequence[ObjectCreated]) -> str:
     """The message that holds *objects* of one bucket, whatever their number and size."""
-    return _body(backfill_id, objects[0].bucket, [_entry_of(listed) for listed in objects])
+    entries = [_entry_of(listed) for listed in objects]
+    return _json({"backfill": backfill_id, "bucket": objects[0].bucket, "objects": entries})
 
 
-def _entry_of(listed: ObjectCreated) -> str:
-    """One object in ASCII: SQS refuses some of the characters that a key may have."""
-    return json.dumps(
-        {
-            "key": listed.key,
-            "version_id": listed.version_id,
-            "etag": listed.etag,
-            "size_bytes": listed.size_bytes,
-            "last_modified": listed.event_time,
-        },
-        separators=(",", ":"),
-    )
+def _entry_of(listed: ObjectCreated) -> dict[str, Any]:
+    return {
+        "key": listed.key,
+        "version_id": listed.version_id,
+        "etag": listed.etag,
+        "size_bytes": listed.size_bytes,
+        "last_modified": listed.event_time,
+    }
 
 
-def _body(backfill_id: str, bucket: str, entries: list[str]) -> str:
-    start = json.dumps({"backfill": backfill_id, "bucket": bucket}, separators=(",", ":"))
-    return f'{start[:-1]},"objects":[{",".join(entries)}]}}'
+def _json(value: object) -> str:
+    """ASCII, since SQS refuses some of the characters that a key may have."""
+    return json.dumps(value, separators=(",", ":"))

@@ -139,7 +139,7 @@ class ObjectHasher:
         mode = None
         if archives := self._as_archive(created):
             mode = archives.reader.settings.mode
-            archives.rows.remove_older(unreadable_row(created, None, self._settings))
+            archives.rows.remove_older(created)
         self._hand_over(created, created.etag, mode, seen)
         return HashResult(created, Outcome.LONG, reason=reason)
 
@@ -188,7 +188,7 @@ class ObjectHasher:
         row = replace(hashed_row(read, self._settings), remarks=summary.remarks, archive=summary)
         outcome = self._record(row, seen)
         if outcome is Outcome.HASHED:
-            archives.rows.remove_older(row)
+            archives.rows.remove_older(created)
         elif outcome is Outcome.SUPERSEDED:
             archives.rows.remove_overwritten(created)
         return HashResult(created, outcome, digest.sha1, measurement, summary=summary)

@@ -30,7 +30,7 @@ def hashed_row(read: ReadObject, settings: Settings) -> Row:
     )
 
 
-def unreadable_row(created: ObjectCreated, reason: str | None, settings: Settings | None) -> Row:
+def unreadable_row(created: ObjectCreated, reason: str, settings: Settings | None) -> Row:
     """The row of an object that was not read because of *reason*, as of now."""
     setup = ReadSetup(settings.chunk_bytes, 1, settings.memory_mb) if settings else None
     return replace(_row_of_event(created, Status.UNREADABLE), reason=reason, setup=setup)

@@ -77,7 +77,6 @@ class OpenSslDigest:
     ) -> None:
         self._algorithm = algorithm
         self._update = _function(library, f"{algorithm.prefix}_Update")
-        self._library = library
         self._context = (ctypes.c_uint64 * (_STRUCT_BYTES // 8))()  # aligned for any word
         _function(library, f"{algorithm.prefix}_Init")(self._context)
         if words is not None:
