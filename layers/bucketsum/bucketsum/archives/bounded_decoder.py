@@ -1,35 +1,22 @@
-"""The protocol of decoders, and the decoder that bounds each piece of a library's output."""
+"""The contract of decoders, and the one that bounds each piece of a library's output."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final
 
 from bucketsum.archives.zip_model import MemberUnreadable, Problem
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 PIECE_BYTES: Final = 128 * 1024
 """Most output at a time: it is hashed while the CPU's cache holds it."""
 
+Compressed = Iterable[bytes | memoryview]
+"""The compressed bytes of a member, which a decoder need not read beyond the stream's end."""
 
-class Decoder(Protocol):
-    """Decodes one member of an archive."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether the compressed stream has come to its end."""
-        ...
-
-    def decode(self, data: ReadableBuffer) -> Iterator[bytes | memoryview]:
-        """The output that *data* adds, in pieces; bytes after the stream's end are ignored.
-
-        Raises:
-            MemberUnreadable: It is damaged, or needs more memory than is allowed.
-        """
-        ...
+Pieces = Iterator[bytes | memoryview]
+"""The output of a decoder. It raises `MemberUnreadable` if the stream is damaged or needs more
+memory than is allowed, and EOFError if it ends early."""
 
 
 @contextmanager
@@ -41,29 +28,19 @@ def naming_damage(*errors: type[Exception]) -> Iterator[None]:
         raise MemberUnreadable(Problem.DAMAGED, f"it cannot be decoded ({error})") from None
 
 
-class BoundedDecoder:
-    """Any decompressor with the interface of `bz2.BZ2Decompressor`, and the *errors* it raises."""
-
-    def __init__(self, decompressor: Any, *errors: type[Exception]) -> None:  # noqa: ANN401 - bz2's, lzma's, isal's, zstd's
-        self._decompressor = decompressor
-        self._errors = errors
-
-    @property
-    def finished(self) -> bool:
-        """See `Decoder` for the contract."""
-        return bool(self._decompressor.eof)
-
-    @property
-    def unused(self) -> bytes:
-        """Input after the stream's end."""
-        return bytes(self._decompressor.unused_data)
-
-    def decode(self, data: ReadableBuffer) -> Iterator[bytes | memoryview]:
-        """See `Decoder` for the contract."""
-        decompressor = self._decompressor
+def bounded(decompressor: Any, compressed: Compressed, *errors: type[Exception]) -> Pieces:  # noqa: ANN401 - as of `pieces_of`
+    """Decode the stream of *decompressor*; see `pieces_of`."""
+    for data in compressed:
         if decompressor.eof:
             return
-        with naming_damage(*self._errors, EOFError, ValueError):
-            yield decompressor.decompress(data, PIECE_BYTES)
-            while not (decompressor.needs_input or decompressor.eof):
-                yield decompressor.decompress(b"", PIECE_BYTES)
+        yield from pieces_of(decompressor, data, *errors)
+    if not decompressor.eof:
+        raise EOFError
+
+
+def pieces_of(decompressor: Any, data: bytes | memoryview, *errors: type[Exception]) -> Pieces:  # noqa: ANN401 - bz2's, lzma's, isal's, zstd's
+    """The output that *data* adds, by anything with the interface of `bz2.BZ2Decompressor`."""
+    with naming_damage(*errors, EOFError, ValueError):
+        yield decompressor.decompress(data, PIECE_BYTES)
+        while not (decompressor.needs_input or decompressor.eof):
+            yield decompressor.decompress(b"", PIECE_BYTES)

@@ -10,21 +10,21 @@ from __future__ import annotations
 import bz2
 import importlib
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from bucketsum.archives.bounded_decoder import PIECE_BYTES, BoundedDecoder, naming_damage
-from bucketsum.archives.lzma_decoder import LzmaDecoder
+from bucketsum.archives.bounded_decoder import PIECE_BYTES, bounded, naming_damage
+from bucketsum.archives.lzma_decoder import lzma_decoded
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
-from bucketsum.archives.zstandard_decoder import ZstandardDecoder
+from bucketsum.archives.zstandard_decoder import zstandard_decoded
 from bucketsum.table.archive_values import Engine, Limits
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-    from bucketsum.archives.bounded_decoder import Decoder
+    from bucketsum.archives.bounded_decoder import Compressed, Pieces
 
 _DEFLATE64_FEED_BYTES: Final = 256  # its decoder has no limit; 18 bits can come to 65,538 bytes
 
@@ -46,59 +46,44 @@ ENGINES: Final = (Engine.ISAL, Engine.ZLIB) if _ISAL else (Engine.ZLIB,)
 crc32: Final[Callable[[ReadableBuffer, int], int]] = _ISAL_CRC.crc32 if _ISAL_CRC else zlib.crc32
 
 
-class _Stored:
-    finished = True
-
-    def decode(self, data: ReadableBuffer) -> Iterator[bytes | memoryview]:
-        yield memoryview(data)
-
-
-class _Zlib:
+def _zlib(compressed: Compressed) -> Pieces:
     """Deflate by zlib, which returns unused input and may keep output back."""
-
-    def __init__(self) -> None:
-        self._decompressor = zlib.decompressobj(-zlib.MAX_WBITS)
-
-    @property
-    def finished(self) -> bool:
-        return self._decompressor.eof
-
-    def decode(self, data: ReadableBuffer) -> Iterator[bytes | memoryview]:
-        full = True
+    decompressor = zlib.decompressobj(-zlib.MAX_WBITS)
+    for view in compressed:
+        data, full = view, True
         with naming_damage(zlib.error):
-            while full and not self._decompressor.eof:
-                piece = self._decompressor.decompress(data, PIECE_BYTES)
+            while full and not decompressor.eof:
+                piece = decompressor.decompress(data, PIECE_BYTES)
                 yield piece
-                data = self._decompressor.unconsumed_tail
+                data = decompressor.unconsumed_tail
                 full = bool(data) or len(piece) == PIECE_BYTES
+    if not decompressor.eof:
+        raise EOFError
 
 
-class _Deflate64:
-    def __init__(self, inflate64: Any) -> None:  # noqa: ANN401 - the module
-        self._inflater = inflate64.Inflater()
-
-    @property
-    def finished(self) -> bool:
-        return bool(self._inflater.eof)
-
-    def decode(self, data: ReadableBuffer) -> Iterator[bytes | memoryview]:
-        view = memoryview(data)
-        with naming_damage(ValueError, EOFError, OSError):
-            for at in range(0, len(view), _DEFLATE64_FEED_BYTES):
-                if self._inflater.eof:
-                    return
-                yield self._inflater.inflate(bytes(view[at : at + _DEFLATE64_FEED_BYTES]))
-
-
-def _deflate(_member: Member, _limits: Limits, engine: Engine) -> Decoder:
+def _deflate(compressed: Compressed, _member: Member, _limits: Limits, engine: Engine) -> Pieces:
     if engine is Engine.ISAL and _ISAL:
-        return BoundedDecoder(_ISAL.IgzipDecompressor(flag=_ISAL.DECOMP_DEFLATE), _ISAL.error)
-    return _Zlib()
+        decompressor = _ISAL.IgzipDecompressor(flag=_ISAL.DECOMP_DEFLATE)
+        return bounded(decompressor, compressed, _ISAL.error)
+    return _zlib(compressed)
 
 
-def _zstandard(member: Member, limits: Limits, _engine: Engine) -> Decoder:
+def _deflate64(compressed: Compressed, *_: object) -> Pieces:
+    inflate64 = _optional("inflate64") or _missing("inflate64")  # imported late: it takes 20 ms
+    inflater = inflate64.Inflater()
+    for data in compressed:
+        with naming_damage(ValueError, EOFError, OSError):
+            for at in range(0, len(data), _DEFLATE64_FEED_BYTES):
+                if inflater.eof:
+                    return
+                yield inflater.inflate(bytes(data[at : at + _DEFLATE64_FEED_BYTES]))
+    if not inflater.eof:
+        raise EOFError
+
+
+def _zstandard(compressed: Compressed, member: Member, limits: Limits, _engine: Engine) -> Pieces:
     zstd = _optional("compression.zstd") or _optional("backports.zstd")
-    return ZstandardDecoder(zstd or _missing("backports.zstd"), member, limits)
+    return zstandard_decoded(compressed, member, limits, zstd or _missing("backports.zstd"))
 
 
 def _missing(wheel: str) -> NoReturn:
@@ -107,20 +92,19 @@ def _missing(wheel: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """A compression method: its name, and the function that makes its decoder."""
+    """A compression method: its name, and its decoder."""
 
     name: str
-    decoder: Callable[[Member, Limits, Engine], Decoder]
+    decoder: Callable[[Compressed, Member, Limits, Engine], Pieces]
 
 
 _ZSTANDARD: Final = _Method("zstandard", _zstandard)
 _METHODS: Final[Mapping[int, _Method]] = {
-    0: _Method("stored", lambda *_: _Stored()),
+    0: _Method("stored", lambda compressed, *_: iter(compressed)),
     8: _Method("deflate", _deflate),
-    # Imported when needed: it takes 20 ms.
-    9: _Method("deflate64", lambda *_: _Deflate64(_optional("inflate64") or _missing("inflate64"))),
-    12: _Method("bzip2", lambda *_: BoundedDecoder(bz2.BZ2Decompressor(), OSError)),
-    14: _Method("lzma", lambda member, limits, _: LzmaDecoder(member, limits)),
+    9: _Method("deflate64", _deflate64),
+    12: _Method("bzip2", lambda data, *_: bounded(bz2.BZ2Decompressor(), data, OSError)),
+    14: _Method("lzma", lambda data, member, limits, _: lzma_decoded(data, member, limits)),
     93: _ZSTANDARD,
     20: _ZSTANDARD,  # its first number, withdrawn
 }
@@ -132,8 +116,10 @@ def method_name(number: int) -> str:
     return method.name if method else str(number)
 
 
-def decoder_for(member: Member, limits: Limits, engine: Engine = ENGINES[0]) -> Decoder:
-    """A decoder for *member*, with *engine* for Deflate.
+def decoded(
+    member: Member, compressed: Compressed, limits: Limits, engine: Engine = ENGINES[0]
+) -> Pieces:
+    """The content of *member*, decoded from *compressed*, with *engine* for Deflate.
 
     Raises:
         MemberUnreadable: It is encrypted, or its method is not supported.
@@ -146,4 +132,4 @@ def decoder_for(member: Member, limits: Limits, engine: Engine = ENGINES[0]) -> 
         raise MemberUnreadable(
             Problem.METHOD, f"it is compressed by method {member.method}; known are {known}"
         )
-    return method.decoder(member, limits, engine)
+    return method.decoder(compressed, member, limits, engine)

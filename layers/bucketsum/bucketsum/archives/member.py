@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bucketsum.archives.decoders import ENGINES, crc32, decoder_for
+from bucketsum.archives.decoders import ENGINES, crc32, decoded
 from bucketsum.archives.zip_model import Member, MemberDigest, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls
-    from bucketsum.archives.bounded_decoder import Decoder
+    from bucketsum.archives.bounded_decoder import Pieces
     from bucketsum.archives.limits import LimitCounter
     from bucketsum.table.archive_values import Engine
 
@@ -64,11 +64,21 @@ class _Output:
         self._consumed_bytes = 0
         self.size_bytes = 0
 
-    def decode(self, decoder: Decoder, data: memoryview) -> None:
-        """Hash the output that *data* adds."""
-        self._consumed_bytes += len(data)
-        for piece in decoder.decode(data):
-            self._take(piece)
+    def counted(self, compressed: Iterable[memoryview]) -> Iterator[memoryview]:
+        """Pass the input of the decoder on, and count it."""
+        for data in compressed:
+            self._consumed_bytes += len(data)
+            yield data
+
+    def take(self, pieces: Pieces) -> None:
+        """Hash *pieces*, all of the content as it is decoded."""
+        try:
+            for piece in pieces:
+                self._take(piece)
+        except EOFError:
+            raise MemberUnreadable(
+                Problem.DAMAGED, f"its compressed bytes end early, after {self.size_bytes} bytes"
+            ) from None
 
     def _take(self, piece: bytes | memoryview) -> None:
         self.size_bytes += len(piece)
@@ -89,13 +99,9 @@ class _Output:
         self._sha1.update(piece)
         self._crc32 = crc32(piece, self._crc32)
 
-    def sha1(self, decoder: Decoder) -> str:
+    def sha1(self) -> str:
         """The digest, if the output is as the directory says."""
         member = self._member
-        if not decoder.finished:
-            raise MemberUnreadable(
-                Problem.DAMAGED, f"its compressed bytes end early, after {self.size_bytes} bytes"
-            )
         if self.size_bytes != member.size_bytes:
             raise MemberUnreadable(
                 Problem.WRONG_SIZE,
@@ -122,8 +128,8 @@ def digest_of_member(
     Errors of iterating *compressed* and of *write* pass through unchanged, but for
     `MemberUnreadable`, which is the member's result.
 
-    *compressed* has views of at most `FEED_BYTES`, and is not iterated to its end if the member
-    turns out to be unreadable. *write* takes each piece as well.
+    *compressed* has views of at most `FEED_BYTES`, and is not iterated beyond the end of its
+    stream, or of what is readable. *write* takes each piece as well.
 
     Raises:
         ArchiveStopped: A limit was reached, or time is up.
@@ -131,10 +137,9 @@ def digest_of_member(
     decoding.counter.require_time()
     output = _Output(member, decoding, write)
     try:
-        decoder = decoder_for(member, decoding.counter.limits, decoding.engine)
-        for data in compressed:
-            output.decode(decoder, data)
-        return MemberDigest(member, output.size_bytes, output.sha1(decoder))
+        limits, engine = decoding.counter.limits, decoding.engine
+        output.take(decoded(member, output.counted(compressed), limits, engine))
+        return MemberDigest(member, output.size_bytes, output.sha1())
     except MemberUnreadable as error:
         return unreadable(member, error, output.size_bytes)
 

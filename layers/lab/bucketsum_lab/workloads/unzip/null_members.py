@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bucketsum.archives.central_directory import read_directory
-from bucketsum.archives.decoders import crc32, decoder_for
+from bucketsum.archives.decoders import crc32, decoded
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.names import folder_count
 from bucketsum.archives.stream import Cursor
@@ -68,11 +68,11 @@ def members_at(cursor: Cursor, directory: Directory) -> Iterator[Member]:
 
 def _content_bytes(member: Member, cursor: Cursor, limits: Limits, engine: Engine) -> int | None:
     """Bytes that came out; None if they are not as the central directory says."""
-    decoder = decoder_for(member, limits, engine)
     size_bytes = checksum = 0
-    for view in cursor.views(member.compressed_bytes):
-        for piece in decoder.decode(view):
+    try:
+        for piece in decoded(member, cursor.views(member.compressed_bytes), limits, engine):
             size_bytes += len(piece)
             checksum = crc32(piece, checksum)
-    expected = (True, member.size_bytes, member.crc32)
-    return size_bytes if (decoder.finished, size_bytes, checksum) == expected else None
+    except EOFError:
+        return None
+    return size_bytes if (size_bytes, checksum) == (member.size_bytes, member.crc32) else None
