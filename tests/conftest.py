@@ -39,10 +39,12 @@ _NOBODY: Final = "http://127.0.0.1:9/"  # the port that discards, where hardly a
 _SUITES_OF_ONE_WORKER: Final = (
     "tests/e2e/test_sweep",  # one deployed stack for sweeps
     "tests/e2e/",  # another for all others
-    "tests/build/",  # one build
     "tests/integration/table/",  # one DynamoDB Local
     "tests/integration/bench/",  # sandboxes, which are counted
+    "tests/build/",  # one build, with the layer of an earlier one
 )
+"""The longest first."""
+
 _SUITE_OF_EVERY_WORKER: Final = "tests/simulation/"  # tests of seconds, which share nothing
 _UNCOVERED_SUITES: Final = (
     "tests/build/",
@@ -109,11 +111,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Coverage is of examples: Hypothesis runs the same lines hundreds of times.
     """
-    items.sort(key=lambda item: not item.nodeid.startswith(_SUITES_OF_ONE_WORKER))
+    items.sort(key=_turn)
     for item in items:
         repeats = isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
         if repeats or item.nodeid.startswith(_UNCOVERED_SUITES):
             item.add_marker(pytest.mark.no_cover)
+
+
+def _turn(item: pytest.Item) -> int:
+    """Number of the suite of *item* among those of one worker, or behind them."""
+    suites = enumerate(_SUITES_OF_ONE_WORKER)
+    return next((turn for turn, suite in suites if item.nodeid.startswith(suite)), sys.maxsize)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -124,8 +132,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is no such hook
 def pytest_xdist_auto_num_workers() -> int:
-    """One more worker than CPUs: the end-to-end tests wait a third of their time."""
-    return (os.cpu_count() or 1) + 1
+    """Two more workers than CPUs: the end-to-end tests wait a third of their time."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(optionalhook=True)  # as above

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tests.support.sam_template import TEMPLATE, load_template
+from tests.support.shared_layer import CACHE, copied_project, shared_layer
 
 from bucketsum_cli.local.interpreter import newest_interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pytest
 
 ARCHITECTURE: Final = "arm64" if platform.machine().lower() in {"aarch64", "arm64"} else "x86_64"
 INTERPRETER: Final = newest_interpreter()
@@ -81,14 +84,15 @@ def sam(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def sam_build(into: Path) -> Built:
-    """Build everything, and leave the project's own folder alone."""
-    done = sam(
-        "build", "--template", TEMPLATE,
-        "--build-dir", into / "build", "--no-cached",  # a cache would be kept in the project
-        "--parameter-overrides", OVERRIDES,
-    )  # fmt: skip
-    assert done.returncode == 0, f"sam build failed:\n{done.stdout}\n{done.stderr}"
+def sam_build(into: Path, factory: pytest.TempPathFactory) -> Built:
+    """Build everything from a copy of the project."""
+    project = copied_project(into / "project")
+    with shared_layer(project, into, factory):
+        done = sam(
+            "build", "--template", project / "template.yaml", "--build-dir", into / "build",
+            "--cache-dir", into / CACHE, "--parameter-overrides", OVERRIDES,
+        )  # fmt: skip
+        assert done.returncode == 0, f"sam build failed:\n{done.stdout}\n{done.stderr}"
     return Built(into / "build")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The output of `sam build`."""
-    return sam_build(tmp_path_factory.mktemp("sam"))
+    return sam_build(tmp_path_factory.mktemp("sam"), tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,65 @@
+"""A copy of what is built, and its layer, which is built once for all workers.
+
+The layer takes most of the time of `sam build`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+ROOT: Final = Path(__file__).parents[2]
+
+CACHE: Final = "build-cache"
+"""Name of SAM's cache folder, next to its build.toml."""
+
+_PARTS: Final = (
+    "layers", "src", "statemachines", "requirements.lock", "samconfig.toml", "template.yaml",
+    "README.md", "LICENSE",
+)  # fmt: skip
+_PROJECT: Final = "PROJECT"
+"""Stands for the folder of a project in the shared build.toml."""
+
+
+def copied_project(into: Path) -> Path:
+    """Copy what is deployed *into* a folder, without the bytecode that tests leave beside it."""
+    for part in _PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, into / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(source, into / part)
+    return into
+
+
+@contextmanager
+def shared_layer(project: Path, into: Path, factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Build *project* in the block with its cache in *into*: the first builds the layer for all.
+
+    SAM uses a cached layer if build.toml names the folder of its source and the hash of it;
+    otherwise it builds the layer again.
+    """
+    own = factory.getbasetemp()
+    shared = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "layer"
+    shared.mkdir(exist_ok=True)
+    definitions = shared / "build.toml"
+    with (shared / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if not definitions.exists():
+            yield
+            shutil.copytree(into / CACHE, shared / CACHE)
+            text = (into / "build.toml").read_text()
+            definitions.write_text(text.replace(str(project), _PROJECT))
+            return
+    shutil.copytree(shared / CACHE, into / CACHE)
+    (into / "build.toml").write_text(definitions.read_text().replace(_PROJECT, str(project)))
+    yield
