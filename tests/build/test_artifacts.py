@@ -15,6 +15,7 @@ from tests.build.artifacts import INTERPRETER, RUNTIME, function_ids, ids_of
 from tests.support.sam_template import TEMPLATE, load_template
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tests.build.artifacts import Built
@@ -23,7 +24,6 @@ ROOT: Final = TEMPLATE.parent
 LIBRARY: Final = ROOT / "layers" / "bucketsum"
 UNZIPPED_LIMIT_BYTES: Final = 250 * 1024 * 1024  # function and layers together
 
-_IMPORTS_WITH: Final = "import sys; sys.path[:0] = sys.argv[1:]; import app; app.lambda_handler"
 _ENVIRONMENT: Final = {
     "AWS_DEFAULT_REGION": "us-east-1",
     "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128",
@@ -70,8 +70,14 @@ def curl_pin() -> dict[str, str]:
 
 def imported(*folders: Path) -> subprocess.CompletedProcess[str]:
     """Import ``app`` where only the standard library and *folders* can be imported from."""
+    return run_with(folders, "import app; app.lambda_handler")
+
+
+def run_with(folders: Sequence[Path], script: str) -> subprocess.CompletedProcess[str]:
+    """Run *script* where only the standard library and *folders* can be imported from."""
+    script = f"import sys; sys.path[:0] = sys.argv[1:]; {script}"
     return subprocess.run(
-        [INTERPRETER.path, "-B", "-I", "-S", "-c", _IMPORTS_WITH, *folders],
+        [INTERPRETER.path, "-B", "-I", "-S", "-c", script, *folders],
         check=False,
         capture_output=True,
         text=True,
@@ -178,17 +184,11 @@ def test_layer_brings_libcurl_to_every_runtime(built: Built) -> None:
 def test_layer_reads_with_its_own_libcurl(built: Built, lambda_packages: Path) -> None:
     """Where Lambda looks, the interpreter finds pycurl and reads over libcurl."""
     script = (
-        "import sys; sys.path[:0] = sys.argv[1:]; import boto3;"
+        "import boto3;"
         "from bucketsum.s3.choose_reader import reader; from bucketsum.s3.source import *;"
         "print(type(reader(boto3.client('s3', config=CLIENT_CONFIG), 1, None, {})).__name__)"
     )
-    done = subprocess.run(
-        [INTERPRETER.path, "-B", "-I", "-S", "-c", script, built.layer, lambda_packages],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=_ENVIRONMENT,
-    )
+    done = run_with([built.layer, lambda_packages], script)
     assert (done.stdout.split(), done.stderr) == (["CurlReader"], "")
 
 
@@ -196,17 +196,12 @@ def test_layer_decodes_with_its_own_wheels(built: Built) -> None:
     """Where Lambda looks, this interpreter finds ISA-L, Deflate64 and Zstandard."""
     site = built.layer / "lib" / RUNTIME / "site-packages"
     script = (
-        "import sys; sys.path[:0] = sys.argv[1:]; from bucketsum.archives import decoders as d;"
+        "from bucketsum.archives import decoders as d;"
         "print(d.ENGINES[0], bool(d._optional('inflate64')),"
         " bool(d._optional('compression.zstd') or d._optional('backports.zstd')))"
     )
-    done = subprocess.run(
-        [INTERPRETER.path, "-B", "-I", "-S", "-c", script, built.layer, site],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.split() == ["isal", "True", "True"]
+    done = run_with([built.layer, site], script)
+    assert (done.stdout.split(), done.stderr) == (["isal", "True", "True"], "")
 
 
 def test_layer_suits_every_runtime(built: Built) -> None:

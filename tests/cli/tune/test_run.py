@@ -113,8 +113,28 @@ def test_exit_status_says_whether_all_some_or_nothing_was_measured(
     assert "failed with Sandbox.Timedout: it timed out" in ended.out
 
 
-def interrupt_at(question: int, state_machine: StateMachine) -> None:
-    """Let the person press Ctrl-C when the command asks this question, the first is 0."""
+@pytest.mark.parametrize(
+    ("question", "judges", "said"),
+    [
+        (5, True, "STOPPED; `bucketsum tune show 2"),
+        (5, False, "the clean-up is not confirmed yet"),
+        (0, True, "it had not recorded anything yet"),
+    ],
+    ids=["in mid-run", "the stack does not answer", "before the first record"],
+)
+def test_ctrl_c_stops_the_execution_and_says_what_is_left(
+    run: Run,
+    state_machine: StateMachine,
+    monkeypatch: pytest.MonkeyPatch,
+    question: int,
+    said: str,
+    *,
+    judges: bool,
+) -> None:
+    """Nothing runs on; the error names the run with its samples so far, if there is one."""
+    if not judges:
+        monkeypatch.setattr(progress, "SETTLING_SECONDS", 0.0)
+    state_machine.judges = judges
     questions = count()
 
     def interrupt() -> None:
@@ -122,40 +142,11 @@ def interrupt_at(question: int, state_machine: StateMachine) -> None:
             raise KeyboardInterrupt
 
     state_machine.on_question = interrupt
-
-
-def test_interrupting_stops_the_execution_and_says_what_is_cleaned_up(
-    run: Run, state_machine: StateMachine
-) -> None:
-    """After Ctrl-C nothing runs on, the versions go, and the samples so far are to be found."""
-    interrupt_at(5, state_machine)
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == 130
     assert state_machine.stopped is True
     assert "removes the versions" in ended.err
-    assert "STOPPED; `bucketsum tune show 2" in ended.err
-
-
-def test_a_run_that_is_not_judged_in_time_is_said_to_be_open(
-    run: Run, state_machine: StateMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the stack has not answered, the command does not make an ending up."""
-    monkeypatch.setattr(progress, "SETTLING_SECONDS", 0.0)
-    state_machine.judges = False
-    interrupt_at(5, state_machine)
-    ended = run("tune", "run", *AXES, "--yes")
-    assert ended.status == 130
-    assert "the clean-up is not confirmed yet" in ended.err
-
-
-def test_interrupting_before_anything_is_recorded_says_so(
-    run: Run, state_machine: StateMachine
-) -> None:
-    """There is no run to be looked at then."""
-    interrupt_at(0, state_machine)
-    ended = run("tune", "run", *AXES, "--yes")
-    assert ended.status == 130
-    assert "it had not recorded anything yet" in ended.err
+    assert said in ended.err
 
 
 def test_describing_may_lag_behind_starting(run: Run, state_machine: StateMachine) -> None:
