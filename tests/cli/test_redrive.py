@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from botocore.exceptions import ClientError
@@ -63,31 +63,31 @@ def test_all_messages_go_back_as_they_were(run: Run, failed: Stack) -> None:
     assert left_aside(failed) == []
 
 
-def test_messages_of_a_backfill_go_back_to_its_queue(run: Run, stack: Stack) -> None:
-    """They must not hold up new objects; their objects are shown as those of other messages."""
-    listed = ObjectCreated("inbox", "old", None, "etag", 1, "", "2026-11-21T10:00:00Z")
-    [body] = bodies_of("20261121T100000-a", [listed])
+OLD: Final = ObjectCreated("inbox", "old", None, "etag", 1, "", "2026-11-21T10:00:00Z")
+BIG: Final = ObjectCreated("inbox", "big", None, "etag", 1, "05", "2026-11-21T10:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("body", "key", "queue"),
+    [
+        (*bodies_of("20261121T100000-a", [OLD]), "old", "BackfillQueueUrl"),
+        (body_of(progress_of(BIG, "etag", None)), "big", "LongObjectsQueueUrl"),
+    ],
+    ids=["listed", "slice"],
+)
+def test_messages_go_back_to_the_queue_of_their_kind(
+    run: Run, stack: Stack, body: str, key: str, queue: str
+) -> None:
+    """Listed objects must not hold up new ones; a chain of slices goes on, or ends, in its own."""
     dead_letter(stack, body, "another", reason="why")
 
     ended = run("redrive", "--yes")
 
     assert ended.status == 0
-    assert "old" in ended.out
-    assert bodies_in(stack, stack.outputs["BackfillQueueUrl"]) == [body]
+    assert key in ended.out
+    assert bodies_in(stack, stack.outputs[queue]) == [body]
     assert sent_back(stack) == ["another"]
     assert left_aside(stack) == []
-
-
-def test_slices_of_a_long_object_go_back_to_their_queue(run: Run, stack: Stack) -> None:
-    """The slicer continues there, or ends the chain, even if a newer object has a row."""
-    created = ObjectCreated("inbox", "big", None, "etag", 1, "05", "2026-11-21T10:00:00Z")
-    body = body_of(progress_of(created, "etag", None))
-    dead_letter(stack, body, reason="why")
-
-    assert run("redrive", "--yes").status == 0
-
-    assert bodies_in(stack, stack.outputs["LongObjectsQueueUrl"]) == [body]
-    assert sent_back(stack) == left_aside(stack) == []
 
 
 def test_reason_stays_behind_and_other_attributes_go_along(run: Run, stack: Stack) -> None:

@@ -114,7 +114,7 @@ def test_exit_status_says_whether_all_some_or_nothing_was_measured(
 
 
 @pytest.mark.parametrize(
-    ("question", "judges", "said"),
+    ("question", "judges", "ending"),
     [
         (5, True, "STOPPED; `bucketsum tune show 2"),
         (5, False, "the clean-up is not confirmed yet"),
@@ -127,7 +127,7 @@ def test_ctrl_c_stops_the_execution_and_says_what_is_left(
     state_machine: StateMachine,
     monkeypatch: pytest.MonkeyPatch,
     question: int,
-    said: str,
+    ending: str,
     *,
     judges: bool,
 ) -> None:
@@ -146,7 +146,7 @@ def test_ctrl_c_stops_the_execution_and_says_what_is_left(
     assert ended.status == 130
     assert state_machine.stopped is True
     assert "removes the versions" in ended.err
-    assert said in ended.err
+    assert ending in ended.err
 
 
 def test_describing_may_lag_behind_starting(run: Run, state_machine: StateMachine) -> None:
