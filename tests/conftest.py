@@ -111,17 +111,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Coverage is of examples: Hypothesis runs the same lines hundreds of times.
     """
-    items.sort(key=_turn)
+    items.sort(key=lambda item: [not item.nodeid.startswith(s) for s in _SUITES_OF_ONE_WORKER])
     for item in items:
         repeats = isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
         if repeats or item.nodeid.startswith(_UNCOVERED_SUITES):
             item.add_marker(pytest.mark.no_cover)
-
-
-def _turn(item: pytest.Item) -> int:
-    """Number of the suite of *item* among those of one worker, or behind them."""
-    suites = enumerate(_SUITES_OF_ONE_WORKER)
-    return next((turn for turn, suite in suites if item.nodeid.startswith(suite)), sys.maxsize)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

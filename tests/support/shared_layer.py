@@ -1,7 +1,4 @@
-"""A copy of what is built, and its layer, which is built once for all workers.
-
-The layer takes most of the time of `sam build`.
-"""
+"""A copy of the project, and its layer, which takes most of `sam build`: built once for all."""
 
 from __future__ import annotations
 
