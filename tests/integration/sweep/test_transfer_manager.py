@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -18,7 +18,7 @@ from tests.support.server_programs import SHORT_LIVED
 from tests.support.tls import own_tls
 
 from bucketsum.errors import SourceUnavailable
-from bucketsum_cli.tune.workloads.transfer.transfer_manager import PROGRAM, TransferManagerClient
+from bucketsum_cli.tune.workloads.transfer.transfer_manager import PROGRAM, transfer_manager
 from bucketsum_lab.protocol.measuring import children_cpu_seconds
 from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.workloads.transfer.clients import Access
@@ -26,25 +26,25 @@ from bucketsum_lab.workloads.transfer.sinks import FileSink
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+    from bucketsum_lab.workloads.transfer.clients import Fetch
 
 THREADS: Final = 2
 BODY: Final = bytes(range(256)) * 4_000
 
 
-@contextmanager
-def client() -> Iterator[TransferManagerClient]:
+def client() -> AbstractContextManager[Fetch]:
     """A client of the bucket ``b`` that two threads share."""
-    access = Access("b", "us-east-1", read_policy(1, 65_536, 512), THREADS)
-    with closing(TransferManagerClient(access)) as opened:
-        yield opened
+    return transfer_manager(Access("b", "us-east-1", read_policy(1, 65_536, 512), THREADS))
 
 
-def fetched(client: TransferManagerClient, key: str, folder: Path) -> bytes:
+def fetched(fetch: Fetch, key: str, folder: Path) -> bytes:
     """The bytes of the file that the client wrote."""
     path = folder / key
     with closing(FileSink(path)) as sink:
-        client.fetch(key, 0, sink)
+        fetch(key, 0, sink)
     return path.read_bytes()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ from bucketsum_lab.workloads.transfer.model import ClientName
 from bucketsum_lab.workloads.transfer.sinks import FileSink
 
 if TYPE_CHECKING:
+    from bucketsum_lab.workloads.transfer.clients import Fetch
     from bucketsum_lab.workloads.transfer.sinks import Sink
 
 _SECONDS_MAX: Final = 800
@@ -31,61 +32,58 @@ def add() -> None:
     """Add the programs that are installed here to the clients of transfers."""
     for name, program in _PROGRAMS.items():
         if shutil.which(program):
-            CLIENTS[name] = partial(ProgramClient, name)
+            CLIENTS[name] = partial(_client, name)
     if shutil.which(transfer_manager.PROGRAM):
-        CLIENTS[ClientName.JAVA_TRANSFER_MANAGER] = transfer_manager.TransferManagerClient
+        CLIENTS[ClientName.JAVA_TRANSFER_MANAGER] = transfer_manager.transfer_manager
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramClient:
-    """Runs a program for each file."""
+def _client(name: ClientName, access: Access) -> AbstractContextManager[Fetch]:
+    """A program for each file: no connection stays open."""
+    return nullcontext(partial(_copy, name, access))
 
-    name: ClientName
-    access: Access
 
-    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
-        """Copy the object at *key* to the file of *sink*.
+def _copy(name: ClientName, access: Access, key: str, _size_bytes: int, sink: Sink) -> None:
+    """Copy the object at *key* to the file of *sink*.
 
-        Raises:
-            SourceUnavailable: The program failed.
-        """
-        if not isinstance(sink, FileSink):
-            raise TypeError("a program copies to files")
-        done = subprocess.run(  # noqa: S603 - a fixed list; S3 keys stand behind s3://
-            self._command(key, str(sink.path)),
-            env=self._variables(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=_SECONDS_MAX,
-            check=False,
-        )
-        if done.returncode:
-            text = done.stderr.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
-            raise SourceUnavailable(f"{self.name} ended with {done.returncode} for {key}: {text}")
+    Raises:
+        SourceUnavailable: The program failed.
+    """
+    if not isinstance(sink, FileSink):
+        raise TypeError("a program copies to files")
+    done = subprocess.run(  # noqa: S603 - a fixed list; S3 keys stand behind s3://
+        _command(name, access, key, str(sink.path)),
+        env=_variables(name),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        timeout=_SECONDS_MAX,
+        check=False,
+    )
+    if done.returncode:
+        text = done.stderr.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
+        raise SourceUnavailable(f"{name} ended with {done.returncode} for {key}: {text}")
 
-    def close(self) -> None:
-        """Do nothing, because no connection stays open."""
 
-    def _variables(self) -> dict[str, str]:
-        """The environment of this process; for rclone, RCLONE_CA_CERT replaces AWS_CA_BUNDLE.
+def _variables(name: ClientName) -> dict[str, str]:
+    """The environment of this process; for rclone, RCLONE_CA_CERT replaces AWS_CA_BUNDLE.
 
-        Its SDK fails if AWS_CA_BUNDLE is set.
-        """
-        variables = dict(os.environ)
-        if self.name == ClientName.RCLONE and "AWS_CA_BUNDLE" in variables:
-            variables["RCLONE_CA_CERT"] = variables.pop("AWS_CA_BUNDLE")
-        return variables
+    Its SDK fails if AWS_CA_BUNDLE is set.
+    """
+    variables = dict(os.environ)
+    if name == ClientName.RCLONE and "AWS_CA_BUNDLE" in variables:
+        variables["RCLONE_CA_CERT"] = variables.pop("AWS_CA_BUNDLE")
+    return variables
 
-    def _command(self, key: str, path: str) -> list[str]:
-        source = f"s3://{self.access.bucket}/{key}"
-        if self.name == ClientName.AWS_CLI:  # it reads the variables itself
-            return ["aws", "s3", "cp", source, path, "--only-show-errors"]
-        if self.name == ClientName.S5CMD:
-            address = ["--endpoint-url", endpoint()] if endpoint() else []
-            return ["s5cmd", *address, "cp", source, path]
-        options = f"env_auth=true,region={self.access.region}"
-        if endpoint():  # the provider AWS would put the bucket into the host's name
-            options += f",provider=Other,force_path_style=true,endpoint='{endpoint()}'"
-        else:
-            options += ",provider=AWS"
-        return ["rclone", "copyto", f":s3,{options}:{self.access.bucket}/{key}", path]
+
+def _command(name: ClientName, access: Access, key: str, path: str) -> list[str]:
+    source = f"s3://{access.bucket}/{key}"
+    if name == ClientName.AWS_CLI:  # it reads the variables itself
+        return ["aws", "s3", "cp", source, path, "--only-show-errors"]
+    if name == ClientName.S5CMD:
+        address = ["--endpoint-url", endpoint()] if endpoint() else []
+        return ["s5cmd", *address, "cp", source, path]
+    options = f"env_auth=true,region={access.region}"
+    if endpoint():  # the provider AWS would put the bucket into the host's name
+        options += f",provider=Other,force_path_style=true,endpoint='{endpoint()}'"
+    else:
+        options += ",provider=AWS"
+    return ["rclone", "copyto", f":s3,{options}:{access.bucket}/{key}", path]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceUnavailable
@@ -13,6 +13,9 @@ from bucketsum_lab.workloads.transfer.clients import Access, endpoint
 from bucketsum_lab.workloads.transfer.sinks import FileSink
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum_lab.workloads.transfer.clients import Fetch
     from bucketsum_lab.workloads.transfer.sinks import Sink
 
 PROGRAM: Final = "java-transfer-manager"
@@ -21,56 +24,50 @@ PROGRAM: Final = "java-transfer-manager"
 _SHOWN_CHARACTERS: Final = 300
 
 
-class TransferManagerClient:
-    """Writes a line to the program for each file, and waits for the line that answers it."""
+@contextmanager
+def transfer_manager(access: Access) -> Iterator[Fetch]:
+    """Write a line to the program for each file, and wait for the line that answers it.
 
-    def __init__(self, access: Access) -> None:
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
-        address = [endpoint()] if endpoint() else []
-        self._process = subprocess.Popen(  # noqa: S603 - a fixed list
-            [PROGRAM, access.bucket, str(access.threads), *address],
+    A file that the program could not copy, or that is left when it ends, is a SourceUnavailable.
+    """
+    address = [endpoint()] if endpoint() else []
+    command = [PROGRAM, access.bucket, str(access.threads), *address]
+    answers: dict[str, Future[str]] = {}
+    with (
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(  # noqa: S603 - a fixed list
+            command,
             bufsize=0,  # each line is one write
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._log,
-        )
-        self._answers: dict[str, Future[str]] = {}
-        self._reader = ThreadPoolExecutor(1)
-        self._ended = self._reader.submit(self._read)
+            stderr=log,
+        ) as process,
+        ThreadPoolExecutor(1) as reader,
+    ):
+        assert process.stdin and process.stdout  # noqa: S101, PT018 - pipes
+        lines = process.stdin
+        ended = reader.submit(_read, process.stdout, answers, log)
 
-    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
-        """Copy the object at *key* to the file of *sink*.
+        def fetch(key: str, _size_bytes: int, sink: Sink) -> None:
+            if not isinstance(sink, FileSink):
+                raise TypeError("a program copies to files")
+            answer = answers[str(sink.path)] = Future()
+            with suppress(BrokenPipeError):  # it has ended: its log says why
+                lines.write(f"{key}\t{sink.path}\n".encode())
+            wait([answer, ended], return_when=FIRST_COMPLETED)
+            error = answer.result() if answer.done() else f"it ended: {ended.result()}"
+            if error:
+                shown = error[-_SHOWN_CHARACTERS:]
+                raise SourceUnavailable(f"{PROGRAM} could not copy {key}: {shown}")
 
-        Raises:
-            SourceUnavailable: The program could not copy it, or has ended.
-        """
-        if not isinstance(sink, FileSink):
-            raise TypeError("a program copies to files")
-        answer = self._answers[str(sink.path)] = Future()
-        with suppress(BrokenPipeError):  # it has ended: its log says why
-            _pipe(self._process.stdin).write(f"{key}\t{sink.path}\n".encode())
-        wait([answer, self._ended], return_when=FIRST_COMPLETED)
-        error = answer.result() if answer.done() else f"it ended: {self._ended.result()}"
-        if error:
-            raise SourceUnavailable(f"{PROGRAM} could not copy {key}: {error[-_SHOWN_CHARACTERS:]}")
-
-    def close(self) -> None:
-        """End the program, and wait until it has."""
-        _pipe(self._process.stdin).close()
-        self._reader.shutdown()
-        self._process.wait()
-        _pipe(self._process.stdout).close()
-        self._log.close()
-
-    def _read(self) -> str:
-        """Pass each answer on until the program ends; returns what it logged."""
-        for line in _pipe(self._process.stdout):
-            path, _, error = line.decode(errors="replace").strip("\n").partition("\t")
-            self._answers.pop(path).set_result(error)
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace").strip()
+        with lines:  # its end is that of the program
+            yield fetch
 
 
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    assert pipe is not None  # noqa: S101 - opened above
-    return pipe
+def _read(printed: IO[bytes], answers: dict[str, Future[str]], log: IO[bytes]) -> str:
+    """Pass each answer on until the program ends; returns what it logged."""
+    for line in printed:
+        path, _, error = line.decode(errors="replace").strip("\n").partition("\t")
+        answers.pop(path).set_result(error)
+    log.seek(0)
+    return log.read().decode(errors="replace").strip()

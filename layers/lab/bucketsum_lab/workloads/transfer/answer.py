@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from bucketsum.measure import Measurement
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum_lab.workloads.transfer.clients import Client
+    from bucketsum_lab.workloads.transfer.clients import Fetch
 
 _MS: Final = 1000
 _KIB: Final = 1024
@@ -62,12 +62,13 @@ def answer_to(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
 
 def _measured(trial: Trial) -> ProbeAnswer:
     drained = trial.drained_bytes()
-    client = trial.warmed_client()
-    children_cpu = children_cpu_seconds() if trial.runs_programs else 0.0
-    meter = Meter()
-    began = time.perf_counter()
-    with closing(client or trial.new_client()) as used:
-        run = partial(_received, trial, used, began)
+    with ExitStack() as clients:
+        warmed = trial.warmed_client(clients)
+        children_cpu = children_cpu_seconds() if trial.runs_programs else 0.0
+        meter = Meter()
+        began = time.perf_counter()
+        fetch = warmed or clients.enter_context(trial.new_client())
+        run = partial(_received, trial, fetch, began)
         received = run_all(trial.pattern, trial.threads, len(trial.files), run)
         measurement = meter.stop(sum(each.sink.size_bytes for each in received))
     if trial.runs_programs:
@@ -94,7 +95,7 @@ class _Received:
 
 
 def _received(
-    trial: Trial, client: Client, began: float, job: int, intended: float | None
+    trial: Trial, fetch: Fetch, began: float, job: int, intended: float | None
 ) -> _Received:
     """Transfer one file; its times count from *began*."""
     file = trial.files[job]
@@ -102,7 +103,7 @@ def _received(
     destination = Destination(str(trial.event["variant"]["destination"]))
     sink = new_sink(destination, trial.folder / str(job))
     with closing(sink):
-        client.fetch(trial.key_of(file.name), file.size_bytes, sink)
+        fetch(trial.key_of(file.name), file.size_bytes, sink)
     first_byte = None if sink.first_byte is None else sink.first_byte - began
     ended = time.perf_counter() - began
     times = FileTime(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import boto3
 from botocore.config import Config
@@ -25,25 +26,14 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.read_plan import ReadPolicy
-    from bucketsum.s3.source import Source
     from bucketsum_lab.workloads.transfer.sinks import Sink
 
 _POOL_MIN: Final = 10
 _MAKING: Final = Lock()
 """boto3's default session makes one client at a time."""
 
-
-class Client(Protocol):
-    """Reads objects of one bucket; threads may share it."""
-
-    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:
-        """Write all bytes of the object to *sink*.
-
-        Raises what the client raises.
-        """
-
-    def close(self) -> None:
-        """Close its connections and threads."""
+Fetch: TypeAlias = "Callable[[str, int, Sink], None]"
+"""Writes all bytes of the object at a key, of a size, to a sink; threads may share it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +48,11 @@ class Access:
     """Threads that will share the client."""
 
 
-def new_client(name: ClientName, access: Access) -> Client:
-    """A client without connections.
+def new_client(name: ClientName, access: Access) -> AbstractContextManager[Fetch]:
+    """A client that opens connections and threads when it is used, and then closes them.
 
     Raises:
-        BadSettings: A library or program that it needs is not there.
+        BadSettings: A library or program that it needs is not there; also on entering.
     """
     if name not in CLIENTS:
         raise BadSettings(f"the client {name} is a program that is not installed here")
@@ -82,73 +72,55 @@ def new_s3(access: Access) -> S3Client:
         return boto3.client("s3", region_name=access.region, config=CLIENT_CONFIG.merge(pool))
 
 
-class _Curl:
-    def __init__(self, access: Access) -> None:
-        policy = access.policy
-        self._bucket = access.bucket
-        self._source: Source = reader(
-            new_s3(access), policy.chunk_bytes, policy.plan_for, os.environ
-        )
-        if isinstance(self._source, BotocoreReader):
-            raise BadSettings(
-                "the S3 client has a certificate of its own, which libcurl cannot use"
-            )
+@contextmanager
+def _libcurl(access: Access) -> Iterator[Fetch]:
+    policy = access.policy
+    source = reader(new_s3(access), policy.chunk_bytes, policy.plan_for, os.environ)
+    if isinstance(source, BotocoreReader):
+        raise BadSettings("the S3 client has a certificate of its own, which libcurl cannot use")
 
-    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:
-        for chunk in self._source.open(object_at(self._bucket, key, size_bytes)).chunks:
+    def fetch(key: str, size_bytes: int, sink: Sink) -> None:
+        for chunk in source.open(object_at(access.bucket, key, size_bytes)).chunks:
             sink.write(chunk)
 
-    def close(self) -> None:
-        """The connections end with their last reference."""
+    yield fetch  # the connections end with their last reference
 
 
-class _Boto3:
-    def __init__(self, access: Access) -> None:
-        self._access = access
-        self._s3 = new_s3(access)
+@contextmanager
+def _boto3(access: Access) -> Iterator[Fetch]:
+    with closing(new_s3(access)) as s3:
 
-    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
-        body = self._s3.get_object(Bucket=self._access.bucket, Key=key)["Body"]
-        for chunk in body.iter_chunks(self._access.policy.chunk_bytes):
-            sink.write(chunk)
+        def fetch(key: str, _size_bytes: int, sink: Sink) -> None:
+            body = s3.get_object(Bucket=access.bucket, Key=key)["Body"]
+            for chunk in body.iter_chunks(access.policy.chunk_bytes):
+                sink.write(chunk)
 
-    def close(self) -> None:
-        self._s3.close()
+        yield fetch
 
 
-class _Boto3PerFile:
-    def __init__(self, access: Access) -> None:
-        self._access = access
+@contextmanager
+def _boto3_per_file(access: Access) -> Iterator[Fetch]:
+    def fetch(key: str, size_bytes: int, sink: Sink) -> None:
+        with _boto3(access) as fetch_once:
+            fetch_once(key, size_bytes, sink)
 
-    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:
-        client = _Boto3(self._access)
-        client.fetch(key, size_bytes, sink)
-        client.close()
-
-    def close(self) -> None:
-        """Do nothing: `fetch` closes the client of each file."""
+    yield fetch
 
 
-class _S3Transfer:
+@contextmanager
+def _s3transfer(access: Access) -> Iterator[Fetch]:
     """boto3's transfer manager, which has threads of its own."""
+    from s3transfer.manager import TransferManager
 
-    def __init__(self, access: Access) -> None:
-        from s3transfer.manager import TransferManager
-
-        self._manager: Any = TransferManager(new_s3(access))
-        self._bucket = access.bucket
-
-    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
-        self._manager.download(self._bucket, key, sink).result()
-
-    def close(self) -> None:
-        self._manager.shutdown()
+    manager: Any
+    with TransferManager(new_s3(access)) as manager:
+        yield lambda key, _size, sink: manager.download(access.bucket, key, sink).result()
 
 
-CLIENTS: Final[dict[ClientName, Callable[[Access], Client]]] = {
-    ClientName.LIBCURL: _Curl,
-    ClientName.BOTO3: _Boto3,
-    ClientName.BOTO3_PER_FILE: _Boto3PerFile,
-    ClientName.S3TRANSFER: _S3Transfer,
+CLIENTS: Final[dict[ClientName, Callable[[Access], AbstractContextManager[Fetch]]]] = {
+    ClientName.LIBCURL: _libcurl,
+    ClientName.BOTO3: _boto3,
+    ClientName.BOTO3_PER_FILE: _boto3_per_file,
+    ClientName.S3TRANSFER: _s3transfer,
 }
 """The command adds programs, which Lambda does not have."""

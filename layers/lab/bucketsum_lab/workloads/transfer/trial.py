@@ -25,10 +25,11 @@ from bucketsum_lab.workloads.transfer.sinks import FileSink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager, ExitStack
     from pathlib import Path
 
     from bucketsum_lab.protocol.probe import ProbeContext, ProbeEvent
-    from bucketsum_lab.workloads.transfer.clients import Client
+    from bucketsum_lab.workloads.transfer.clients import Fetch
     from bucketsum_lab.workloads.transfer.data_set import SetFile
 
 UNMEASURED_THREADS: Final = 4
@@ -59,8 +60,8 @@ class Trial:
         """Whether the client is a program."""
         return self.event["variant"]["client"] in PROGRAMS
 
-    def new_client(self) -> Client:
-        """A client without connections."""
+    def new_client(self) -> AbstractContextManager[Fetch]:
+        """See `clients.new_client`."""
         event = self.event
         policy = read_policy(event["streams"], event["chunk_bytes"], self.context.memory_mb)
         region = self.context.s3.meta.region_name
@@ -76,14 +77,14 @@ class Trial:
         created = object_at(self.event["bucket"], self.key_of(file.name), file.size_bytes)
         return self.context.source.open(created).chunks
 
-    def warmed_client(self) -> Client | None:
-        """A client that has read the warm-up object; None if clients start cold."""
+    def warmed_client(self, clients: ExitStack) -> Fetch | None:
+        """A client of *clients* that has read the warm-up object; None if clients start cold."""
         if self.event["variant"]["warm"] == Start.COLD:
             return None
-        client = self.new_client()
+        fetch = clients.enter_context(self.new_client())
         with closing(FileSink(self.folder / WARM_UP_NAME)) as sink:
-            client.fetch(self.key_of(WARM_UP_NAME), len(WARM_UP_CONTENT), sink)
-        return client
+            fetch(self.key_of(WARM_UP_NAME), len(WARM_UP_CONTENT), sink)
+        return fetch
 
     def drained_bytes(self) -> int:
         """Use up the network burst, unless it is measured; returns the number of bytes read."""
