@@ -115,7 +115,7 @@ def test_each_disk_has_its_speed_and_cells_of_its_own(run: Run, record: Record) 
     assert dict(shown.disk_facts()) == {
         "speed of /mnt/gp3": "100 MB/s written", "speed of /mnt/io2": "900 MB/s written",
     }  # fmt: skip
-    assert all(f"disk {disk}" in group.heading for disk, group in zip(
+    assert all(f"disk {disk}" in heading for disk, (heading, _) in zip(
         DISKS, groups_of(shown), strict=True))  # fmt: skip
     page = page_of(shown)
     assert "speed of /mnt/io2" in page

@@ -13,10 +13,12 @@ from bucketsum_cli.tune.workloads import VIEWS
 from bucketsum_cli.tune.workloads.records.object_plot import seconds_against_objects
 from bucketsum_cli.tune.workloads.records.plots import seconds_against_reads, usd_against_reads
 from bucketsum_cli.tune.workloads.records.read_costs import (
+    build_usd,
     equal_prices,
     equal_times,
     measured_crossovers,
-    read_cost,
+    read_usd,
+    usd_per_second,
 )
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunStatus
 from bucketsum_lab.workloads import setting_of
@@ -67,13 +69,13 @@ def cell(
 
 def test_cost_is_lambdas_time_and_the_requests() -> None:
     """Of all reads: the time of a sample of them is scaled, and so is Lambda's price."""
-    cost = read_cost(cell("range", 1_000))
-    assert cost is not None
+    measured = cell("range", 1_000)
     per_second = 0.001 * 0.1 / 2  # 0.1 GB billed for two seconds
-    assert cost.lambda_usd_per_second == pytest.approx(per_second)
-    assert cost.usd == pytest.approx(4 * per_second + 0.0004)
-    assert cost.build_usd == 0.001
-    assert read_cost(replace(cell("range", 1_000), stats=None)) is None
+    assert usd_per_second(measured) == pytest.approx(per_second)
+    assert read_usd(measured) == pytest.approx(4 * per_second + 0.0004)
+    assert build_usd(measured) == 0.001
+    unmeasured = replace(measured, stats=None)
+    assert (read_usd(unmeasured), build_usd(unmeasured)) == (None, None)
 
 
 def test_a_measured_crossover_is_where_the_lowest_line_changes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -11,7 +12,7 @@ from bucketsum_lab.protocol.run_records import Bottleneck, CellRow
 from bucketsum_lab.protocol.samples import Billing, ProberProcess, Reading, Sample, SampleStatus
 from bucketsum_lab.protocol.use import INTERVALS_MAX, Use, UseCurve
 from bucketsum_lab.results.bottleneck import bottleneck_of, bottlenecks_of
-from bucketsum_lab.results.network import BURST_BYTES, LambdaNetwork, bursts
+from bucketsum_lab.results.network import BURST_BYTES, bursts, is_at_lambdas_limit
 from bucketsum_lab.results.record_values import item_values, sample_of
 
 MB = 1_000_000
@@ -27,7 +28,8 @@ BUSY_LINKED = Use(1.0, 0.9, 0.08, 0.97, 0.0, 0.0, 0.0, 78 * MB, 0, 0, 0, 80 * MB
 
 def named(*uses: Use, quota: float | None = None, connections: int = 4) -> Bottleneck | None:
     """The bottleneck of a cell with one curve of *uses* on Lambda."""
-    return bottleneck_of([(UseCurve(2, quota, uses), BURST_BYTES)], LambdaNetwork(connections))
+    is_at_limit = partial(is_at_lambdas_limit, connections)
+    return bottleneck_of([(UseCurve(2, quota, uses), BURST_BYTES)], is_at_limit)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_a_sample_after_the_burst_is_limited_from_its_begin() -> None:
 def test_a_burst_that_is_nearly_used_up_counts_as_such() -> None:
     """Less than a tenth of the burst may be an error of the model, also with four connections."""
     nearly = (UseCurve(2, None, (LINKED,) * 10), 0.08 * BURST_BYTES)
-    assert bottleneck_of([nearly], LambdaNetwork(4)) == Bottleneck("network", 1.0)
+    assert bottleneck_of([nearly], partial(is_at_lambdas_limit, 4)) == Bottleneck("network", 1.0)
 
 
 def test_a_link_that_is_a_little_slower_than_published_is_a_limit() -> None:

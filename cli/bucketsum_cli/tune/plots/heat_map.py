@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.cm import ScalarMappable
@@ -54,9 +53,9 @@ def heat_map(panel: Panel, results: Results) -> Plot:
 
     for number, cell in enumerate(variants.fastest(panel.cells)):
         folded = variants.folded_label_of(cell.setting)
-        square = _Square(corner_of(cell), f"cell-{number}", folded)
-        _draw_cell(axes, square, cell, scale)
-        hints[square.gid] = hint_of(cell, results)
+        gid = f"cell-{number}"
+        _draw_cell(axes, cell, corner_of(cell), folded, scale).set_gid(gid)
+        hints[gid] = hint_of(cell, results)
     for cell in filter(results.is_recommended, panel.cells):
         _outline(axes, corner_of(cell))
     bar = figure.colorbar(
@@ -91,33 +90,26 @@ def _empty_grid(axes: Axes, memories: list[int], labels: list[str]) -> None:
     axes.add_patch(Rectangle((0, 0), len(labels), len(memories), facecolor=EMPTY, edgecolor="none"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Square:
-    """The square of a cell: corner, id and a label of the parameters that share its column."""
-
-    corner: tuple[int, int]
-    gid: str
-    folded_label: str
-
-
-def _draw_cell(axes: Axes, square: _Square, cell: CellRow, scale: Normalize) -> None:
+def _draw_cell(
+    axes: Axes, cell: CellRow, corner: tuple[int, int], folded: str, scale: Normalize
+) -> Rectangle:
+    """Draw the square of a cell, with *folded*, its label of the parameters that share a column."""
     colour: Any
-    corner = square.corner
     stats = cell.stats
     if stats is None:
         colour, ink, text = PAPER, FAINT, _why_unmeasured(cell)
     else:
         part = float(scale(stats.mb_per_s))
         colour, ink = COLOURS(part), ON_LIGHT if part > _LIGHT_FROM else ON_DARK
-        text = "\n".join(filter(None, [speed_text(stats.mb_per_s), square.folded_label]))
+        text = "\n".join(filter(None, [speed_text(stats.mb_per_s), folded]))
     patch = Rectangle(corner, 1, 1, facecolor=colour, edgecolor=PAPER, linewidth=1.5)
     if stats is None:
         patch.set(hatch="////", edgecolor=HATCH)
-    patch.set_gid(square.gid)
     axes.add_patch(patch)
     label = axes.text(corner[0] + 0.5, corner[1] + 0.5, text, color=ink, ha="center", va="center")
     if stats is None:
         label.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 1.5})
+    return patch
 
 
 def _why_unmeasured(cell: CellRow) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tune.report.markup import element
-from bucketsum_cli.tune.report.table import RUNS, TableGroup, columns_of, groups_of, has_failed
+from bucketsum_cli.tune.report.table import RUNS, columns_of, groups_of, has_failed
 from bucketsum_cli.tune.results import Results, failures_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def results_table(results: Results) -> ET.Element:
     titles = [
         element("th", column.title, scope="col", class_=_class_of(column)) for column in columns
     ]
-    bodies = [_body(results, group, columns) for group in groups_of(results)]
+    bodies = [_body(results, *group, columns) for group in groups_of(results)]
     head = element("thead", element("tr", *titles))
     return _scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
 
@@ -34,11 +34,13 @@ def _class_of(column: TableColumn) -> str:
     return "" if column.is_number else "text" if column.name != RUNS else "runs"
 
 
-def _body(results: Results, group: TableGroup, columns: Sequence[TableColumn]) -> ET.Element:
+def _body(
+    results: Results, heading: str, cells: Sequence[CellRow], columns: Sequence[TableColumn]
+) -> ET.Element:
     span = str(len(columns))
-    heading = element("th", element("span", group.heading), colspan=span, scope="rowgroup")
-    rows = [_row(results, cell, columns) for cell in group.cells]
-    return element("tbody", element("tr", heading, class_="group"), *rows)
+    title = element("th", element("span", heading), colspan=span, scope="rowgroup")
+    rows = [_row(results, cell, columns) for cell in cells]
+    return element("tbody", element("tr", title, class_="group"), *rows)
 
 
 def _row(results: Results, cell: CellRow, columns: Sequence[TableColumn]) -> ET.Element:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -30,14 +29,6 @@ _HOUR_SECONDS: Final = 3600
 
 RUNS: Final = "runs"
 """Name of the column with the seconds of every run; those of concurrent invocations are joined."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableGroup:
-    """Cells under a heading such as ``128 MB Memory / 1 MB Chunk Size``."""
-
-    heading: str
-    cells: tuple[CellRow, ...]
 
 
 def columns_of(results: Results, *, in_report: bool) -> list[TableColumn]:
@@ -92,11 +83,10 @@ def columns_of(results: Results, *, in_report: bool) -> list[TableColumn]:
     ]
 
 
-def groups_of(results: Results) -> list[TableGroup]:
-    """The cells of *results* in the baseline's order."""
-    grouped = groupby(results.cells, key=lambda cell: cell.setting)
-    heading = results.labels.heading
-    return [TableGroup(heading(setting), tuple(cells)) for setting, cells in grouped]
+def groups_of(results: Results) -> Iterator[tuple[str, list[CellRow]]]:
+    """Yield a heading such as ``128 MB Memory / 1 MB Chunk Size``, and its cells."""
+    for setting, cells in groupby(results.cells, key=lambda cell: cell.setting):
+        yield results.labels.heading(setting), [*cells]
 
 
 def has_failed(cell: CellRow) -> bool:

@@ -126,8 +126,8 @@ def _print_table(results: Results) -> None:
         for column in shown
     ]
     groups = {
-        group.heading: tables.cells_of(_styled(results, cell, shown) for cell in group.cells)
-        for group in groups_of(results)
+        heading: tables.cells_of(_styled(results, cell, shown) for cell in cells)
+        for heading, cells in groups_of(results)
     }
     layout = tables.Layout.of(columns, [*chain.from_iterable(groups.values())])
     lines = [*layout.heading()]

@@ -9,8 +9,9 @@ the own machine, an interval without a limit is unknown, and not `waiting`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
@@ -19,10 +20,10 @@ from bucketsum_lab.protocol.use import Limit, Use, UseCurve
 from bucketsum_lab.results.network import (
     AT_LIMIT,
     IN_FORCE,
-    LambdaNetwork,
-    MeasuredNetwork,
     burst_after,
     bursts,
+    is_at_lambdas_limit,
+    is_at_measured_limit,
     key_of,
 )
 
@@ -53,23 +54,24 @@ def bottlenecks_of(
     """The bottleneck of each of *cells* whose *samples* have curves, by the cell's id."""
     left = bursts(sample for own in samples.values() for sample in own) if is_lambda else {}
     curves = [(cell, [*_curves(cell, samples.get(cell.cell_id, ()), left)]) for cell in cells]
-    measured = MeasuredNetwork() if is_lambda else _plateau(curves)
+    of_machine = partial(is_at_measured_limit, None if is_lambda else _plateau(curves))
     bottlenecks = {}
     for cell, of_cell in curves:
         streams = cell.setting.streams
-        of_lambda = LambdaNetwork(streams if isinstance(streams, int) else 1)
-        bottleneck = bottleneck_of(of_cell, of_lambda if is_lambda else measured)
+        of_lambda = partial(is_at_lambdas_limit, streams if isinstance(streams, int) else 1)
+        bottleneck = bottleneck_of(of_cell, of_lambda if is_lambda else of_machine)
         if bottleneck:
             bottlenecks[cell.cell_id] = bottleneck
     return bottlenecks
 
 
 def bottleneck_of(
-    curves: Iterable[tuple[UseCurve, float]], network: LambdaNetwork | MeasuredNetwork
+    curves: Iterable[tuple[UseCurve, float]], is_at_limit: Callable[[Use, float], bool]
 ) -> Bottleneck | None:
     """The limits at which *curves* are for the longest time; None if that is not known.
 
-    Each curve has the bytes of the burst that are left at its start.
+    Each curve has the bytes of the burst that are left at its start. *is_at_limit* takes a use and
+    the bytes that are left at its start, and judges the network.
     """
     seconds: defaultdict[Limit | None, float] = defaultdict(float)
     total = 0.0
@@ -79,7 +81,7 @@ def bottleneck_of(
             if use.cpu is None or use.seconds <= 0:
                 continue
             at_limit: list[Limit | None] = [*_limits(use, curve)]
-            at_limit += [Limit.NETWORK] * network.is_at_limit(use, left)
+            at_limit += [Limit.NETWORK] * is_at_limit(use, left)
             for limit in at_limit or [Limit.WAITING if use.network_bytes is not None else None]:
                 seconds[limit] += use.seconds
             total += use.seconds
@@ -141,8 +143,8 @@ def _without_missed(curve: UseCurve, reading: Reading) -> UseCurve:
     return replace(curve, uses=tuple(uses))
 
 
-def _plateau(curves: Iterable[tuple[CellRow, Sequence[tuple[UseCurve, float]]]]) -> MeasuredNetwork:
-    """The limit that cells with different numbers of connections share; else none."""
+def _plateau(curves: Iterable[tuple[CellRow, Sequence[tuple[UseCurve, float]]]]) -> float | None:
+    """Bytes per second that cells with different numbers of connections share; else None."""
     fastest: defaultdict[int, float] = defaultdict(float)
     for cell, of_cell in curves:
         streams = cell.setting.streams
@@ -155,4 +157,4 @@ def _plateau(curves: Iterable[tuple[CellRow, Sequence[tuple[UseCurve, float]]]])
             )
             fastest[streams] = max(fastest[streams], *rates, 0.0)
     *_, first, second = sorted([0.0, 0.0, *fastest.values()])
-    return MeasuredNetwork(second if first and first >= _PLATEAU * second else None)
+    return second if first and first >= _PLATEAU * second else None

@@ -7,7 +7,6 @@ connection still has at most about 90 MB/s.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -31,32 +30,19 @@ _EMPTY_BYTES: Final = (1 - AT_LIMIT) * BURST_BYTES
 SampleKey: TypeAlias = "tuple[str, int, int]"
 
 
-@dataclass(frozen=True, slots=True)
-class LambdaNetwork:
-    """The network of one execution environment."""
-
-    connections: int = 1
-
-    def is_at_limit(self, use: Use, burst_bytes: float) -> bool:
-        """Whether *use* reaches the limit, if *burst_bytes* of the burst are left at its start."""
-        of_connections = CONNECTION_BYTES_PER_S * self.connections * use.seconds
-        sustained = SUSTAINED_BYTES_PER_S * use.seconds
-        left = {burst_bytes, 0.0} if burst_bytes <= _EMPTY_BYTES else {burst_bytes}
-        limits = (min(of_connections, sustained + burst) for burst in left)
-        return any(AT_LIMIT <= (use.network_bytes or 0) / limit <= IN_FORCE for limit in limits)
+def is_at_lambdas_limit(connections: int, use: Use, burst_bytes: float) -> bool:
+    """Whether *use* reaches the limit of *connections*; *burst_bytes* are left at its start."""
+    of_connections = CONNECTION_BYTES_PER_S * connections * use.seconds
+    sustained = SUSTAINED_BYTES_PER_S * use.seconds
+    left = {burst_bytes, 0.0} if burst_bytes <= _EMPTY_BYTES else {burst_bytes}
+    limits = (min(of_connections, sustained + burst) for burst in left)
+    return any(AT_LIMIT <= (use.network_bytes or 0) / limit <= IN_FORCE for limit in limits)
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredNetwork:
-    """The network of a machine; `bytes_per_s` is None if its limit was not reached."""
-
-    bytes_per_s: float | None = None
-
-    def is_at_limit(self, use: Use, burst_bytes: float) -> bool:
-        """Whether *use* reaches the limit; there is no burst, so *burst_bytes* do not matter."""
-        del burst_bytes
-        limit = self.bytes_per_s
-        return limit is not None and (use.network_bytes or 0) / use.seconds >= AT_LIMIT * limit
+def is_at_measured_limit(bytes_per_s: float | None, use: Use, _burst_bytes: float) -> bool:
+    """Whether *use* reaches a machine's limit, which has no burst; None if it was not reached."""
+    rate = (use.network_bytes or 0) / use.seconds
+    return bytes_per_s is not None and rate >= AT_LIMIT * bytes_per_s
 
 
 def burst_after(use: Use, burst_bytes: float) -> float:

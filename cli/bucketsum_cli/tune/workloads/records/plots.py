@@ -23,7 +23,7 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
     equal_prices,
     equal_times,
     measured_crossovers,
-    read_cost,
+    read_usd,
 )
 
 if TYPE_CHECKING:
@@ -51,13 +51,8 @@ class _Kind:
     by_arithmetic: Callable[[Sequence[CellRow]], list[Crossover]]
 
 
-def _usd(cell: CellRow) -> float | None:
-    cost = read_cost(cell)
-    return cost.usd if cost else None
-
-
 _SECONDS: Final = _Kind("Seconds against reads", "seconds", seconds_text, wall_seconds, equal_times)
-_USD: Final = _Kind("US dollars against reads", "US dollars", usd_text, _usd, equal_prices)
+_USD: Final = _Kind("US dollars against reads", "US dollars", usd_text, read_usd, equal_prices)
 
 
 def _plot(kind: _Kind, panel: Panel, _results: Results) -> Plot:

@@ -22,42 +22,28 @@ if TYPE_CHECKING:
 _MS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ReadCost:
-    """A cell's seconds and US dollars for all its reads, scaled up if only some were measured."""
-
-    reads: int
-    seconds: float
-    build_seconds: float
-    request_usd: float
-    build_request_usd: float
-    lambda_usd_per_second: float
-
-    @property
-    def usd(self) -> float:
-        """Lambda's time and the requests."""
-        return self.seconds * self.lambda_usd_per_second + self.request_usd
-
-    @property
-    def build_usd(self) -> float:
-        """The requests that store the data, and Lambda's time if the reader builds the layout."""
-        return self.build_request_usd + self.build_seconds * self.lambda_usd_per_second
-
-
-def read_cost(cell: CellRow) -> ReadCost | None:
-    """The cost of *cell*; None without a measurement, or without a price."""
-    stats, own = cell.stats, RecordsStatistics.of(cell)
-    if own is None or stats is None or stats.usd_per_gb is None:
+def usd_per_second(cell: CellRow) -> float | None:
+    """Lambda's price of the time of *cell*; None without a measurement, or without a price."""
+    stats = cell.stats
+    if stats is None or stats.usd_per_gb is None:
         return None
-    invocation_usd = stats.usd_per_gb * cell.object_bytes / BYTES_PER_GB
-    return ReadCost(
-        reads=int(cell.setting.own["reads"]),
-        seconds=own.total_seconds,
-        build_seconds=own.build_seconds,
-        request_usd=own.request_usd,
-        build_request_usd=own.build_usd,
-        lambda_usd_per_second=invocation_usd / stats.billed_ms * _MS,
-    )
+    return stats.usd_per_gb * cell.object_bytes / BYTES_PER_GB / stats.billed_ms * _MS
+
+
+def read_usd(cell: CellRow) -> float | None:
+    """Lambda's time and the requests of all reads; None as of `usd_per_second`."""
+    own, per_second = RecordsStatistics.of(cell), usd_per_second(cell)
+    if own is None or per_second is None:
+        return None
+    return own.total_seconds * per_second + own.request_usd
+
+
+def build_usd(cell: CellRow) -> float | None:
+    """The requests that store the data, and Lambda's time if the reader builds the layout."""
+    own, per_second = RecordsStatistics.of(cell), usd_per_second(cell)
+    if own is None or per_second is None:
+        return None
+    return own.build_usd + own.build_seconds * per_second
 
 
 Line = tuple[tuple[int, float], ...]
@@ -108,36 +94,26 @@ def equal_times(cells: Sequence[CellRow]) -> list[Crossover]:
     connections / latency.
     """
     return [
-        Crossover(
-            scan.seconds * connections / scan.latency_seconds, scan.seconds, *_names(connections)
-        )
-        for connections, scan in _scans(cells)
+        Crossover(whole * connections / latency, whole, *_names(connections))
+        for connections, latency, whole in _scans(cells)
     ]
 
 
 def equal_prices(cells: Sequence[CellRow]) -> list[Crossover]:
     """Reads that cost as much as the whole object, by Lambda's time and S3's price of a GET."""
-    prices = [cost.lambda_usd_per_second for cell in cells if (cost := read_cost(cell))]
+    prices = [price for cell in cells if (price := usd_per_second(cell)) is not None]
     if not prices:  # as on a machine whose price is not known
         return []
     crossovers = []
-    for connections, scan in _scans(cells):
-        usd_per_second = median(prices)
-        usd = scan.seconds * usd_per_second
-        usd_per_read = scan.latency_seconds / connections * usd_per_second + S3_GET.each
+    for connections, latency, whole in _scans(cells):
+        usd = whole * median(prices)
+        usd_per_read = latency / connections * median(prices) + S3_GET.each
         crossovers.append(Crossover(usd / usd_per_read, usd, *_names(connections)))
     return crossovers
 
 
-@dataclass(frozen=True, slots=True)
-class _Scan:
-    latency_seconds: float
-    seconds: float
-    """To read the whole object."""
-
-
-def _scans(cells: Sequence[CellRow]) -> list[tuple[int, _Scan]]:
-    """For each number of connections, the scan with which single reads are compared."""
+def _scans(cells: Sequence[CellRow]) -> list[tuple[int, float, float]]:
+    """Each number of connections; the seconds of a GET's latency, and of the whole object."""
     measured = [(cell, own) for cell in cells if cell.stats and (own := RecordsStatistics.of(cell))]
     connections = {
         int(cell.setting.own["connections"])
@@ -148,8 +124,8 @@ def _scans(cells: Sequence[CellRow]) -> list[tuple[int, _Scan]]:
         return []
     latency = median(own.latency_ms for _, own in measured) / _MS
     mb_per_s = median(own.link_mb_per_s for _, own in measured)
-    scan = _Scan(latency, latency + measured[0][0].object_bytes / BYTES_PER_MB / mb_per_s)
-    return [(count, scan) for count in sorted(connections)]
+    whole = latency + measured[0][0].object_bytes / BYTES_PER_MB / mb_per_s
+    return [(count, latency, whole) for count in sorted(connections)]
 
 
 def _names(connections: int) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import MISSING, usd_text
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
-from bucketsum_cli.tune.workloads.records.read_costs import read_cost
+from bucketsum_cli.tune.workloads.records.read_costs import build_usd, read_usd
 from bucketsum_lab.workloads.records.workload import RecordsStatistics
 
 if TYPE_CHECKING:
@@ -35,13 +35,12 @@ def _read_text(cell: CellRow) -> str:
 
 
 def _million_text(cell: CellRow) -> str:
-    cost = read_cost(cell)
-    return usd_text(cost.usd / cost.reads * _MILLION if cost else None)
+    usd = read_usd(cell)
+    return usd_text(None if usd is None else usd / int(cell.setting.own["reads"]) * _MILLION)
 
 
 def _build_text(cell: CellRow) -> str:
-    cost = read_cost(cell)
-    return usd_text(cost.build_usd if cost else None)
+    return usd_text(build_usd(cell))
 
 
 RECORDS: Final = WorkloadView(
