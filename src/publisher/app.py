@@ -10,7 +10,7 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.errors import MemoryRefused
 from bucketsum.settings import needed
-from bucketsum_lab.measure.prober_versions import Original, ProberVersions
+from bucketsum_lab.measure.prober_versions import ProberVersions
 from bucketsum_lab.protocol.run_records import run_id_of_detail
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.run_status import is_finished
@@ -26,9 +26,7 @@ logger = Logger(use_rfc3339=True)  # as the hasher's
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 _STEPFUNCTIONS: Final = boto3.client("stepfunctions")
-_VERSIONS: Final = ProberVersions(
-    boto3.client("lambda"), _PROBER, Original(int(_MEMORY_MB), _DESCRIPTION)
-)
+_VERSIONS: Final = ProberVersions(boto3.client("lambda"), _PROBER, int(_MEMORY_MB), _DESCRIPTION)
 
 
 def publish(run_id: str, memory_mb: int) -> dict[str, Any]:
@@ -46,8 +44,8 @@ def publish(run_id: str, memory_mb: int) -> dict[str, Any]:
 def clean_up(run_id: str) -> dict[str, Any]:
     """Remove the versions of the run, and those that finished runs left behind."""
     result = _VERSIONS.clean_up(run_id, _is_finished)
-    logger.info("cleaned up", run_id=run_id, deleted=result.deleted, left=result.leftovers)
-    return {"deleted": result.deleted, "left": result.leftovers}
+    logger.info("cleaned up", run_id=run_id, deleted=result["deleted"], left=result["left"])
+    return result
 
 
 def _is_finished(run_id: str) -> bool:

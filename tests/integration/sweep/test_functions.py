@@ -373,13 +373,11 @@ class Versions:
             raise MemoryRefused("Lambda refuses it")
         return "7"
 
-    def clean_up(self, run_id: str, is_finished: Callable[[str], bool]) -> Any:  # noqa: ANN401 - CleanedUp
+    def clean_up(self, run_id: str, is_finished: Callable[[str], bool]) -> dict[str, list[str]]:
         """Remembers for whom."""
-        from bucketsum_lab.measure.prober_versions import CleanedUp  # noqa: PLC0415 - beside its only use
-
         assert not is_finished("somebody else's")
         self.cleaned_up.append(run_id)
-        return CleanedUp(("7",), ())
+        return {"deleted": ["7"], "left": []}
 
 
 def publish_event(memory_mb: int) -> dict[str, Any]:

@@ -9,26 +9,26 @@ from botocore.exceptions import ClientError
 from tests.unit.sweep.fake_lambda import FakeLambda
 
 from bucketsum.errors import ConcurrentUpdate, MemoryRefused
-from bucketsum_lab.measure.prober_versions import ATTEMPTS, Original, ProberVersions
+from bucketsum_lab.measure.prober_versions import ATTEMPTS, ProberVersions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ORIGINAL = Original(512, "what the template says")
+DESCRIPTION = "what the template says"
 NOBODY = "nobody"
 
 
 @pytest.fixture
 def function() -> FakeLambda:
     """The prober as the template deployed it."""
-    return FakeLambda(ORIGINAL.memory_mb, ORIGINAL.description)
+    return FakeLambda(512, DESCRIPTION)
 
 
 @pytest.fixture
 def versions(function: FakeLambda) -> ProberVersions:
     """Its versions, without pauses."""
     client: Any = function
-    return ProberVersions(client, "prober", ORIGINAL, pause=lambda _: None)
+    return ProberVersions(client, "prober", 512, DESCRIPTION, pause=lambda _: None)
 
 
 def is_over(*runs: str) -> Callable[[str], bool]:
@@ -135,10 +135,10 @@ def test_clean_up_removes_the_runs_versions_and_sets_the_function_back(
     """Afterwards the function is as the template deployed it."""
     published = [versions.publish("run", memory_mb) for memory_mb in (128, 256)]
     done = versions.clean_up("run", is_over(NOBODY))
-    assert sorted(done.deleted) == sorted(published)
-    assert done.leftovers == ()
+    assert sorted(done["deleted"]) == sorted(published)
+    assert done["left"] == []
     assert function.published == {}
-    assert (function.memory_mb, function.description) == (512, ORIGINAL.description)
+    assert (function.memory_mb, function.description) == (512, DESCRIPTION)
 
 
 def test_clean_up_leaves_running_sweeps_alone(
@@ -152,7 +152,7 @@ def test_clean_up_leaves_running_sweeps_alone(
     assert function.memory_mb == 256
     versions.clean_up("theirs", is_over("mine"))
     assert function.published == {}
-    assert (function.memory_mb, function.description) == (512, ORIGINAL.description)
+    assert (function.memory_mb, function.description) == (512, DESCRIPTION)
 
 
 def test_clean_up_takes_what_dead_runs_left(versions: ProberVersions, function: FakeLambda) -> None:
@@ -180,9 +180,9 @@ def test_what_cannot_be_removed_is_named_and_the_rest_goes(
     stuck, other = (versions.publish("run", memory_mb) for memory_mb in (128, 256))
     function.cannot_delete.add(stuck)
     done = versions.clean_up("run", is_over(NOBODY))
-    assert done.deleted == (other,)
-    assert len(done.leftovers) == 1
-    assert f"version {stuck}" in done.leftovers[0]
+    assert done["deleted"] == [other]
+    assert len(done["left"]) == 1
+    assert f"version {stuck}" in done["left"][0]
     assert function.memory_mb == 512
 
 
@@ -193,8 +193,8 @@ def test_a_memory_that_cannot_be_set_back_is_named(
     versions.publish("run", 128)
     function.refusals["update_function_configuration"] = "AccessDeniedException"
     done = versions.clean_up("run", is_over(NOBODY))
-    assert len(done.deleted) == 1
-    assert "the memory of $LATEST" in done.leftovers[0]
+    assert len(done["deleted"]) == 1
+    assert "the memory of $LATEST" in done["left"][0]
 
 
 def test_versions_that_cannot_be_listed_are_named(
@@ -203,14 +203,14 @@ def test_versions_that_cannot_be_listed_are_named(
     """Clean-up never raises: the samples are still to be summed up."""
     function.refusals["list_versions_by_function"] = "AccessDeniedException"
     done = versions.clean_up("run", is_over(NOBODY))
-    assert "could not be listed" in done.leftovers[0]
+    assert "could not be listed" in done["left"][0]
 
 
 def test_a_version_that_is_gone_is_gone(versions: ProberVersions, function: FakeLambda) -> None:
     """Two clean-ups at once do not accuse each other."""
     versions.publish("run", 128)
     function.refusals["delete_function"] = "ResourceNotFoundException"
-    assert versions.clean_up("run", is_over(NOBODY)).leftovers == ()
+    assert versions.clean_up("run", is_over(NOBODY))["left"] == []
 
 
 def test_the_function_itself_is_never_deleted(

@@ -13,7 +13,6 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -40,37 +39,24 @@ _GONE: Final = "ResourceNotFoundException"
 _LONGEST_PAUSE_SECONDS: Final = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Original:
-    """The prober's configuration in the template, which clean-up restores."""
-
-    memory_mb: int
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
-class CleanedUp:
-    """The result of clean-up."""
-
-    deleted: tuple[str, ...]
-    """Versions."""
-    leftovers: tuple[str, ...]
-    """Things that it could not undo, with the reasons."""
-
-
 class ProberVersions:
-    """Publishes and removes versions of one function."""
+    """Publishes and removes versions of one function.
+
+    Its memory and description are those in the template, which clean-up restores.
+    """
 
     def __init__(
         self,
         client: LambdaClient,
         function: str,
-        original: Original,
+        memory_mb: int,
+        description: str,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._lambda = client
         self._function = function
-        self._original = original
+        self._memory_mb = memory_mb
+        self._description = description
         self._pause = pause
 
     def publish(self, run_id: str, memory_mb: int) -> str:
@@ -87,12 +73,13 @@ class ProberVersions:
                 return version["Version"]
         return self._with_retries(lambda: self._published(memory_mb, description))
 
-    def clean_up(self, run_id: str, is_finished: Callable[[str], bool]) -> CleanedUp:
+    def clean_up(self, run_id: str, is_finished: Callable[[str], bool]) -> dict[str, list[str]]:
         """Remove the versions of the run and of finished runs; restore the memory.
 
-        After a failure it tries the rest.
+        After a failure it tries the rest. Returns the versions that are ``deleted``, and what is
+        ``left`` behind, with the reasons.
         """
-        deleted, leftovers = [], []
+        deleted, left = list[str](), list[str]()
 
         def removable(description: str) -> bool:
             match = _DESCRIPTION.fullmatch(description)
@@ -105,18 +92,18 @@ class ProberVersions:
                 if removable(version["Description"])
             ]
         except (BotoCoreError, ClientError) as error:
-            return CleanedUp((), (f"the versions could not be listed: {error}",))
+            return {"deleted": [], "left": [f"the versions could not be listed: {error}"]}
         for version in versions:
             try:
                 self._delete(version)
                 deleted.append(version)
             except (BotoCoreError, ClientError) as error:
-                leftovers.append(f"version {version}: {error}")
+                left.append(f"version {version}: {error}")
         try:
             self._with_retries(lambda: self._restore(removable))
         except (BotoCoreError, ClientError, ConcurrentUpdate) as error:
-            leftovers.append(f"the memory of {_LATEST}: {error}")
-        return CleanedUp(tuple(deleted), tuple(leftovers))
+            left.append(f"the memory of {_LATEST}: {error}")
+        return {"deleted": deleted, "left": left}
 
     def _published(self, memory_mb: int, description: str) -> str:
         self._set(memory_mb, description, self._configuration()["RevisionId"])
@@ -172,7 +159,7 @@ class ProberVersions:
         """Restore the function, unless another running sweep has updated it and will restore it."""
         latest = self._configuration()
         if removable(latest["Description"]):
-            self._set(self._original.memory_mb, self._original.description, latest["RevisionId"])
+            self._set(self._memory_mb, self._description, latest["RevisionId"])
 
     def _configuration(self, version: str = _LATEST) -> FunctionConfigurationTypeDef:
         response: Any = self._lambda.get_function_configuration(
