@@ -96,10 +96,7 @@ def _planned(raw: object) -> tuple[Plan, Prices]:
 
 def make_object(event: dict[str, Any]) -> KnownObject:
     """Ensure that an object is there; returns the known facts about it."""
-    workload = workload_of(event["workload"])
-    if event["generated"]:
-        return _OBJECTS.ensured(event["key"], event["size_bytes"], workload, event.get("parts"))
-    return _OBJECTS.named(event["key"], workload)
+    return _OBJECTS.known(event, workload_of(event["workload"]))
 
 
 @logger.inject_lambda_context

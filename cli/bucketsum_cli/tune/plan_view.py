@@ -68,14 +68,14 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
         CannotDoError: The sweep cannot run; the message names the field to change.
     """
     try:
-        sweep = SweepInput.from_json(fields).with_deployed(sweeper.parameters)
+        sweep = SweepInput.from_json(fields).with_deployed(sweeper.stack.parameters)
         key_sizes = sweeper.key_sizes(sweep.keys, WORKLOADS[sweep.workload])
         plan = plan_of(sweep, key_sizes, sweeper.storage_mb())
         prices = sweeper.prices()
         check_limits(plan, prices)
     except BadSweep as error:
         raise CannotDoError(f"this sweep cannot run: {error}") from error
-    return Priced(plan, prices, sweeper.is_local)
+    return Priced(plan, prices, sweeper.stack.connection.is_local)
 
 
 def print_plan(priced: Priced) -> None:

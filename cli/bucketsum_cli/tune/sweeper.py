@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -46,34 +46,19 @@ class Sweeper:
                 f"the stack {stack.name} was deployed without sweeps: deploy it again with "
                 "`sam deploy --parameter-overrides Sweeps=yes`"
             )
-        self._stack = stack
+        self.stack = stack
         client = stack.client("stepfunctions")
         self.state_machine = StateMachine(client, stack.outputs[_STATE_MACHINE])
         self.measurements = MeasurementsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
 
-    @property
-    def is_local(self) -> bool:
-        """Whether the stack is in the local emulator."""
-        return self._stack.connection.is_local
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """The values of the stack's parameters."""
-        return self._stack.parameters
-
-    @property
-    def region(self) -> str:
-        """The AWS Region of the stack."""
-        return self._stack.connection.region
-
     @cached_property
     def _prober(self) -> FunctionConfigurationResponseTypeDef:
-        return self._stack.function_configuration(self._stack.outputs[_PROBER])
+        return self.stack.function_configuration(self.stack.outputs[_PROBER])
 
     def prices(self) -> Prices:
         """Lambda's prices for the prober's Region and CPU architecture."""
         [architecture] = self._prober.get("Architectures", ["x86_64"])
-        return prices_in(self.region, architecture)
+        return prices_in(self.stack.connection.region, architecture)
 
     def storage_mb(self) -> int:
         """The prober's /tmp in MiB."""
@@ -86,7 +71,7 @@ class Sweeper:
             BadSweep: A data set does not name its size.
             CannotDoError: An object does not exist.
         """
-        bucket, s3 = self._stack.outputs[_BUCKET], self._stack.client("s3")
+        bucket, s3 = self.stack.outputs[_BUCKET], self.stack.client("s3")
         sizes = []
         for key in keys:
             try:

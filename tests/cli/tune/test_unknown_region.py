@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from tests.cli.tune.sweeps import a_grid, a_run
 
+from bucketsum.prices import prices_in
+from bucketsum_cli.tune import sweeper
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -30,6 +33,6 @@ def test_an_unknown_region_is_named_in_plan_table_and_report(
     page = tmp_path / "report.html"
     assert run("tune", "report", "last", "--output", page).status == 0
     assert "us-east-1: prices of mx-central-1 are not known" in page.read_text(encoding="utf-8")
-    monkeypatch.setattr("bucketsum_cli.tune.sweeper.Sweeper.region", "mx-central-1")
+    monkeypatch.setattr(sweeper, "prices_in", lambda _, cpu: prices_in("mx-central-1", cpu))
     axes = ("--memory", "512", "--chunk", "256KiB", "--object-size", "20MB")
     assert shown in run("tune", "run", *axes, "--dry-run").err

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import DamagedItem
-from bucketsum.prices import prices_in
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.commands.lab import Lab
 from bucketsum_cli.selftest.check import Check, Finding, failed, passed, skipped
@@ -68,9 +67,8 @@ def _check_sweep(scratch: Scratch) -> Finding:
 def _check_usd(stack: Stack) -> float:
     if not has_sweeps(stack):
         return 0.0
-    architecture = stack.function_configuration()["Architectures"][0]
-    prices = prices_in(stack.connection.region, architecture)
-    return priced_plan(Sweeper(stack), CHECK_SWEEP).plan.estimated_usd(prices)
+    priced = priced_plan(Sweeper(stack), CHECK_SWEEP)
+    return priced.plan.estimated_usd(priced.prices)
 
 
 def demonstrate_sweep(project: LocalProject, stack: Stack, as_json: bool) -> bool:

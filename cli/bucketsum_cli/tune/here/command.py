@@ -27,6 +27,7 @@ from bucketsum_cli.tune.workloads import add_programs
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 from bucketsum_lab.protocol.measuring import MachinePrice
+from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +106,8 @@ def _planned(
         sweep = on_disks(SweepInput.from_json(fields), disks)
         sweep = _on_this_machine(sweep, machine.confinement)
         add_programs(sweep.workload)
-        sizes = [place.bucket.named(key, sweep.workload)["size_bytes"] for key in sweep.keys]
+        objects, workload = place.bucket.objects, WORKLOADS[sweep.workload]
+        sizes = [objects.named(key, workload)["size_bytes"] for key in sweep.keys]
         usd = machine.usd_per_hour
         disks_mb: dict[str | None, int] = {disk: hardware.free_mb(disk) for disk in disks}
         planned = HereSweep(

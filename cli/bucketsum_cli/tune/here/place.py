@@ -22,7 +22,6 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.run_files import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_lab.plan.generated_objects import FRESH_FOR, GeneratedObjects
-from bucketsum_lab.workloads import workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.connection import Connection
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.tune.run_files import RunStore
-    from bucketsum_lab.protocol.probe import KnownObject
 
 PREFIX: Final = "bucketsum-sweep/"
 """Prefix of generated objects in a bucket that is not for sweeps alone."""
@@ -99,28 +97,10 @@ class SweepBucket:
                 f"{'; '.join(receivers)}, and perhaps hashed: use a bucket without notifications"
             )
 
-    def known(self, workload: str, planned: Mapping[str, Any]) -> KnownObject:
-        """Ensure that a *planned* object is there; returns the known facts about it.
-
-        Raises:
-            BadSweep: An object that the input names is not usable.
-        """
-        if not planned["generated"]:
-            return self.named(planned["key"], workload)
-        return GeneratedObjects(self.s3, self.name).ensured(
-            self.prefix + planned["key"],
-            planned["size_bytes"],
-            workload_of(workload),
-            planned["parts"],
-        )
-
-    def named(self, key: str, workload: str) -> KnownObject:
-        """The known facts about an object that the input names.
-
-        Raises:
-            BadSweep: It is not usable.
-        """
-        return GeneratedObjects(self.s3, self.name).named(key, workload_of(workload))
+    @property
+    def objects(self) -> GeneratedObjects:
+        """The objects that sweeps read in it."""
+        return GeneratedObjects(self.s3, self.name)
 
     def endpoint(self) -> str | None:
         """Address of S3, or None if it is AWS's."""

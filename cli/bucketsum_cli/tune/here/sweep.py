@@ -21,6 +21,7 @@ from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
 from bucketsum_lab.results.record_values import sample_of
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
+from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from bucketsum_cli.tune.here.place import Place
@@ -112,7 +113,10 @@ class HereSweep:
     def _measured(self) -> Iterator[Sample]:
         """Make the objects, then measure in the order of the state machine."""
         plan, bucket = self.plan.to_json(), self.place.bucket
-        objects = [bucket.known(plan["workload"], planned) for planned in plan["objects"]]
+        workload = WORKLOADS[self.plan.sweep.workload]
+        objects = [
+            bucket.objects.known(planned, workload, bucket.prefix) for planned in plan["objects"]
+        ]
         with ExitStack() as temporary:
             folders = {
                 disk: Path(temporary.enter_context(_folder_on(disk)))

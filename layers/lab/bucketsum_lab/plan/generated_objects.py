@@ -46,6 +46,15 @@ class GeneratedObjects:
         self._s3 = s3
         self._bucket = bucket
 
+    def known(
+        self, planned: Mapping[str, Any], workload: Workload, prefix: str = ""
+    ) -> KnownObject:
+        """A *planned* object, ensured below *prefix* if the sweep generates it; else as `named`."""
+        if not planned["generated"]:
+            return self.named(planned["key"], workload)
+        key = prefix + planned["key"]
+        return self.ensured(key, planned["size_bytes"], workload, planned.get("parts"))
+
     def named(self, key: str, workload: Workload) -> KnownObject:
         """An object that somebody put there, for *workload*.
 
