@@ -1,18 +1,21 @@
 """The process that calls a function's handler in the sandbox, as Lambda calls it.
 
-Line 1 in: the job as JSON. Out: ``{"ready": true}`` after the function's initialisation. Line 2 in:
-begin. Out: the measurement. The function's log is discarded. Apart from the meter, only the
+It is measured by `measure_one`. The function's log is discarded. Apart from the meter, only the
 standard library is imported here, because the search path is the function's.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import sys
 
-from bench.tables.process import Meter, answer, answers
+from bench.tables.process import Meter, measure_one
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 class Context:
@@ -30,29 +33,26 @@ class Context:
         return 900_000
 
 
-def main() -> None:
-    """Initialise, wait, handle, answer."""
-    stream = answers(os.open(os.devnull, os.O_WRONLY))
-    job = json.loads(sys.stdin.readline())
+def initialised(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
+    """The handling of all events of *job*, after the function's initialisation."""
     sys.path[:0] = job["search"]
     if job["threads"]:
         settings = importlib.import_module("bucketsum.settings")
         vars(settings)["THREADS_MAX"] = job["threads"]
     handler = importlib.import_module("app").lambda_handler
-    answer(stream, {"ready": True})
-    if not sys.stdin.readline():  # the runner has ended
-        return
-    meter = Meter()
-    failed = 0
-    invocations = []
-    for event in job["events"]:
-        invocation = Meter()
-        failed += len(handler(event, Context())["batchItemFailures"])
-        used = invocation.stop()
-        invocations.append((used["seconds"], used["cpu_seconds"]))
-    answer(stream, {**meter.stop(), "failed": failed, "invocations": invocations})
-    os._exit(0)  # threads and connections end here, unmeasured
+
+    def handle() -> dict[str, object]:
+        failed = 0
+        invocations = []
+        for event in job["events"]:
+            invocation = Meter()
+            failed += len(handler(event, Context())["batchItemFailures"])
+            used = invocation.stop()
+            invocations.append((used["seconds"], used["cpu_seconds"]))
+        return {"failed": failed, "invocations": invocations}
+
+    return handle
 
 
 if __name__ == "__main__":
-    main()
+    measure_one(os.open(os.devnull, os.O_WRONLY), initialised)

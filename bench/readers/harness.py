@@ -1,18 +1,18 @@
-"""The process that runs one reader in the sandbox; it takes its job on standard input.
+"""The process that runs one reader in the sandbox, as `measure_one` says.
 
-Line 1 in: the job as JSON. Out: ``{"ready": true}`` after imports and set-up, and for a warm run
-after a first reading. Line 2 in: begin. Out: the measurement. This module imports little, because
-its memory counts as the reader's.
+This module imports little, because its memory counts as the reader's.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
-import os
-import sys
 
-from bench.tables.process import Meter, answer, answers
+from bench.tables.process import measure_one
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 class Target:
@@ -27,23 +27,15 @@ class Target:
         self.memory_mb = int(str(fields["memory_mb"]))
 
 
-def main() -> None:
-    """Prepare, wait, read, answer."""
-    stream = answers(2)
-    job = json.loads(sys.stdin.readline())
+def prepared(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
+    """The reader of *job* after imports and set-up, and for a warm run after a first reading."""
     module, _, name = job["reader"].partition(":")
     prepare = getattr(importlib.import_module(f"{__package__}.implementations.{module}"), name)
     read = prepare(Target(job["target"]), **job["options"])
     if job["warm"]:
         read()
-    answer(stream, {"ready": True})
-    if not sys.stdin.readline():  # the runner has ended
-        return
-    meter = Meter()
-    size_bytes, sha1 = read()
-    answer(stream, {"size_bytes": size_bytes, "sha1": sha1, **meter.stop()})
-    os._exit(0)  # the reader's threads and connections end here, unmeasured
+    return lambda: dict(zip(("size_bytes", "sha1"), read(), strict=True))
 
 
 if __name__ == "__main__":
-    main()
+    measure_one(2, prepared)

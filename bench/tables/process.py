@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TextIO
+    from collections.abc import Callable
+    from typing import Any
 
 
 class Meter:
@@ -49,13 +51,21 @@ def peak_bytes() -> int:
     return 1024 * max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
-def answers(instead: int) -> TextIO:
-    """Reserve stdout for `answer`; *instead* is the file descriptor for all other output."""
+def measure_one(
+    instead: int, prepare: Callable[[dict[str, Any]], Callable[[], dict[str, object]]]
+) -> None:
+    """Serve a runner, which sends a job as a line of JSON, and later a line to begin.
+
+    The answers are ``{"ready": true}`` once the job is prepared, then its result with `Meter.stop`;
+    none if the runner has ended. Other output goes to the file descriptor *instead*.
+    """
     stream = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(instead, 1)
-    return stream
-
-
-def answer(stream: TextIO, document: dict[str, object]) -> None:
-    """Write one line of JSON."""
-    print(json.dumps(document), file=stream, flush=True)
+    run = prepare(json.loads(sys.stdin.readline()))
+    print('{"ready": true}', file=stream, flush=True)
+    if not sys.stdin.readline():
+        return
+    meter = Meter()
+    result = run()
+    print(json.dumps(result | meter.stop()), file=stream, flush=True)
+    os._exit(0)  # threads and connections end here, unmeasured
