@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -32,9 +33,6 @@ MISSING: Final = "C++: g++ is not installed; apt-get install g++"
 _SOURCE: Final = Path(__file__).with_name("block_reader.cpp")
 _PARTS: Final = ("load_seconds", "load_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds")
 
-Times = tuple[str, int, dict[str, float]]
-"""Program, block size, and the times of one run."""
-
 
 def readers(folder: Path) -> Mapping[str, Sequence[str]]:
     """Command of each reader by its name; the C++ reader is compiled into *folder* if possible."""
@@ -58,11 +56,13 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
             output.note(f"missing: {MISSING}")
         ids = folder / "ids"
         ids.write_text("\n".join(map(str, queries(reads, data_set.records))))
-        times = [
-            each
-            for block_bytes in BLOCK_BYTES
-            for each in _of_block_size(folder, commands, data_set, block_bytes, turns)
-        ]
+        times: dict[tuple[int, str], list[dict[str, float]]] = defaultdict(list)
+        path = folder / "records.blocks"
+        for block_bytes in BLOCK_BYTES:
+            write_block_file(path, BlockLayout(block_bytes, data_set.records), data_set.chunks())
+            for name, command in [*commands.items()] * turns:
+                printed = run_on(1, [*command, str(path), str(ids)])
+                times[block_bytes, name].append(json.loads(printed))
     headings = (Column("block", "block_bytes", "{:,} B".format), Column("reader", "reader"))
     missing = "" if "C++" in commands else f" Missing: {MISSING}."
     return Table(
@@ -72,33 +72,13 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
             *numbers("dictionary s", "dictionary CPU s", "fetch s", "fetch CPU s", decimals=3),
             *numbers("records/s", decimals=0),
         ),
-        tuple(_rows(times)),
+        tuple(_row(*of, each) for of, each in times.items()),
         f"{reads:,} of {data_set.records:,} records from a block file in the page cache, one core",
         f"Measured on this machine, not on AWS. {origin}.{missing}",
     )
 
 
-def _of_block_size(
-    folder: Path,
-    commands: Mapping[str, Sequence[str]],
-    data_set: DataSet,
-    block_bytes: int,
-    turns: int,
-) -> Iterator[Times]:
-    path = folder / "records.blocks"
-    write_block_file(path, BlockLayout(block_bytes, data_set.records), data_set.chunks())
-    for _ in range(turns):
-        for name, command in commands.items():
-            printed = run_on(1, [*command, str(path), str(folder / "ids")])
-            yield name, block_bytes, json.loads(printed)
-
-
-def _rows(times: Sequence[Times]) -> Iterator[tuple[object, ...]]:
-    for name, block_bytes in dict.fromkeys((name, block_bytes) for name, block_bytes, _ in times):
-        own = [each for *key, each in times if key == [name, block_bytes]]
-        yield (
-            block_bytes,
-            name,
-            *(Spread.of(each[part] for each in own) for part in _PARTS),
-            Spread.of(each["records"] / each["fetch_seconds"] for each in own),
-        )
+def _row(block_bytes: int, name: str, times: Sequence[dict[str, float]]) -> tuple[object, ...]:
+    spreads = (Spread.of(each[part] for each in times) for part in _PARTS)
+    speed = Spread.of(each["records"] / each["fetch_seconds"] for each in times)
+    return block_bytes, name, *spreads, speed

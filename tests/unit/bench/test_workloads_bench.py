@@ -161,11 +161,11 @@ def test_the_program_in_go_comes_to_the_same_digests(tmp_path: Path) -> None:
     archive = tmp_path / "a.zip"
     archive.write_bytes(b"".join(GeneratedArchive(300_000).chunks()))
     item = item_of("a.zip", 300_000)
-    by_name = {program.name: program for program in programs.built(tmp_path).programs}
+    commands, _ = programs.built(tmp_path)
     places = {"archive": str(archive), "folder": str(tmp_path / "out")}
 
     def run(name: str) -> str:
-        command = [argument.format(**places) for argument in by_name[name].command]
+        command = [argument.format(**places) for argument in commands[name]]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     assert run("Go archive/zip, SHA-1 of all").split() == [item.sha1, item.members_sha1]
@@ -176,6 +176,6 @@ def test_the_program_in_go_comes_to_the_same_digests(tmp_path: Path) -> None:
 def test_missing_toolchains_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are still compared."""
     monkeypatch.setattr(programs, "tool", lambda _: None)
-    toolchain = programs.built(tmp_path)
-    assert toolchain.programs[0].name == "zipfile.extractall"
-    assert [reason.partition(":")[0] for reason in toolchain.missing] == ["unzip", "Go"]
+    commands, missing = programs.built(tmp_path)
+    assert next(iter(commands)) == "zipfile.extractall"
+    assert [reason.partition(":")[0] for reason in missing] == ["unzip", "Go"]
