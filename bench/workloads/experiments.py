@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from bucketsum_cli.machine.proxy import BURST_BYTES, LINK_MBIT_PER_S
+from bucketsum_cli.machine.proxy import BURST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,6 @@ class Experiment:
     sweep: dict[str, Any]
     quick: dict[str, Any] = field(default_factory=dict)
     limits_cpu: bool = True
-    link_mbit_per_s: int = LINK_MBIT_PER_S
     burst_bytes: int = 0
     columns: tuple[str, ...] = ()
 

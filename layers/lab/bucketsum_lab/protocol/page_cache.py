@@ -6,7 +6,6 @@ import ctypes
 import mmap
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -69,31 +68,17 @@ def cached_bytes(path: Path) -> int | None:
     return min(size_bytes, mmap.PAGESIZE * sum(page & 1 for page in pages))
 
 
-@dataclass(frozen=True, slots=True)
-class DiskTransfer:
+def disk_bytes() -> Mapping[str, int] | None:
     """Bytes that this process, and children that it waited for, read from and wrote to the disk.
 
-    The kernel counts a write when a page is changed, and takes it back if the file is removed
-    before the page is written. The page cache's reads and writes of no disk are not counted.
+    As attributes of a sample; None if the system does not count them. The kernel counts a write
+    when a page is changed, and takes it back if the file is removed before the page is written. The
+    page cache's reads and writes of no disk are not counted.
     """
-
-    read_bytes: int
-    written_bytes: int
-
-    @classmethod
-    def now(cls) -> DiskTransfer | None:
-        """Bytes since the start of the process; None if the system does not count them."""
-        try:
-            lines = _IO.read_text().splitlines()
-        except OSError:
-            return None
-        counts = {name: int(count) for name, _, count in (line.partition(": ") for line in lines)}
-        written = counts["write_bytes"] - counts["cancelled_write_bytes"]
-        return cls(counts["read_bytes"], written)
-
-    def values_since(self, before: DiskTransfer) -> Mapping[str, int]:
-        """The difference as attributes of a sample."""
-        return {
-            "disk_read_bytes": self.read_bytes - before.read_bytes,
-            "disk_written_bytes": max(0, self.written_bytes - before.written_bytes),
-        }
+    try:
+        lines = _IO.read_text().splitlines()
+    except OSError:
+        return None
+    counts = {name: int(count) for name, _, count in (line.partition(": ") for line in lines)}
+    written = counts["write_bytes"] - counts["cancelled_write_bytes"]
+    return {"disk_read_bytes": counts["read_bytes"], "disk_written_bytes": written}

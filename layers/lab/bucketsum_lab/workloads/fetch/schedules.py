@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
-from bucketsum_lab.protocol.page_cache import DiskTransfer, PageCache
+from bucketsum_lab.protocol.page_cache import PageCache, disk_bytes
 from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
 from bucketsum_lab.workloads.fetch.model import (
     FOLDER_PROCESSORS,
@@ -61,11 +61,11 @@ class Run:
                 "the schedule shell needs parallel, unzip and bash, which are not installed here; "
                 "Lambda has none of them",
             )
-        before = DiskTransfer.now()
+        before = disk_bytes()
         values = dict(self._values(source, items))
-        after = DiskTransfer.now()
+        after = disk_bytes()
         if before and after:
-            values |= after.values_since(before)
+            values |= {name: max(0, count - before[name]) for name, count in after.items()}
         return {"items": len(items), **values}
 
     def _values(self, source: ItemSource, items: Sequence[Item]) -> Mapping[str, int]:

@@ -6,7 +6,7 @@ import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -70,16 +70,16 @@ def _measured(trial: Trial) -> ProbeAnswer:
         fetch = warmed or clients.enter_context(trial.new_client())
         run = partial(_received, trial, fetch, began)
         received = run_all(trial.pattern, trial.threads, len(trial.files), run)
-        measurement = meter.stop(sum(each.sink.size_bytes for each in received))
+        measurement = meter.stop(sum(sink.size_bytes for _, sink in received))
     if trial.runs_programs:
         measurement = _with_children(measurement, children_cpu)
-    arrived = _arrived(trial, received)
+    arrived = _arrived(trial, [sink for _, sink in received])
     answer = {
         **checked_answer(trial.event, _digest_of(trial, arrived), measurement, meter),
         "files": len(received),
         "threads": trial.threads,
         "drained_bytes": drained,
-        "file_times": file_times.written(each.time for each in received),
+        "file_times": file_times.written(times for times, _ in received),
     }
     wrong = [file.name for file, other in zip(trial.files, arrived, strict=True) if file != other]
     if wrong:
@@ -88,15 +88,9 @@ def _measured(trial: Trial) -> ProbeAnswer:
     return answer
 
 
-@dataclass(frozen=True, slots=True)
-class _Received:
-    time: FileTime
-    sink: Sink
-
-
 def _received(
     trial: Trial, fetch: Fetch, began: float, job: int, intended: float | None
-) -> _Received:
+) -> tuple[FileTime, Sink]:
     """Transfer one file; its times count from *began*."""
     file = trial.files[job]
     started = time.perf_counter()
@@ -109,10 +103,10 @@ def _received(
     times = FileTime(
         sink.size_bytes, (intended or started) - began, started - began, first_byte, ended
     )
-    return _Received(times, sink)
+    return times, sink
 
 
-def _arrived(trial: Trial, received: Sequence[_Received]) -> list[SetFile]:
+def _arrived(trial: Trial, sinks: Sequence[Sink]) -> list[SetFile]:
     """Name, size and SHA-1 of each received file, as in the data set's list."""
 
     def arrived(file: SetFile, sink: Sink) -> SetFile:
@@ -120,7 +114,7 @@ def _arrived(trial: Trial, received: Sequence[_Received]) -> list[SetFile]:
         return SetFile(file.name, sink.size_bytes, sha1)
 
     with ThreadPoolExecutor(UNMEASURED_THREADS) as pool:
-        return list(pool.map(arrived, trial.files, [each.sink for each in received]))
+        return list(pool.map(arrived, trial.files, sinks))
 
 
 def _digest_of(trial: Trial, arrived: Sequence[SetFile]) -> Digest:

@@ -61,7 +61,7 @@ class Trial:
         return self.event["variant"]["client"] in PROGRAMS
 
     def new_client(self) -> AbstractContextManager[Fetch]:
-        """See `clients.new_client`."""
+        """See `clients.new_client` for the contract."""
         event = self.event
         policy = read_policy(event["streams"], event["chunk_bytes"], self.context.memory_mb)
         region = self.context.s3.meta.region_name
