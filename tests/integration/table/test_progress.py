@@ -74,7 +74,7 @@ def test_a_chain_is_stopped_and_restarted(table: ProgressTable, begun: Progress)
 
 
 def test_only_a_newer_object_replaces_progress(table: ProgressTable, begun: Progress) -> None:
-    """An older event and the same object find what is there."""
+    """An older event and the same object find what is there; a listed one replaces a stopped."""
     for other in (replace(begun, etag="other", sequencer="00"), replace(begun, hop=9)):
         assert table.begin(other) == begun
     newer = replace(begun, etag="other", sequencer="FF")
@@ -82,6 +82,10 @@ def test_only_a_newer_object_replaces_progress(table: ProgressTable, begun: Prog
     every = list(table.in_progress())
     listed = {each.key: each.etag for each in every if isinstance(each, Progress)}
     assert listed[begun.key] == "other"
+    third = replace(begun, etag="third", sequencer="")
+    assert table.begin(third, is_listed=True) == table.at(newer.row_key)
+    assert table.stop(newer, "why")
+    assert table.begin(third, is_listed=True) is third
 
 
 def test_progress_ends(table: ProgressTable, begun: Progress) -> None:

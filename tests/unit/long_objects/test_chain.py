@@ -308,6 +308,21 @@ def test_an_event_waits_as_long_as_the_other_object_takes(mb_per_s: float, secon
     assert caught.value.seconds == seconds
 
 
+def test_a_listed_object_takes_the_place_of_one_that_has_stopped() -> None:
+    """Its event was lost: to wait for a chain that moves no more would end as a dead letter."""
+    chain, stopped = started()
+    late = chain.messages[0]
+    [progress] = chain.in_progress()
+    chain.table.record(unreadable_row(stopped, "AccessDenied", None))
+    assert chain.progress_table.stop(progress, "AccessDenied")
+    listed = chain.put(CONTENT[:4000])
+    chain.hand_over.begin(listed, listed.etag or "", None, chain.recorded(stopped))
+    assert chain.deliver(late)
+    chain.run()
+    assert chain.recorded(listed).sha1 == sha1_of(CONTENT[:4000])
+    assert not chain.in_progress()
+
+
 def test_a_newer_event_of_the_same_content_orders_the_row() -> None:
     """The same bytes are put again while they are hashed: the row has the newer event's place."""
     chain, created = started()

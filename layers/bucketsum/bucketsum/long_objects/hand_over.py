@@ -67,7 +67,7 @@ class HandOver:
         """
         wanted = progress_of(created, etag, archive_mode, seen if isinstance(seen, Row) else None)
         is_listed = seen is not None or created.sequencer == NO_SEQUENCER
-        progress = self._table.begin(wanted)
+        progress = self._table.begin(wanted, is_listed=is_listed)
         if progress.etag != etag and is_listed:
             left = progress.seconds_left or _SHORTEST_WAIT_SECONDS
             raise Released(int(min(max(_SHORTEST_WAIT_SECONDS, left), _LONGEST_WAIT_SECONDS)))

@@ -59,10 +59,16 @@ class ProgressTable:
         )
         return each_read(progress_in, (item for page in pages for item in page["Items"]))
 
-    def begin(self, progress: Progress) -> Progress:
-        """Write *progress*, unless the item is of this or a newer object; returns the item."""
-        sequencer = comparable_sequencer(progress.sequencer)
-        older = compared("etag", "<>", progress.etag) & compared("sequencer", "<", sequencer)
+    def begin(self, progress: Progress, *, is_listed: bool = False) -> Progress:
+        """Write *progress*, unless the item is of this or a newer object; returns the item.
+
+        A listed object takes the place of a stopped one too: nobody knows which is the newer, and
+        the slicer finds out if S3 no longer has *progress*.
+        """
+        older = compared("sequencer", "<", comparable_sequencer(progress.sequencer))
+        if is_listed:
+            older |= compared("status", "=", ChainStatus.STOPPED)
+        older &= compared("etag", "<>", progress.etag)
         try:
             self._dynamodb.put_item(
                 TableName=self._table,

@@ -167,7 +167,7 @@ class Slicer:
             return SliceReport(SliceOutcome.SUPERFLUOUS, message)
         progress = self.progress_table.begin(replace(message, offset=0, hop=0))
         if progress.etag != message.etag:
-            if progress.sequencer == sequencer:
+            if progress.sequencer == sequencer and progress.replaces_etag is None:
                 raise DamagedProgress(
                     f"the progress of {shown(message.key)} is of {shown(progress.etag)}"
                 )
