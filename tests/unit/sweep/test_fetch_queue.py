@@ -27,7 +27,7 @@ from bucketsum_lab.workloads.fetch.model import (
     Schedule,
     Work,
 )
-from bucketsum_lab.workloads.fetch.pipeline import Pipeline
+from bucketsum_lab.workloads.fetch.pipeline import run_pipeline
 from bucketsum_lab.workloads.fetch.schedules import Run
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
@@ -247,7 +247,7 @@ def test_all_first_processes_nothing_before_the_last_is_fetched(tmp_path: Path) 
     """Bounds mean nothing to it: they could only stop it for ever."""
     sides = Sides(tmp_path)
     queue = DiskQueue(None, 1, opens_at_end=True)
-    Pipeline(queue, sides.fetch, sides.process, 2).run(plain(5, 5, 5))
+    run_pipeline(queue, sides.fetch, sides.process, 2, plain(5, 5, 5))
     assert [step.split()[0] for step in sides.order] == ["fetch"] * 3 + ["work"] * 3
 
 
@@ -256,7 +256,7 @@ def test_a_queue_is_bounded_by_its_depth(depth: int, tmp_path: Path) -> None:
     """As many are ahead of the worker as it says, and one is with the worker."""
     sides = Sides(tmp_path)
     queue = DiskQueue(depth, 10**9, opens_at_end=False)
-    Pipeline(queue, sides.fetch, sides.process, 1).run(plain(*[1] * 12))
+    run_pipeline(queue, sides.fetch, sides.process, 1, plain(*[1] * 12))
     assert 1 <= queue.peak_bytes <= depth + 1
 
 
@@ -264,7 +264,7 @@ def test_a_queue_is_bounded_by_bytes(tmp_path: Path) -> None:
     """However deep it may be; an item larger than the room comes when it is alone."""
     sides = Sides(tmp_path)
     queue = DiskQueue(8, 100, opens_at_end=False)
-    Pipeline(queue, sides.fetch, sides.process, 2).run(plain(60, 30, 50, 10, 250, 40, 40))
+    run_pipeline(queue, sides.fetch, sides.process, 2, plain(60, 30, 50, 10, 250, 40, 40))
     assert sides.most == queue.peak_bytes == 250
     assert len(sides.order) == 14
     assert sides.order.index("fetch 4") > max(sides.order.index(f"work {n}") for n in range(4))
@@ -303,7 +303,7 @@ def test_an_interrupt_ends_both_sides(tmp_path: Path, monkeypatch: pytest.Monkey
     sides = Sides(tmp_path)
     queue = DiskQueue(1, 100, opens_at_end=False)
     with pytest.raises(KeyboardInterrupt):
-        Pipeline(queue, sides.fetch, sides.process, 1).run(plain(*[1] * 1000))
+        run_pipeline(queue, sides.fetch, sides.process, 1, plain(*[1] * 1000))
     assert threads_of_runs() == []
 
 

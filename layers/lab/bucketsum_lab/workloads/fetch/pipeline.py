@@ -3,70 +3,61 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
-from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
+from bucketsum_lab.workloads.fetch.disk_queue import Stopped
 from bucketsum_lab.workloads.fetch.model import Timings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
     from bucketsum_lab.workloads.fetch.model import Item
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
-    """Both sides and the queue between them."""
+def run_pipeline(
+    queue: DiskQueue,
+    fetch: Callable[[Item], Path],
+    process: Callable[[Item, Path], None],
+    workers: int,
+    items: Sequence[Item],
+) -> Timings:
+    """Fetch and process all *items*; each is removed from the disk once it was processed.
 
-    queue: DiskQueue
-    fetch: Callable[[Item], Path]
-    """Writes an archive, and returns its file."""
-    process: Callable[[Item, Path], None]
-    """Processes an archive and checks the result; several threads may call it at once."""
-    workers: int
+    *fetch* writes an archive, and returns its file. *process* checks the result; several threads
+    may call it at once. Errors as of `in_threads`.
+    """
 
-    def run(self, items: Sequence[Item]) -> Timings:
-        """Fetch and process all *items*; each is removed from the disk once it was processed.
-
-        Errors as of `in_threads`.
-        """
-        started = time.perf_counter()
-        workers: list[Callable[[], float]] = [self._work] * self.workers
-        fetching, *working = in_threads([partial(self._fetch, items), *workers], self.queue.stop)
-        return Timings(
-            wall=time.perf_counter() - started,
-            fetching=fetching,
-            working=sum(working) / self.workers,
-            peak_bytes=self.queue.peak_bytes,
-        )
-
-    def _fetch(self, items: Iterable[Item]) -> float:
+    def fetch_all() -> float:
         """Seconds in which archives were fetched."""
         busy = 0.0
         for item in items:
-            self.queue.reserve(item.size_bytes)
+            queue.reserve(item.size_bytes)
             started = time.perf_counter()
-            path = self.fetch(item)
+            path = fetch(item)
             busy += time.perf_counter() - started
-            self.queue.put(item, path)
-        self.queue.end()
+            queue.put(item, path)
+        queue.end()
         return busy
 
-    def _work(self) -> float:
+    def work() -> float:
         """Seconds in which archives were processed."""
         busy = 0.0
-        while fetched := self.queue.take():
+        while fetched := queue.take():
             item, path = fetched
             started = time.perf_counter()
-            self.process(item, path)
+            process(item, path)
             busy += time.perf_counter() - started
             path.unlink()
-            self.queue.release(item.size_bytes)
+            queue.release(item.size_bytes)
         return busy
+
+    started = time.perf_counter()
+    fetching, *working = in_threads([fetch_all, *[work] * workers], queue.stop)
+    wall = time.perf_counter() - started
+    return Timings(wall, fetching, sum(working) / workers, queue.peak_bytes)
 
 
 def in_threads(sides: Sequence[Callable[[], float]], stop: Callable[[], None]) -> list[float]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
@@ -17,9 +18,9 @@ from bucketsum_lab.workloads.fetch.model import (
     Schedule,
     Timings,
 )
-from bucketsum_lab.workloads.fetch.pipeline import Pipeline
-from bucketsum_lab.workloads.fetch.stages import DiskFetcher, DiskWorker
-from bucketsum_lab.workloads.fetch.streaming import Streaming
+from bucketsum_lab.workloads.fetch.pipeline import run_pipeline
+from bucketsum_lab.workloads.fetch.stages import DiskWorker, fetch_to
+from bucketsum_lab.workloads.fetch.streaming import run_streaming
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +71,7 @@ class Run:
 
     def _values(self, source: ItemSource, items: Sequence[Item]) -> Mapping[str, int]:
         if self.schedule is Schedule.STREAM:
-            return Streaming(source, self.work, self.workers).run(items).values()
+            return run_streaming(source, self.work, self.workers, items).values()
         with workspace(self.root) as folder:
             try:
                 return self._on_disk(source, items, folder)
@@ -84,20 +85,22 @@ class Run:
         queue = DiskQueue(
             self.schedule.depth, room, opens_at_end=self.schedule is Schedule.ALL_FIRST
         )
-        fetcher = DiskFetcher(source, queue, folder, self.page_cache)
+        fetch = partial(fetch_to, folder, source, queue, self.page_cache)
         if self.schedule is Schedule.SHELL:
-            return self._by_shell(fetcher, items).values()
+            return self._by_shell(fetch, folder, items).values()
         worker = DiskWorker(queue, self.work)
-        timings = Pipeline(queue, fetcher.fetch, worker.process, self.workers).run(items)
+        timings = run_pipeline(queue, fetch, worker.process, self.workers, items)
         cached = worker.cached_bytes
         return {**timings.values(), **({} if cached is None else {"cached_bytes": cached})}
 
-    def _by_shell(self, fetcher: DiskFetcher, items: Sequence[Item]) -> Timings:
+    def _by_shell(
+        self, fetch: Callable[[Item], Path], folder: Path, items: Sequence[Item]
+    ) -> Timings:
         started = time.perf_counter()
         for item in items:
-            fetcher.fetch(item)
+            fetch(item)
         fetching = time.perf_counter() - started
         process = FOLDER_PROCESSORS[self.schedule]
-        working = process(fetcher.folder, self.work, self.workers, items)
+        working = process(folder, self.work, self.workers, items)
         wall = time.perf_counter() - started
         return Timings(wall, fetching, working, sum(item.size_bytes for item in items))

@@ -51,28 +51,21 @@ class S3Items:
         return object_at(self.bucket, self.prefix + item.name, item.size_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class DiskFetcher:
-    """Writes archives to *folder*, until *queue* is stopped."""
-
-    source: ItemSource
-    queue: DiskQueue
-    folder: Path
-    page_cache: PageCache = PageCache.WARM
-
-    def fetch(self, item: Item) -> Path:
-        """Write the archive to the disk."""
-        path = self.folder / item.name
-        opened = self.source.open(item)
-        try:
-            with path.open("wb", buffering=0) as file:
-                for chunk in self.queue.passing(opened.chunks):
-                    file.write(chunk)
-        finally:
-            opened.chunks.close()
-        if self.page_cache is PageCache.COLD:
-            drop(path)
-        return path
+def fetch_to(
+    folder: Path, source: ItemSource, queue: DiskQueue, page_cache: PageCache, item: Item
+) -> Path:
+    """Write an archive to *folder*, until *queue* is stopped."""
+    path = folder / item.name
+    opened = source.open(item)
+    try:
+        with path.open("wb", buffering=0) as file:
+            for chunk in queue.passing(opened.chunks):
+                file.write(chunk)
+    finally:
+        opened.chunks.close()
+    if page_cache is PageCache.COLD:
+        drop(path)
+    return path
 
 
 @dataclass(slots=True)

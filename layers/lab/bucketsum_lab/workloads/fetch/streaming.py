@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -19,37 +17,31 @@ if TYPE_CHECKING:
     from bucketsum_lab.workloads.fetch.model import Item, ItemSource, Work
 
 
-@dataclass(frozen=True, slots=True)
-class Streaming:
-    """Workers that each read an archive from S3 and process its bytes as they come."""
+def run_streaming(source: ItemSource, work: Work, workers: int, items: Sequence[Item]) -> Timings:
+    """Process all *items* by workers that each read an archive from S3; errors as of `in_threads`.
 
-    source: ItemSource
-    work: Work
-    workers: int
-    stopped: Event = field(default_factory=Event)
+    A worker is busy while it processes bytes, and not while it waits for them.
+    """
+    stopped = Event()
+    left = iter(items)  # threads may share the iterator of a sequence
 
-    def run(self, items: Sequence[Item]) -> Timings:
-        """Process all *items*; raises the same errors as `in_threads`."""
-        started = time.perf_counter()
-        left = iter(items)  # threads may share the iterator of a sequence
-        working = in_threads([partial(self._work, left)] * self.workers, self.stopped.set)
-        busy = sum(working) / self.workers
-        return Timings(time.perf_counter() - started, None, busy, peak_bytes=0)
+    def busy_seconds() -> float:
+        return sum(_process(source, item, work, stopped) for item in left)
 
-    def _work(self, left: Iterator[Item]) -> float:
-        """Seconds in which archives were processed, without the waits for bytes."""
-        return sum(self._process(item) for item in left)
+    started = time.perf_counter()
+    working = in_threads([busy_seconds] * workers, stopped.set)
+    return Timings(time.perf_counter() - started, None, sum(working) / workers, peak_bytes=0)
 
-    def _process(self, item: Item) -> float:
-        opened = self.source.open(item)
-        content = self.source.bytes_of(item, opened)
-        waiting = _Waits(content, self.stopped)
-        started = time.perf_counter()
-        try:
-            process(item, Bytes(waiting.chunks(), waiting.read), self.work)
-        finally:
-            opened.chunks.close()
-        return time.perf_counter() - started - waiting.seconds
+
+def _process(source: ItemSource, item: Item, work: Work, stopped: Event) -> float:
+    opened = source.open(item)
+    waiting = _Waits(source.bytes_of(item, opened), stopped)
+    started = time.perf_counter()
+    try:
+        process(item, Bytes(waiting.chunks(), waiting.read), work)
+    finally:
+        opened.chunks.close()
+    return time.perf_counter() - started - waiting.seconds
 
 
 class _Waits:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.table.codec import names_of
 
 # What only a probe or a generated data set needs is imported there, as in unzip.
 # ruff: noqa: PLC0415
@@ -46,10 +47,6 @@ _MB_PER_VCPU_SECOND: Final = 150
 """As the workload unzip, streaming."""
 _MIB: Final = 1024 * 1024
 _IN_TURN: Final = (Schedule.ALL_FIRST, Schedule.SHELL)
-_TIMES: Final = ("fetch_ms", "work_ms", "fetch_idle_ms", "work_idle_ms")
-"""Time in which archives were fetched, and in which each worker was busy on average; then the rest
-of the wall time of each stage. Without a disk there is one stage."""
-_COUNTS: Final = ("disk_peak_bytes", "disk_read_bytes", "disk_written_bytes", "cached_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +83,9 @@ class FetchWorkload(Workload):
     parameters = (SCHEDULE, WORK, WORKERS, PAGE_CACHE)
     object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
     object_name = "objects/fetch-{size_bytes}.json"
-    sample_names = ("items", *_TIMES, *_COUNTS)
+    sample_names = tuple(
+        name for name in names_of(FetchStatistics) if name not in ("sum_ms", "max_ms")
+    )
     statistics_type = FetchStatistics
     folded_first = "chunk_bytes"
     undeployable = "the hasher fetches no data sets, so no schedule can be deployed"
