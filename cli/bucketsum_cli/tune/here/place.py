@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.arguments.options import Target
-    from bucketsum_cli.aws.connection import Connection
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.tune.run_files import RunStore
 
@@ -140,18 +139,21 @@ def place_of(target: Target, bucket_name: str | None) -> Place:
         CannotDoError: There is no such stack or bucket, or the stack hashes its objects.
         UsageError: No option names a bucket.
     """
+    store: RunStore
     if target.is_named:
         stack = target.find()
-        sweeper, bucket = Sweeper(stack), _bucket_of(stack, bucket_name)
-        return _place(target, stack.connection, bucket, sweeper.measurements)
-    if bucket_name is None:
+        connection, store = stack.connection, Sweeper(stack).measurements
+        bucket = _bucket_of(stack, bucket_name)
+    elif bucket_name is None:
         raise click.UsageError(
             "--here needs --bucket NAME, or a stack (--stack NAME or --local), whose bucket for "
             "sweeps it uses"
         )
-    connection, _ = target.connect()
-    bucket = SweepBucket(connection.client("s3"), bucket_name)
-    return _place(target, connection, bucket, RunFiles(runs_folder()))
+    else:
+        connection, _ = target.connect()
+        bucket, store = SweepBucket(connection.client("s3"), bucket_name), RunFiles(runs_folder())
+    region = bucket.region() or connection.region
+    return Place(bucket, region, _environment(target, region), store)
 
 
 def _bucket_of(stack: Stack, name: str | None) -> SweepBucket:
@@ -164,11 +166,6 @@ def _bucket_of(stack: Stack, name: str | None) -> SweepBucket:
             "stack's bucket for sweeps, or name another bucket"
         )
     return SweepBucket(s3, name)
-
-
-def _place(target: Target, connection: Connection, bucket: SweepBucket, store: RunStore) -> Place:
-    region = bucket.region() or connection.region
-    return Place(bucket, region, _environment(target, region), store)
 
 
 def _environment(target: Target, region: str | None) -> dict[str, str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedItem
@@ -64,12 +65,7 @@ def results_as_csv(results: Results) -> str:
     of_cell = _cell_names(results)
     names = results.workload.sample_names if results.workload else ()
     own = [name for name in names if name not in of_cell]
-    of_sample = (*SAMPLE_VALUES, *own)
-    lines = (
-        [*map(cell_values(cell).get, of_cell), *map(sample_values(sample).get, of_sample)]
-        for cell, sample in _samples(results)
-    )
-    return _csv(results, (*of_cell, *of_sample), lines)
+    return _csv(results, (*SAMPLE_VALUES, *own), (), lambda _sample: ({},))
 
 
 def rows_as_csv(results: Results) -> str:
@@ -83,17 +79,7 @@ def rows_as_csv(results: Results) -> str:
         raise CannotDoError(
             f"the workload {results.workload_name} records no parts of samples; use --format csv"
         )
-    of_cell = _cell_names(results)
-    lines = (
-        [
-            *map(cell_values(cell).get, of_cell),
-            *map(sample_values(sample).get, _OF_SAMPLE),
-            *map(row.get, view.row_names),
-        ]
-        for cell, sample in _samples(results)
-        for row in view.rows(sample)
-    )
-    return _csv(results, (*of_cell, *_OF_SAMPLE, *view.row_names), lines)
+    return _csv(results, _OF_SAMPLE, view.row_names, view.rows)
 
 
 def _cell_names(results: Results) -> tuple[str, ...]:
@@ -102,16 +88,25 @@ def _cell_names(results: Results) -> tuple[str, ...]:
     return *_OF_READING, *(parameter.name for parameter in parameters), *disk, *_OF_OBJECT
 
 
-def _csv(results: Results, names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """*lines* as CSV under *names*; each line starts with the values of the run.
+def _csv(
+    results: Results,
+    of_sample: Sequence[str],
+    of_row: Sequence[str],
+    rows: Callable[[Sample], Iterable[Mapping[str, object]]],
+) -> str:
+    """A line for each of the *rows* of each sample: values of run, cell, sample and row.
 
     Keys come from outside, so a text that a spreadsheet would compute gets a ``'`` in front.
     """
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow((*_OF_RUN, *names))
-    of_run = [getattr(results.run, name) for name in _OF_RUN]
-    writer.writerows(map(_harmless, [*of_run, *line]) for line in lines)
+    of_cell = _cell_names(results)
+    writer.writerow((*_OF_RUN, *of_cell, *of_sample, *of_row))
+    run = [getattr(results.run, name) for name in _OF_RUN]
+    for cell, sample in _samples(results):
+        shared = map(cell_values(cell).get, of_cell), map(sample_values(sample).get, of_sample)
+        line = [*run, *chain.from_iterable(shared)]
+        writer.writerows(map(_harmless, [*line, *map(row.get, of_row)]) for row in rows(sample))
     return text.getvalue()
 
 
