@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_lab.workloads.records.data_set import WrongRecord, verify
 
 if TYPE_CHECKING:
+    from bucketsum_lab.protocol.parameters import Statistic
     from bucketsum_lab.workloads.records.record_reader import RecordReader
 
 PERCENTILES: Final = (50, 90, 99)
@@ -36,24 +37,8 @@ class Phase:
             self.cpu_seconds += time.process_time() - cpu
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The phases of one reader, and the time of each record."""
-
-    build: Phase
-    load: Phase
-    fetch: Phase
-    records: int
-    record_bytes: int
-    fetch_requests: int
-    fetch_bytes: int
-    """From the network, as `fetch_requests` without those of the other phases."""
-    record_seconds: tuple[float, ...]
-    """Of each record read on its own, ascending; empty if records were read in batches."""
-
-
-def reading_of(reader: RecordReader, record_ids: Sequence[int]) -> Reading:
-    """Read and verify all of *record_ids*.
+def measured(reader: RecordReader, record_ids: Sequence[int], reads: int) -> dict[str, Statistic]:
+    """Read and verify all of *record_ids*; returns attributes of the sample, scaled to *reads*.
 
     Raises:
         WrongRecord: A record is wrong, or missing.
@@ -76,17 +61,26 @@ def reading_of(reader: RecordReader, record_ids: Sequence[int]) -> Reading:
                 record_seconds.append(seconds)
     if records != len(record_ids):
         raise WrongRecord(f"{records} of {len(record_ids)} records came")
-    return Reading(
-        build, load, fetch, records, record_bytes, reader.requests - requests,
-        reader.bytes_read - bytes_read, tuple(sorted(record_seconds)),
-    )  # fmt: skip
-
-
-def record_ms(reading: Reading) -> dict[int, float]:
-    """Milliseconds of a record by percentile; in batches, the batch's time over its records."""
-    times = reading.record_seconds
-    if not times:
-        amortised = reading.fetch.seconds / reading.records * _MS
-        return dict.fromkeys(PERCENTILES, amortised)
-    last = len(times) - 1
-    return {percent: times[round(last * percent / 100)] * _MS for percent in PERCENTILES}
+    scale = reads / records
+    fetch_seconds = fetch.seconds * scale
+    bytes_read = reader.bytes_read + round((reader.bytes_read - bytes_read) * (scale - 1))
+    times = sorted(record_seconds) or [fetch.seconds / records]  # of a batch over its records
+    return {
+        "records_read": records,
+        "build_seconds": round(build.seconds, 6),
+        "build_cpu_seconds": round(build.cpu_seconds, 6),
+        "index_seconds": round(load.seconds, 6),
+        "index_cpu_seconds": round(load.cpu_seconds, 6),
+        "fetch_seconds": round(fetch_seconds, 6),
+        "fetch_cpu_seconds": round(fetch.cpu_seconds * scale, 6),
+        "total_seconds": round(build.seconds + load.seconds + fetch_seconds, 6),
+        "records_per_s": round(reads / fetch_seconds, 3),
+        "record_time": "each" if record_seconds else "amortised",
+        **{
+            f"record_p{percent}_ms": round(times[round((len(times) - 1) * percent / 100)] * _MS, 6)
+            for percent in PERCENTILES
+        },
+        "requests": reader.requests + round((reader.requests - requests) * (scale - 1)),
+        "bytes_read": bytes_read,
+        "read_factor": round(bytes_read / (record_bytes * scale), 3),
+    }

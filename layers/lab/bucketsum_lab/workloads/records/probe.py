@@ -32,7 +32,7 @@ from bucketsum_lab.workloads.records.layouts import (
     build_usd,
     read_usd,
 )
-from bucketsum_lab.workloads.records.measurement import reading_of, record_ms
+from bucketsum_lab.workloads.records.measurement import measured
 from bucketsum_lab.workloads.records.partition import Sampled
 from bucketsum_lab.workloads.records.prediction import Link, Model
 from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
@@ -49,9 +49,8 @@ from bucketsum_lab.workloads.records.tmp_readers import BlockFileReader, SqliteR
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_lab.protocol.parameters import Statistic, Value
+    from bucketsum_lab.protocol.parameters import Value
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum_lab.workloads.records.measurement import Reading
     from bucketsum_lab.workloads.records.record_reader import RecordReader
 
 READERS: Final[dict[Layout, type[RecordReader]]] = {
@@ -119,10 +118,13 @@ def _answer(
     reader = READERS[layout](store, options)
     retried = store.gets.retried
     meter = Meter()
-    reading = reading_of(reader, queries(sampled.reads, sampled.records))
+    own_values = measured(reader, queries(sampled.reads, sampled.records), reads)
     answer = {
         **measured_answer(meter.stop(reader.bytes_read), meter),
-        **_own_values(layout, reads, store, reader, reading),
+        **own_values,
+        "records": store.records,
+        "request_usd": read_usd(layout, int(own_values["requests"]), reads),
+        "storage_factor": round(reader.stored_bytes / store.size_bytes, 4),
         "build_usd": build_usd(layout, store.records, store.size_bytes, options.objects),
         "retries": store.gets.retried - retried,
         "latency_ms": round(link.latency_seconds * 1000, 6),
@@ -138,38 +140,6 @@ def _answer(
     predicted = model.seconds(layout, reads, options.block_bytes, options.gap_bytes)
     answer["predicted_seconds"] = round(predicted, 6)
     return answer
-
-
-def _own_values(
-    layout: Layout, reads: int, store: Store, reader: RecordReader, reading: Reading
-) -> dict[str, Statistic]:
-    """The workload's own attributes of a measurement, scaled to *reads*."""
-    scale = reads / reading.records
-    fetch_seconds = reading.fetch.seconds * scale
-    requests = reader.requests + round(reading.fetch_requests * (scale - 1))
-    bytes_read = reader.bytes_read + round(reading.fetch_bytes * (scale - 1))
-    times = record_ms(reading)
-    return {
-        "records": store.records,
-        "records_read": reading.records,
-        "build_seconds": round(reading.build.seconds, 6),
-        "build_cpu_seconds": round(reading.build.cpu_seconds, 6),
-        "index_seconds": round(reading.load.seconds, 6),
-        "index_cpu_seconds": round(reading.load.cpu_seconds, 6),
-        "fetch_seconds": round(fetch_seconds, 6),
-        "fetch_cpu_seconds": round(reading.fetch.cpu_seconds * scale, 6),
-        "total_seconds": round(reading.build.seconds + reading.load.seconds + fetch_seconds, 6),
-        "records_per_s": round(reads / fetch_seconds, 3),
-        "record_time": "each" if reading.record_seconds else "amortised",
-        "record_p50_ms": round(times[50], 6),
-        "record_p90_ms": round(times[90], 6),
-        "record_p99_ms": round(times[99], 6),
-        "requests": requests,
-        "bytes_read": bytes_read,
-        "read_factor": round(bytes_read / (reading.record_bytes * scale), 3),
-        "request_usd": read_usd(layout, requests, reads),
-        "storage_factor": round(reader.stored_bytes / store.size_bytes, 4),
-    }
 
 
 def _options(own: Mapping[str, Value], link: Link, folder: Path) -> ReadOptions:
