@@ -35,18 +35,14 @@ Turns = dict[str, list[Timing]]
 """Timings by variant, one per turn."""
 
 
-def available(names: Iterable[str]) -> list[str]:
-    """Those of the variants *names* whose programs are installed."""
-    return [name for name in names if name.split()[0] != "unzip" or shutil.which("unzip")]
-
-
 def measured(archive: Path, turns: int, names: Iterable[str]) -> Turns:
     """Each of *names* once per turn, so that other work on the machine affects all of them.
 
     The archive is read into the page cache first, as in both articles.
     """
     archive.read_bytes()
-    timings: Turns = {name: [] for name in available(names)}
+    has_unzip = shutil.which("unzip")
+    timings: Turns = {name: [] for name in names if has_unzip or name.split()[0] != "unzip"}
     for number in range(turns):
         output.note(f"{archive.stem}: run {number + 1} of {turns}")
         for name, runs in timings.items():

@@ -120,20 +120,16 @@ def _run_on_lambda(
     confirm("Start it?", "not started", yes=yes)
     run_id = new_execution_name()
     arn = sweeper.state_machine.start(run_id, fields)
+    if no_wait and as_json:
+        print_json({"run_id": run_id, "execution_arn": arn})
+        return
     if no_wait:
-        _print_name(run_id, arn, as_json=as_json)
+        say(run_id)
+        note(f"started; `bucketsum tune show {run_id}` shows its progress")
         return
     note(f"started {run_id}")
     execution = ended_execution(sweeper, run_id, priced.plan)
     _print_results(recorded_results(sweeper, run_id, execution), as_json=as_json)
-
-
-def _print_name(run_id: str, arn: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"run_id": run_id, "execution_arn": arn})
-        return
-    say(run_id)
-    note(f"started; `bucketsum tune show {run_id}` shows its progress")
 
 
 def _print_results(results: Results, *, as_json: bool) -> None:

@@ -40,27 +40,17 @@ def measure_disk(
     reason = _unmeasurable(folder, mounts)
     if reason:
         return DiskSpeed(str(folder), disk_unmeasured=reason)
-    handle, name = -1, ""
     try:
-        handle, name = tempfile.mkstemp(prefix="bucketsum-disk-", dir=folder)
-        os.close(handle)
-        handle = os.open(name, os.O_RDWR | os.O_DIRECT)
-        return _measured(str(folder), handle)
+        with tempfile.NamedTemporaryFile(prefix="bucketsum-disk-", dir=folder) as file:
+            handle = os.open(file.name, os.O_RDWR | os.O_DIRECT)
+            try:
+                return _measured(str(folder), handle)
+            finally:
+                os.close(handle)
     except OSError as error:
         is_refused = error.errno == errno.EINVAL
         reason = "it has no O_DIRECT" if is_refused else error.strerror or str(error)
         return DiskSpeed(str(folder), disk_unmeasured=reason)
-    finally:
-        _remove(handle, name)
-
-
-def _remove(handle: int, name: str) -> None:
-    if name:
-        Path(name).unlink(missing_ok=True)
-    try:
-        os.close(handle)
-    except OSError:
-        return  # it was closed before it could be opened again
 
 
 def _unmeasurable(folder: Path, mounts: Path) -> str | None:
