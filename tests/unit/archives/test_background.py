@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import zlib
 
 import pytest
+from tests.support.archive_rules import read_stream
+from tests.support.zip_maker import Part, archive_of
 
+from bucketsum.archives import member
+from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.background import WAITING_BYTES, BackgroundCalls
+from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
 
 
 def test_calls_are_made_in_order() -> None:
@@ -96,3 +102,19 @@ def _raise_in(background: BackgroundCalls) -> None:
     with background:
         background.do(len, b"x")
         raise KeyError
+
+
+def test_threads_that_extract_hash_what_they_decode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One other core would hash the members of all threads in a row."""
+    hashed_by: set[str] = set()
+
+    def recorded(piece: bytes, value: int) -> int:
+        hashed_by.add(threading.current_thread().name)
+        return zlib.crc32(piece, value)
+
+    monkeypatch.setattr(member, "crc32", recorded)
+    settings = ArchiveSettings(Mode.TMP, Limits(), threads=2, second_core=True)
+    content = bytes(member.BACKGROUND_FROM_BYTES)
+    read_stream(archive_of(Part(content=content)), len(content), ArchiveReader(settings))
+    assert hashed_by
+    assert "background" not in hashed_by

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bucketsum.archives.background import BackgroundCalls
@@ -108,7 +108,9 @@ class Archive:
             with path.open("wb", buffering=0) as file:
                 for chunk in chunks:
                     file.write(chunk)
-            archive = ArchiveFile(path, contents.directory, decoding)
+            # Each thread hashes its own members: on the one other core they would wait in a row.
+            own = replace(decoding, background=None)
+            archive = ArchiveFile(path, contents.directory, own)
             members = folder / "m" if keeps else None
             with closing(archive.members(members, settings.threads, contents.opens)) as hashed:
                 yield from hashed

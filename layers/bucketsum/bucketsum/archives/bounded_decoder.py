@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from bucketsum.archives.zip_model import MemberUnreadable, Problem
+from bucketsum.archives.zip_model import MemberUnreadable, Problem, StreamEndsEarly
 
 PIECE_BYTES: Final = 128 * 1024
 """Most output at a time: it is hashed while the CPU's cache holds it."""
@@ -16,7 +16,7 @@ Compressed = Iterable[bytes | memoryview]
 
 Pieces = Iterator[bytes | memoryview]
 """The output of a decoder. It raises `MemberUnreadable` if the stream is damaged or needs more
-memory than is allowed, and EOFError if it ends early."""
+memory than is allowed, and `StreamEndsEarly`."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def bounded(decompressor: Any, compressed: Compressed, *errors: type[Exception])
             return
         yield from pieces_of(decompressor, data, *errors)
     if not decompressor.eof:
-        raise EOFError
+        raise StreamEndsEarly
 
 
 def pieces_of(decompressor: Any, data: bytes | memoryview, *errors: type[Exception]) -> Pieces:  # noqa: ANN401 - bz2's, lzma's, isal's, zstd's

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bucketsum.archives.bounded_decoder import PIECE_BYTES, bounded, naming_damage
 from bucketsum.archives.lzma_decoder import lzma_decoded
-from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
+from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
 from bucketsum.archives.zstandard_decoder import zstandard_decoded
 from bucketsum.table.archive_values import Engine, Limits
 
@@ -58,7 +58,7 @@ def _zlib(compressed: Compressed) -> Pieces:
                 data = decompressor.unconsumed_tail
                 full = bool(data) or len(piece) == PIECE_BYTES
     if not decompressor.eof:
-        raise EOFError
+        raise StreamEndsEarly
 
 
 def _deflate(compressed: Compressed, _member: Member, _limits: Limits, engine: Engine) -> Pieces:
@@ -71,14 +71,18 @@ def _deflate(compressed: Compressed, _member: Member, _limits: Limits, engine: E
 def _deflate64(compressed: Compressed, *_: object) -> Pieces:
     inflate64 = _optional("inflate64") or _missing("inflate64")  # imported late: it takes 20 ms
     inflater = inflate64.Inflater()
+    # It never releases the input that it is given, so it is given the same buffer again and again.
+    feed = memoryview(bytearray(_DEFLATE64_FEED_BYTES))
     for data in compressed:
         with naming_damage(ValueError, EOFError, OSError):
             for at in range(0, len(data), _DEFLATE64_FEED_BYTES):
                 if inflater.eof:
                     return
-                yield inflater.inflate(bytes(data[at : at + _DEFLATE64_FEED_BYTES]))
+                part = data[at : at + _DEFLATE64_FEED_BYTES]
+                feed[: len(part)] = part
+                yield inflater.inflate(feed if len(part) == len(feed) else feed[: len(part)])
     if not inflater.eof:
-        raise EOFError
+        raise StreamEndsEarly
 
 
 def _zstandard(compressed: Compressed, member: Member, limits: Limits, _engine: Engine) -> Pieces:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.bounded_decoder import bounded
-from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
+from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
 
 if TYPE_CHECKING:
     from bucketsum.archives.bounded_decoder import Compressed, Pieces
@@ -25,15 +25,16 @@ def lzma_decoded(compressed: Compressed, member: Member, limits: Limits) -> Piec
     while len(lead) < _LEAD_BYTES:
         data = next(rest, None)
         if data is None:
-            raise EOFError
+            raise StreamEndsEarly
         lead += data
+    del data  # else the first chunk would stay in memory until the member's end
     decompressor = _opened(lead, member, limits)
     pieces = bounded(decompressor, chain([lead[_LEAD_BYTES:]], rest), lzma.LZMAError)
     if member.flags & _END_MARK_BIT:
         yield from pieces
         return
     left_bytes = member.size_bytes  # the stream ends there; the decompressor would go on
-    with suppress(EOFError):
+    with suppress(StreamEndsEarly):
         for piece in pieces if left_bytes else ():
             yield piece[:left_bytes]
             left_bytes -= min(len(piece), left_bytes)

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bucketsum.archives.decoders import ENGINES, crc32, decoded
-from bucketsum.archives.zip_model import Member, MemberDigest, MemberUnreadable, Problem
+from bucketsum.archives.zip_model import (
+    Member,
+    MemberDigest,
+    MemberUnreadable,
+    Problem,
+    StreamEndsEarly,
+)
 
 if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls
@@ -75,7 +81,7 @@ class _Output:
         try:
             for piece in pieces:
                 self._take(piece)
-        except EOFError:
+        except StreamEndsEarly:
             raise MemberUnreadable(
                 Problem.DAMAGED, f"its compressed bytes end early, after {self.size_bytes} bytes"
             ) from None

@@ -47,6 +47,10 @@ class MemberUnreadable(BucketsumError):
         self.problem = problem
 
 
+class StreamEndsEarly(BucketsumError):
+    """The compressed bytes of a member end before its stream does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """An entry of an archive's central directory.

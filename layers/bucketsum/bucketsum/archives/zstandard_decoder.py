@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.archives.bounded_decoder import pieces_of
-from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
+from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
 
 if TYPE_CHECKING:
     from bucketsum.archives.bounded_decoder import Compressed, Pieces
@@ -46,7 +46,7 @@ def _frames(compressed: Compressed, left_bytes: int, new_frame: Callable[[], Any
                 yield piece
             data = frame.unused_data if frame.eof else b""
     if not frame.eof:
-        raise EOFError
+        raise StreamEndsEarly
 
 
 def _feeds(compressed: Compressed) -> Compressed:

@@ -39,7 +39,7 @@ class BotocoreReader:
     ) -> OpenObject:
         """See `Source.open`; *budget* is that of another reader, which has begun the object."""
         request = request_for(created)
-        if offset:
+        if offset or budget:  # its size must be as the other reader found it
             response = self._resumed(request, offset, created.size_bytes)
         else:
             response = get_object(self._s3, request)

@@ -9,7 +9,7 @@ from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoded
 from bucketsum.archives.stream import Cursor
-from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable
+from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable, StreamEndsEarly
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum_lab.workloads.fetch.model import ItemFailed, Work
@@ -76,7 +76,7 @@ def _lines(item: Item, content: Bytes) -> int:
 
 def _lines_in(member: Member, cursor: Cursor) -> int:
     crc, lines = 0, 0
-    with suppress(EOFError):  # the CRC-32 differs then
+    with suppress(StreamEndsEarly):  # the CRC-32 differs then
         for piece in decoded(member, cursor.views(member.compressed_bytes), _LIMITS):
             crc = crc32(piece, crc)
             lines += bytes(piece).count(NEWLINE)

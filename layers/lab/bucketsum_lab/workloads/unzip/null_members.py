@@ -10,7 +10,7 @@ from bucketsum.archives.decoders import crc32, decoded
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.names import folder_count
 from bucketsum.archives.stream import Cursor
-from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
+from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable, StreamEndsEarly
 from bucketsum.table.archive_values import ArchiveStatus, Engine, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord
 
@@ -73,6 +73,6 @@ def _content_bytes(member: Member, cursor: Cursor, limits: Limits, engine: Engin
         for piece in decoded(member, cursor.views(member.compressed_bytes), limits, engine):
             size_bytes += len(piece)
             checksum = crc32(piece, checksum)
-    except EOFError:
+    except StreamEndsEarly:
         return None
     return size_bytes if (size_bytes, checksum) == (member.size_bytes, member.crc32) else None
