@@ -323,6 +323,20 @@ def test_a_listed_object_takes_the_place_of_one_that_has_stopped() -> None:
     assert not chain.in_progress()
 
 
+def test_an_object_that_s3_still_has_waits_for_an_older_one() -> None:
+    """A late message of an older event took its place in the table: it was listed, without one."""
+    chain, older = started()
+    late = chain.messages.popleft()
+    [progress] = chain.in_progress()
+    chain.progress_table.remove_progress(progress)
+    listed = replace(chain.put(CONTENT[:4000]), sequencer=NO_SEQUENCER)
+    chain.hand_over.begin(listed, listed.etag or "", None)
+    assert chain.deliver(late)
+    assert not chain.deliver(chain.messages[0])
+    chain.run()
+    assert chain.recorded(older).etag == listed.etag
+
+
 def test_a_newer_event_of_the_same_content_orders_the_row() -> None:
     """The same bytes are put again while they are hashed: the row has the newer event's place."""
     chain, created = started()

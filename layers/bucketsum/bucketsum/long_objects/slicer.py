@@ -17,6 +17,7 @@ from bucketsum.errors import (
     DamagedProgress,
     NotHashed,
     ObjectGone,
+    ObjectSuperseded,
     ObjectUnreadable,
     Released,
     TooManySlices,
@@ -51,6 +52,9 @@ LEASE_MARGIN_SECONDS: Final = 5
 
 LONGEST_LEASE_SECONDS: Final = 2 * (LONGEST_INVOCATION_SECONDS + LEASE_MARGIN_SECONDS)
 """A lease beyond this is none of a worker, even if its clock is wrong by an invocation."""
+
+OTHER_ENDS_SECONDS: Final = 600
+"""Until a message comes again whose object waits for the slice of another object of its key."""
 
 MINIMUM_SLICE_BYTES: Final = 64 * 1024 * 1024
 """Slices of a healthy chain are larger than this: 75 kB/s would do. Only `SLICE_BYTES`, which is
@@ -127,7 +131,7 @@ class Slicer:
         """Hash the slice of *message*, unless that is done.
 
         Raises:
-            Released: Another worker is at it.
+            Released: Another worker is at it, or at another object of its key.
             Retryable: It could not be read this time.
             TooManySlices: The chain is a loop.
             DamagedProgress: Its saved state does not fit together.
@@ -171,9 +175,22 @@ class Slicer:
                 raise DamagedProgress(
                     f"the progress of {shown(message.key)} is of {shown(progress.etag)}"
                 )
-            return SliceReport(SliceOutcome.SUPERFLUOUS, message)  # a newer object is in progress
+            return self._superseded(message)
         self._send(progress)
         return SliceReport(SliceOutcome.BEGUN, message, progress)
+
+    def _superseded(self, message: Progress) -> SliceReport:
+        """The report on an object that another one of its key has replaced in the table.
+
+        Raises:
+            Released: S3 still has it. So the other is older, as can be if one was listed: the
+                message comes again when the slicer has found that out.
+        """
+        try:
+            self.source.open(message.created).chunks.close()
+        except (ObjectGone, ObjectSuperseded):
+            return SliceReport(SliceOutcome.SUPERFLUOUS, message)
+        raise Released(OTHER_ENDS_SECONDS)
 
     def _require_sense(self, progress: Progress) -> None:
         smallest = min(self.slice_bytes or MINIMUM_SLICE_BYTES, MINIMUM_SLICE_BYTES)
