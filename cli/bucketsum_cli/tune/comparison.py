@@ -107,19 +107,12 @@ def pairs_of(before: Results, after: Results) -> list[Pair]:
 
 def differences(before: Results, after: Results) -> Iterator[str]:
     """Other differences of the runs, which make their numbers harder to compare."""
-    for name in _MUST_AGREE:
-        old, new = getattr(before.run, name), getattr(after.run, name)
-        if old != new:
-            yield f"{name.replace('_', ' ')}: {old} before, {new} after"
-    old_facts, new_facts = _machine_facts(before), _machine_facts(after)
-    for name in dict.fromkeys((*old_facts, *new_facts)):
-        if old_facts.get(name) != new_facts.get(name):
-            old_text, new_text = (facts.get(name, MISSING) for facts in (old_facts, new_facts))
-            yield f"{name}: {old_text} before, {new_text} after"
-    for name in ("boto3", "layer"):
-        old_versions, new_versions = _versions_of(name, before), _versions_of(name, after)
-        if old_versions != new_versions:
-            yield f"{name}: {_joined(old_versions)} before, {_joined(new_versions)} after"
+    for facts_of in (_run_facts, _machine_facts, _versions):
+        old, new = facts_of(before), facts_of(after)
+        for name in dict.fromkeys((*old, *new)):
+            if old.get(name) != new.get(name):
+                texts = (facts.get(name, MISSING) for facts in (old, new))
+                yield "{}: {} before, {} after".format(name, *texts)
 
 
 def _by_identity(
@@ -170,14 +163,20 @@ def _object_texts(runs: Iterable[Results]) -> dict[tuple[int, str, int], str]:
     return texts
 
 
+def _run_facts(results: Results) -> dict[str, str | None]:
+    return {name.replace("_", " "): getattr(results.run, name) for name in _MUST_AGREE}
+
+
 def _machine_facts(results: Results) -> dict[str, str]:
     facts = dict(results.machine.facts()) if results.machine else {"machine": "Lambda"}
     return facts | dict(results.disk_facts())
 
 
-def _versions_of(name: str, results: Results) -> set[str]:
-    processes = (s.process for samples in results.samples.values() for s in samples if s.process)
-    return {version for process in processes if (version := getattr(process, name))}
+def _versions(results: Results) -> dict[str, str]:
+    samples = (sample for own in results.samples.values() for sample in own)
+    processes = [sample.process for sample in samples if sample.process]
+    found = {name: {getattr(process, name) for process in processes} for name in ("boto3", "layer")}
+    return {name: ", ".join(sorted(filter(None, of))) or MISSING for name, of in found.items()}
 
 
 def _p_value(
@@ -193,7 +192,3 @@ def _p_value(
 def _change(before: CellRow | None, after: CellRow | None, name: str) -> float | None:
     old, new = statistic_of(before, name), statistic_of(after, name)
     return None if not old or new is None else new / old - 1
-
-
-def _joined(names: set[str]) -> str:
-    return ", ".join(sorted(names)) or MISSING
