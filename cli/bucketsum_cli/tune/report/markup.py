@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
 from typing import Final
 from xml.etree import ElementTree as ET
@@ -28,6 +29,12 @@ def element(tag: str, *children: ET.Element | str, **attributes: str) -> ET.Elem
         else:
             last.tail = (last.tail or "") + printable(child)
     return parent
+
+
+def definitions(terms: Mapping[str, str], class_: str) -> ET.Element:
+    """``<dl>`` with the pairs of *terms*."""
+    pairs = (element("div", element("dt", term), element("dd", terms[term])) for term in terms)
+    return element("dl", *pairs, class_=class_)
 
 
 def document(title: str, *body: ET.Element) -> str:

@@ -10,7 +10,7 @@ from bucketsum_cli.terminal.output import moment_text
 from bucketsum_cli.tune.answer import gain_text, headline, remarks_on
 from bucketsum_cli.tune.plots.plot import Plot, style
 from bucketsum_cli.tune.plots.use_over_time import use_over_time
-from bucketsum_cli.tune.report.markup import document, element
+from bucketsum_cli.tune.report.markup import definitions, document, element
 from bucketsum_cli.tune.report.page_tables import failures_table, results_table
 from bucketsum_cli.tune.results import Results, measured
 from bucketsum_cli.tune.workloads import plots_of, view_of
@@ -74,12 +74,8 @@ def _facts(results: Results) -> ET.Element:
         **dict(results.disk_facts()),
         "priced as": run.priced_as and f"{run.priced_as}: prices of {run.region} are not known",
     }
-    pairs = [
-        element("div", element("dt", name), element("dd", str(value)))
-        for name, value in facts.items()
-        if value is not None
-    ]
-    return element("dl", *pairs, class_="facts")
+    known = {name: str(value) for name, value in facts.items() if value is not None}
+    return definitions(known, "facts")
 
 
 def _place(results: Results) -> str:
@@ -173,9 +169,5 @@ def _meanings(results: Results) -> ET.Element:
     }
     own = view_of(results.workload_name).columns
     meanings |= {column.title: column.meaning for column in own if column.meaning}
-    pairs = [
-        element("div", element("dt", name), element("dd", text)) for name, text in meanings.items()
-    ]
-    return element(
-        "section", element("h2", "What the numbers mean"), element("dl", *pairs, class_="meanings")
-    )
+    title = element("h2", "What the numbers mean")
+    return element("section", title, definitions(meanings, "meanings"))

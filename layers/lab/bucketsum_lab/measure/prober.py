@@ -69,7 +69,7 @@ class Prober:
         started = time.perf_counter()
         cold, self._is_cold = self._is_cold, False
         policy = read_policy(event["streams"], event["chunk_bytes"], memory_mb)
-        context = ProbeContext(self._s3, self._source(policy), memory_mb)
+        context = ProbeContext(self._s3, self._source(policy), policy)
         answer = workload_of(event["workload"]).probe(event, context)
         process = ProberProcess(
             memory_mb=memory_mb,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bucketsum.digest import Digest
     from bucketsum.measure import Measurement
+    from bucketsum.s3.read_plan import ReadPolicy
     from bucketsum.s3.source import Source
     from bucketsum_lab.protocol.measuring import Meter
     from bucketsum_lab.protocol.parameters import Value
@@ -63,13 +64,13 @@ ProbeAnswer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ProbeContext:
-    """The S3 client, the reader and the memory size that a probe uses."""
+    """The S3 client, the reader and its policy that a probe uses."""
 
     s3: S3Client
     source: Source
     """Reads objects with the cell's chunk size and streams."""
-    memory_mb: int
-    """The function's memory."""
+    policy: ReadPolicy
+    """The cell's streams and chunk size, and the function's memory."""
 
 
 def created_object(event: ProbeEvent) -> ObjectCreated:

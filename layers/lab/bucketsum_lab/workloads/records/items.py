@@ -47,10 +47,11 @@ class RecordItems:
             SourceUnavailable: DynamoDB leaves items unprocessed.
         """
         expires_at = {"N": str(int(time.time()) + KEPT_SECONDS)}
-        puts = [
-            {"PutRequest": {"Item": _item(record) | {"expires_at": expires_at}}}
+        items = (
+            {**_key(id_in(record)), "record": {"B": record}, "expires_at": expires_at}
             for record in records
-        ]
+        )
+        puts = [{"PutRequest": {"Item": item}} for item in items]
         for start in range(0, len(puts), _WRITTEN_AT_ONCE):
             batch = puts[start : start + _WRITTEN_AT_ONCE]
             for _ in self._responses(self._dynamodb.batch_write_item, batch, "Items"):
@@ -127,7 +128,3 @@ def record_items(connections: int = 1) -> RecordItems:
 
 def _key(record_id: int) -> dict[str, Any]:
     return {"id": {"N": str(record_id)}}
-
-
-def _item(record: bytes) -> dict[str, Any]:
-    return {**_key(id_in(record)), "record": {"B": record}}

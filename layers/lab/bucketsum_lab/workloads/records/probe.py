@@ -20,7 +20,6 @@ from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.page_cache import PageCache
-from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.protocol.probe import created_object, failed, measured_answer
 from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets, Get
 from bucketsum_lab.workloads.records.data_set import DataSet, queries
@@ -86,7 +85,9 @@ def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
             started = time.perf_counter()
             link = _measured_link(store.gets, store.url, store.size_bytes)
             excluded_seconds = time.perf_counter() - started
-            answer = _answer(own, store, link, _options(own, link, Path(folder)), context.memory_mb)
+            answer = _answer(
+                own, store, link, _options(own, link, Path(folder)), context.policy.memory_mb
+            )
         except BadSettings as error:  # this layer cannot; the next cell can
             return failed("CannotRun", f"layout is {own['layout']}: {error}")
         except (OSError, sqlite3.Error) as error:
@@ -162,7 +163,6 @@ def _store(event: ProbeEvent, context: ProbeContext) -> Store:
         BadSettings: libcurl must not be used.
     """
     created = created_object(event)
-    policy = read_policy(event["streams"], event["chunk_bytes"], context.memory_mb)
     gets = _concurrent_gets(context.s3)
     urls = SignedUrls(context.s3)
     contents = event["contents"] or {}
@@ -173,7 +173,7 @@ def _store(event: ProbeEvent, context: ProbeContext) -> Store:
         records=int(contents["records"]),
         gets=gets,
         download=lambda: context.source.open(created).chunks,
-        download_requests=policy.plan_for(created.size_bytes).requests(created.size_bytes),
+        download_requests=context.policy.plan_for(created.size_bytes).requests(created.size_bytes),
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_lab.protocol.objects import file_key
-from bucketsum_lab.protocol.parameters import read_policy
 from bucketsum_lab.protocol.probe import object_at
 from bucketsum_lab.workloads.transfer.clients import Access, new_client
 from bucketsum_lab.workloads.transfer.data_set import WARM_UP_CONTENT, WARM_UP_NAME
@@ -53,7 +52,7 @@ class Trial:
     @property
     def threads(self) -> int:
         """Maximum number of files at a time."""
-        return threads_of(self.pattern, len(self.files), vcpus_of(self.context.memory_mb))
+        return threads_of(self.pattern, len(self.files), vcpus_of(self.context.policy.memory_mb))
 
     @property
     def runs_programs(self) -> bool:
@@ -63,10 +62,9 @@ class Trial:
     def new_client(self) -> AbstractContextManager[Fetch]:
         """See `clients.new_client` for the contract."""
         event = self.event
-        policy = read_policy(event["streams"], event["chunk_bytes"], self.context.memory_mb)
         region = self.context.s3.meta.region_name
         name = ClientName(str(event["variant"]["client"]))
-        return new_client(name, Access(event["bucket"], region, policy, self.threads))
+        return new_client(name, Access(event["bucket"], region, self.context.policy, self.threads))
 
     def key_of(self, name: str) -> str:
         """The key of a file of the data set."""

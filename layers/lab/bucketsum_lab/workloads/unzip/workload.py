@@ -167,7 +167,7 @@ class UnzipWorkload(Workload):
 
         mode = event["variant"]["mode"]
         try:
-            reader = _reader(**event["variant"], memory_mb=context.memory_mb)
+            reader = _reader(**event["variant"], memory_mb=context.policy.memory_mb)
         except BadSettings as error:  # this layer cannot; the next cell can
             return failed("NotUnzipped", str(error))
         created = created_object(event)
