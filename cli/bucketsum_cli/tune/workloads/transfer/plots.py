@@ -59,7 +59,12 @@ def total_times(panel: Panel, _results: Results) -> Plot:
         gid = f"total-{row}"
         axes.barh([row], [stats.p50_seconds], height=0.62, color=LINES[0], gid=gid)
         axes.hlines([row], stats.min_seconds, stats.max_seconds, color=HIGHLIGHT, linewidth=1.6)
-        hints[gid] = f"{labels[cell.cell_id]}: {_totals_text(stats)}"
+        low, middle, high = map(
+            seconds_text, (stats.min_seconds, stats.p50_seconds, stats.max_seconds)
+        )
+        hints[gid] = (
+            f"{labels[cell.cell_id]}: {middle} s, {low} to {high} s over {stats.n} warm samples"
+        )
     axes.set_xlim(left=0)
     axes.set_xlabel("seconds for all files")
     description = " ".join(f"{text}." for text in hints.values()) or "No cell has a measurement."
@@ -164,13 +169,6 @@ def _milliseconds(axes: Axes, which: str) -> None:
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _CLOSE * low else (1,)))
     axis.set_major_formatter(FuncFormatter(lambda value, _index: f"{value:,g}"))
     axis.set_minor_formatter(NullFormatter())
-
-
-def _totals_text(stats: CellStatistics) -> str:
-    return (
-        f"{seconds_text(stats.p50_seconds)} s, {seconds_text(stats.min_seconds)} to "
-        f"{seconds_text(stats.max_seconds)} s over {stats.n} warm samples"
-    )
 
 
 PLOTS: Final[Plots] = {
