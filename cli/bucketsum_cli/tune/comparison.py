@@ -175,8 +175,8 @@ def _machine_facts(results: Results) -> dict[str, str]:
 def _versions(results: Results) -> dict[str, str]:
     samples = (sample for own in results.samples.values() for sample in own)
     processes = [sample.process for sample in samples if sample.process]
-    versions = {name: {getattr(process, name) for process in processes} for name in ("boto3", "layer")}
-    return {name: ", ".join(sorted(filter(None, of))) or MISSING for name, of in versions.items()}
+    known = {name: {getattr(process, name) for process in processes} for name in ("boto3", "layer")}
+    return {name: ", ".join(sorted(filter(None, of))) or MISSING for name, of in known.items()}
 
 
 def _p_value(
