@@ -323,6 +323,18 @@ def test_a_listed_object_takes_the_place_of_one_that_has_stopped() -> None:
     assert not chain.in_progress()
 
 
+def test_a_stopped_chain_begins_again_although_its_slice_is_leased() -> None:
+    """The lease may be nobody's: its worker did not learn that it had it, and gave up."""
+    chain, created = started()
+    [progress] = chain.in_progress()
+    assert chain.progress_table.lease(progress, int(chain.time) + 900, int(chain.time))
+    assert chain.progress_table.stop(progress, "a person stopped it")
+    assert chain.deliver(chain.messages.popleft())
+    chain.arrive(replace(created, sequencer="0A"))
+    chain.run()
+    assert chain.recorded(created).sequencer == comparable_sequencer("0A")
+
+
 def test_an_object_that_s3_still_has_waits_for_an_older_one() -> None:
     """A late message of an older event took its place in the table: it was listed, without one."""
     chain, older = started()

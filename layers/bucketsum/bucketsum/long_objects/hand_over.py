@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum.errors import ObjectSuperseded, Released
 from bucketsum.long_objects.message import LongObjectsQueue
-from bucketsum.long_objects.progress import progress_of
+from bucketsum.long_objects.progress import ChainStatus, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import NO_SEQUENCER, Row
 
@@ -77,8 +77,8 @@ class HandOver:
             restarted = self._table.restart(progress, wanted)
             if restarted is None:
                 raise Released(1)
+            if progress.status is ChainStatus.RUNNING and restarted.leased_until > self._clock():
+                return  # its worker sends the next slice; that of a stopped chain may be gone
             progress = restarted
-            if progress.leased_until > self._clock():
-                return  # its worker sends the next slice
         self._queue.send(progress)
         self._table.mark_sent(progress)
