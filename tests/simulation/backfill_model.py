@@ -14,7 +14,7 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.table.codec import encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tests.simulation.dynamodb_model import DynamoDb
     from tests.simulation.lambda_model import Handler
@@ -77,6 +77,14 @@ class Backfills:
                 listed = set(self._listable(all_versions=backfill.all_versions))
                 for version in listed.intersection(versions):
                     version.is_due = True
+
+    def check_queued(self, changed: set[str], listed: Mapping[str, int]) -> None:
+        """A part counts no object as queued before its message was sent."""
+        for backfill, _ in self._begun:
+            key = backfill.backfill_id, "part#000000"
+            queued = int(self._dynamodb.attribute(BACKFILLS, key, "objects") or 0)
+            if backfill.backfill_id not in changed and queued > listed[backfill.backfill_id]:
+                self._schedule.violate(f"{queued} objects are queued without their messages")
 
     def _is_queued(self, backfill: Backfill) -> bool:
         status = self._dynamodb.attribute(BACKFILLS, (_RUNS, backfill.backfill_id), "status")

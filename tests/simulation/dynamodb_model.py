@@ -64,10 +64,9 @@ class DynamoDb:
         self._tables[table].setdefault(key, []).append((self._schedule.now, item))
 
     def attribute(self, table: str, key: Key, name: str) -> str:
-        """A text of an item as the last write left it."""
+        """A text or a number of an item, as a text, as the last write left it."""
         item = self._current(table, key) or {}
-        text: str = item.get(name, {}).get("S", "")
-        return text
+        return next(iter(item.get(name, {}).values()), "")
 
     def _current(self, table: str, key: Key) -> Item | None:
         written = self._tables[table].get(key)

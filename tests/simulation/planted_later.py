@@ -113,10 +113,11 @@ def _listed_without_etag(hasher: Any, listed: Any, *args: Any) -> Any:  # noqa: 
 
 
 def _position_first(enqueuer: Enqueuer, backfill: Any, part: Any, page: Any, _: object) -> Any:  # noqa: ANN401 - as the product's
-    if not enqueuer.table.advance(backfill.backfill_id, part, page.after):
+    after = replace(page.after, objects=part.objects + len(page.objects))
+    if not enqueuer.table.advance(backfill.backfill_id, part, after):
         return None
     enqueuer.queue.send_objects(backfill.backfill_id, page.objects)
-    return page.after
+    return after
 
 
 def _removed_is_superfluous(_: Slicer, message: Any) -> SliceReport:  # noqa: ANN401 - as the product's

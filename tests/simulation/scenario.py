@@ -307,6 +307,7 @@ class _World:
     def _run_to_rest(self) -> None:
         self.schedule.run()
         self.schedule.log("all is at rest")
+        self.backfills.check_queued(self.other.backfills, self.sqs.listed)
         self.backfills.mark_due(self.other.backfills)
         self.invariants.check_rest(self.sqs, self.dynamodb)
 

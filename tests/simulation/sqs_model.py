@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,6 +59,7 @@ class Sqs:
         repeats: Probability that a deleted message is received once more.
         on_visible: Queue URL → called when a message of it becomes visible.
         queues: Queue URL → message id → message.
+        listed: Backfill → number of objects in the messages that were sent for it.
     """
 
     schedule: Schedule
@@ -66,6 +69,7 @@ class Sqs:
     queues: dict[str, dict[str, Message]] = field(
         default_factory=lambda: {queue: {} for queue in (*SOURCES, DEAD_LETTERS)}
     )
+    listed: Counter[str] = field(default_factory=Counter)
     _number: int = 0
 
     def __post_init__(self) -> None:
@@ -74,6 +78,9 @@ class Sqs:
     def send(self, queue: str, body: str, attributes: dict[str, Any]) -> None:
         """Add a message."""
         self._number += 1
+        if queue == BACKFILL:
+            listed = json.loads(body)
+            self.listed[listed["backfill"]] += len(listed["objects"])
         message = Message(f"m{self._number}", body, attributes, self.schedule.now, 0)
         self.queues[queue][message.message_id] = message
         self.schedule.log("%s has message %s", queue, message.message_id)
