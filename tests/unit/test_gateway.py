@@ -25,13 +25,18 @@ from bucketsum_cli.local.gateway import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 
 
 def sent_by_an_app_that_sends(
-    *messages: dict[str, Any], gone_after: int = sys.maxsize
+    *messages: dict[str, Any],
+    wrap: Callable[[Any], object] = in_pieces,
+    scope: dict[str, Any] | None = None,
+    gone_after: int = sys.maxsize,
 ) -> list[dict[str, Any]]:
-    """The messages that the server receives when an application sends *messages*.
+    """The messages that the server receives when an application in *wrap* sends *messages*.
 
     The client disconnects after *gone_after* messages.
     """
@@ -51,14 +56,9 @@ def sent_by_an_app_that_sends(
         await gone.wait()
         return {"type": "http.disconnect"}
 
-    wrapped: Any = in_pieces(app)
-    asyncio.run(wrapped(None, receive, send))
+    wrapped: Any = wrap(app)
+    asyncio.run(wrapped(scope, receive, send))
     return sent
-
-
-async def client_that_stays() -> None:
-    """The server's messages: none."""
-    await asyncio.Event().wait()
 
 
 def body(content: bytes, *, more: bool = False) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def test_a_failed_connection_leaves_no_task() -> None:
 
         wrapped: Any = in_pieces(app)
         with pytest.raises(BrokenPipeError):
-            await wrapped(None, client_that_stays, send)
+            await wrapped(None, asyncio.Event().wait, send)  # the client stays
         await asyncio.sleep(0)
         return len(asyncio.all_tasks())
 
@@ -132,29 +132,19 @@ def test_what_is_no_body_passes_unchanged() -> None:
 
 
 def listed_by_an_app(
-    body: bytes, query: str, status: int = 200
+    listing: bytes, query: str, status: int = 200
 ) -> tuple[bytes, dict[bytes, bytes]]:
     """Body and headers that a client gets of a listing that the app sends in two pieces."""
-    sent: list[dict[str, Any]] = []
-
-    async def app(_scope: Scope, _receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        headers = [(b"Content-Length", str(len(body)).encode())]
-        messages = [
-            {"type": "http.response.start", "status": status, "headers": headers},
-            {"type": "http.response.body", "body": body[:9], "more_body": True},
-            {"type": "http.response.body", "body": body[9:]},
-        ]
-        for message in messages:
-            await send(message)  # type: ignore[arg-type] # plain dictionaries, as ministack's
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "query_string": query.encode()}
-    wrapped: Any = as_of_s3(app)
-    asyncio.run(wrapped(scope, client_that_stays, send))
-    headers = {name.lower(): value for name, value in sent[0]["headers"]}
-    return b"".join(message["body"] for message in sent[1:]), headers
+    length = [(b"Content-Length", str(len(listing)).encode())]
+    start, *pieces = sent_by_an_app_that_sends(
+        {"type": "http.response.start", "status": status, "headers": length},
+        body(listing[:9], more=True),
+        {"type": "http.response.body", "body": listing[9:]},
+        wrap=as_of_s3,
+        scope={"type": "http", "query_string": query.encode()},
+    )
+    headers = {name.lower(): value for name, value in start["headers"]}
+    return b"".join(piece["body"] for piece in pieces), headers
 
 
 @given(keys=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), max_size=5))
@@ -187,34 +177,24 @@ def test_errors_stay() -> None:
     assert listed_by_an_app(raw, "versions&encoding-type=url", 404)[0] == raw
 
 
-def got_of_an_app(body: bytes, query: bytes, byte_range: str, status: int = 200) -> list[Any]:
+def got_of_an_app(stored: bytes, query: bytes, byte_range: str, status: int = 200) -> list[Any]:
     """Status, Content-Range, Content-Length and body that a client gets of a GET of a range."""
-    sent: list[dict[str, Any]] = []
-
-    async def app(_scope: Scope, _receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        headers = [(b"Content-Length", str(len(body)).encode()), (b"ETag", b'"e"')]
-        messages = [
-            {"type": "http.response.start", "status": status, "headers": headers},
-            {"type": "http.response.body", "body": body, "more_body": False},
-        ]
-        for message in messages:
-            await send(message)  # type: ignore[arg-type] # plain dictionaries, as ministack's
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "query_string": query,
-        "headers": [(b"range", byte_range.encode())],
-    }
-    wrapped: Any = in_pieces(as_of_s3(app))
-    asyncio.run(wrapped(scope, client_that_stays, send))
-    headers = {name.lower(): value.decode() for name, value in sent[0]["headers"]}
-    content = b"".join(bytes(message["body"]) for message in sent[1:])
+    sent_headers = [(b"Content-Length", str(len(stored)).encode()), (b"ETag", b'"e"')]
+    start, *pieces = sent_by_an_app_that_sends(
+        {"type": "http.response.start", "status": status, "headers": sent_headers},
+        body(stored),
+        wrap=lambda app: in_pieces(as_of_s3(app)),
+        scope={
+            "type": "http",
+            "method": "GET",
+            "query_string": query,
+            "headers": [(b"range", byte_range.encode())],
+        },
+    )
+    headers = {name.lower(): value.decode() for name, value in start["headers"]}
+    content = b"".join(bytes(piece["body"]) for piece in pieces)
     assert headers[b"content-length"] == str(len(content))
-    return [sent[0]["status"], headers.get(b"content-range"), content]
+    return [start["status"], headers.get(b"content-range"), content]
 
 
 @pytest.mark.parametrize(
