@@ -136,9 +136,13 @@ def test_a_deleted_row_keeps_all_that_it_has(
     assert record_deletion(older, digests_table, PLENTY).outcome is Outcome.SUPERSEDED
 
 
-def test_a_late_creation_keeps_the_deletion(digests_table: DigestsTable) -> None:
-    """A deletion that comes first leaves a tombstone, which is no row; then the digest joins it."""
-    late = row(fresh_key(), "0A", entry="v1")
+@pytest.mark.parametrize("sequencer", ["0A", "0C"])
+def test_a_late_creation_keeps_the_deletion(digests_table: DigestsTable, sequencer: str) -> None:
+    """A deletion that comes first leaves a tombstone, which is no row; then the digest joins it.
+
+    The version is the identity: whatever the sequencers say, a deleted one never comes back.
+    """
+    late = row(fresh_key(), sequencer, entry="v1")
     assert (
         record_deletion(deletion_of(late.key, "0B", "v1"), digests_table, PLENTY).outcome
         is Outcome.DELETED
@@ -174,16 +178,6 @@ def test_a_deletion_with_the_sequencer_of_the_creation_ends(digests_table: Diges
         is Outcome.SUPERSEDED
     )
     assert digests_table.row_at(place(null)) == null
-
-
-def test_a_deletion_of_a_version_needs_no_order(digests_table: DigestsTable) -> None:
-    """The version is the identity: whatever the sequencers say, a deleted one never comes back."""
-    version = row(fresh_key(), "0C", entry="v1")
-    record_deletion(deletion_of(version.key, "0B", "v1"), digests_table, PLENTY)
-    assert digests_table.record(version) is Outcome.HASHED
-    held = digests_table.row_at(place(version))
-    assert held
-    assert held.deletion
 
 
 @pytest.mark.parametrize(
