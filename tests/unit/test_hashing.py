@@ -33,8 +33,6 @@ from bucketsum.table.rows import ReadSetup, Row, Status, Timing, comparable_sequ
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from bucketsum.table.archive_values import Mode
-
 CHUNKS: Final = (b"one " * 10_000, b"two " * 10_000, b"three" * 10_000)
 CONTENT: Final = b"".join(CHUNKS)
 HASHING: Final = replace(
@@ -252,61 +250,50 @@ def test_what_goes_back_leaves_no_row() -> None:
     assert (source.closed, table.rows) == (1, [])
 
 
-@dataclass(slots=True)
-class FakeLongObjects:
-    """Notes what it is handed.
-
-    Attributes:
-        begun: Events, entity tags and archive modes.
-    """
-
-    begun: list[tuple[ObjectCreated, str, Mode | None]] = field(default_factory=list)
-
-    def begin(
-        self, created: ObjectCreated, etag: str, archive_mode: Mode | None, _seen: object
-    ) -> None:
-        """See `HandOver`."""
-        self.begun.append((created, etag, archive_mode))
-
-
 LONG: Final = replace(SMALL, size_bytes=10**15)
-WITH_LONG_OBJECTS: Final = replace(HASHING, long_objects_queue_url="long-objects")
+
+
+def handing_over(source: FakeSource, table: FakeTable) -> tuple[ObjectHasher, list[object]]:
+    """A hasher with long objects, and those it hands over: event, entity tag, archive mode."""
+    begun: list[object] = []
+    settings = replace(HASHING, long_objects_queue_url="long-objects")
+
+    def begin(*given: object) -> None:
+        begun.append(given[:3])
+
+    return ObjectHasher(source, table, settings, hand_over=begin), begun
 
 
 def test_a_long_object_is_handed_over_unread() -> None:
     """An object that a slow reader might not finish is not begun."""
-    source, long_objects = FakeSource(), FakeLongObjects()
-    hasher = ObjectHasher(source, FakeTable(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
+    source = FakeSource()
+    hasher, begun = handing_over(source, FakeTable())
     assert hasher.hash(LONG, PLENTY).outcome is Outcome.LONG
-    assert long_objects.begun == [(LONG, "an-etag", None)]
+    assert begun == [(LONG, "an-etag", None)]
     assert source.opened == []
 
 
 def test_a_recorded_long_object_is_not_handed_over_again() -> None:
     """A duplicate of its event that comes after its last slice changes nothing."""
-    long_objects = FakeLongObjects()
-    table = FakeTable(row_with("00AB"))
-    hasher = ObjectHasher(FakeSource(), table, WITH_LONG_OBJECTS, hand_over=long_objects.begin)
+    hasher, begun = handing_over(FakeSource(), FakeTable(row_with("00AB")))
     assert hasher.hash(LONG, PLENTY).outcome is Outcome.UNCHANGED
-    assert long_objects.begun == []
+    assert begun == []
 
 
 def test_an_object_whose_time_runs_out_is_handed_over() -> None:
     """It was expected to be read in time, and was not."""
-    long_objects = FakeLongObjects()
     source = FakeSource(break_off=OutOfTime("13 of 14 bytes were read"))
-    hasher = ObjectHasher(source, FakeTable(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
+    hasher, begun = handing_over(source, FakeTable())
     result = hasher.hash(SMALL, PLENTY)
     assert (result.outcome, result.reason) == (Outcome.LONG, "13 of 14 bytes were read")
     assert source.closed == 1
-    assert long_objects.begun == [(SMALL, "an-etag", None)]
+    assert begun == [(SMALL, "an-etag", None)]
 
 
 def test_without_an_entity_tag_nothing_is_handed_over() -> None:
     """Slices of it could be of different objects."""
-    long_objects = FakeLongObjects()
     source = FakeSource(break_off=OutOfTime("some bytes were read"))
-    hasher = ObjectHasher(source, FakeTable(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
+    hasher, begun = handing_over(source, FakeTable())
     with pytest.raises(OutOfTime):
         hasher.hash(replace(LONG, etag=None), PLENTY)
-    assert long_objects.begun == []
+    assert begun == []

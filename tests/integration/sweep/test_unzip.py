@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
@@ -126,20 +127,14 @@ def test_null_reads_every_member_and_hashes_none(aws: Aws, invoke: Invoke) -> No
         assert re.search(cause, answer["cause"])
 
 
-class Usage(NamedTuple):
-    """The result of `shutil.disk_usage`."""
-
-    total: int
-    used: int
-    free: int
-
-
 def test_a_disk_that_is_too_small_is_a_result_with_the_number_to_raise(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The prober's own disk is what counts when it is reached; nothing crashes."""
     known = invoke("planner", MADE)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(512, 0, ARCHIVE_BYTES_MIN))
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda _: SimpleNamespace(used=0, free=ARCHIVE_BYTES_MIN)
+    )
     answer = invoke("prober", probe(known, "tmp"))
     assert (answer["status"], answer["error"], answer["digest_ok"]) == (
         "failed", "NotUnzipped", True,
