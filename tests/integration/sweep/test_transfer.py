@@ -51,13 +51,17 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture
-def s3(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> S3Client:
-    """A client of the hasher for that server; the process knows the server too, and a /tmp."""
+def s3(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[S3Client]:
+    """A client of the hasher for that server; the process knows the server too, and a /tmp.
+
+    After each test /tmp is empty.
+    """
     monkeypatch.setenv("AWS_ENDPOINT_URL", server)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     client = boto3.client("s3", config=CLIENT_CONFIG)
     client.create_bucket(Bucket=BUCKET)
-    return client
+    yield client
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture
@@ -83,7 +87,7 @@ def event_of(known: KnownObject, **variant: str) -> Any:  # noqa: ANN401 - a pro
 @pytest.mark.parametrize("destination", Destination)
 @pytest.mark.parametrize("client", LIBRARIES)
 def test_every_client_brings_every_file(
-    s3: S3Client, known: KnownObject, client: str, destination: str, tmp_path: Path
+    s3: S3Client, known: KnownObject, client: str, destination: str
 ) -> None:
     """To each destination; the times of each file follow each other."""
     answer = probed(s3, known, client=client, destination=destination, pattern="limited:2")
@@ -96,7 +100,6 @@ def test_every_client_brings_every_file(
     for each in times:
         assert 0 <= each.intended <= each.started < (each.first_byte or 0) <= each.ended
         assert each.ended <= answer["seconds"] + 0.01
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("pattern", ["serial", "parallel", "saturated", "limited", "staccato:50"])
@@ -109,9 +112,7 @@ def test_every_pattern_brings_every_file(s3: S3Client, known: KnownObject, patte
 
 
 @pytest.mark.parametrize("destination", Destination)
-def test_a_wrong_byte_fails_the_sample(
-    s3: S3Client, known: KnownObject, destination: str, tmp_path: Path
-) -> None:
+def test_a_wrong_byte_fails_the_sample(s3: S3Client, known: KnownObject, destination: str) -> None:
     """However fast it was; the cause names the file. Nothing stays in /tmp."""
     key = file_key(KEY, "0003.bin")
     body = s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
@@ -120,13 +121,10 @@ def test_a_wrong_byte_fails_the_sample(
     s3.put_object(Bucket=BUCKET, Key=key, Body=body)
     assert (answer["status"], answer["error"]) == ("failed", "WrongDigest")
     assert answer["cause"] == "1 of 4 files have other bytes: 0003.bin"
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("pattern", ["serial", "parallel", "limited:2"])
-def test_a_missing_file_ends_the_transfer(
-    s3: S3Client, known: KnownObject, pattern: str, tmp_path: Path
-) -> None:
+def test_a_missing_file_ends_the_transfer(s3: S3Client, known: KnownObject, pattern: str) -> None:
     """With the error of the client, and nothing in /tmp."""
     key = file_key(KEY, "0002.bin")
     body = s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
@@ -136,7 +134,6 @@ def test_a_missing_file_ends_the_transfer(
             probed(s3, known, pattern=pattern)
     finally:
         s3.put_object(Bucket=BUCKET, Key=key, Body=body)
-    assert not list(tmp_path.iterdir())
 
 
 def test_another_list_is_a_failed_sample(s3: S3Client, known: KnownObject) -> None:
@@ -207,7 +204,6 @@ def test_a_program_writes_every_file(
     known: KnownObject,
     programs: Path,
     client: str,
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its CPU time counts, its first byte is unknown, and rclone gets no AWS_CA_BUNDLE."""
@@ -217,23 +213,19 @@ def test_a_program_writes_every_file(
     assert (answer["status"], answer["size_bytes"]) == ("ok", SET_BYTES)
     assert {time.first_byte for time in file_times.read(answer["file_times"])} == {None}
     assert answer["cpu_seconds"] > 0
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("warm", ["cold", "warm"])
-def test_a_transfer_manager_writes_every_file(
-    s3: S3Client, known: KnownObject, warm: str, tmp_path: Path
-) -> None:
+def test_a_transfer_manager_writes_every_file(s3: S3Client, known: KnownObject, warm: str) -> None:
     """In one process, which may have copied five bytes before the clock starts."""
     answer = probed(s3, known, client="java-transfer-manager", pattern="parallel", warm=warm)
     assert (answer["status"], answer["digest_ok"], answer["files"]) == ("ok", True, 4)
     assert answer["cpu_seconds"] > 0
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_program_that_fails_ends_the_transfer(
-    s3: S3Client, known: KnownObject, programs: Path, tmp_path: Path
+    s3: S3Client, known: KnownObject, programs: Path
 ) -> None:
     """With its own words."""
     (programs / "0002.bin").unlink()
@@ -241,7 +233,6 @@ def test_a_program_that_fails_ends_the_transfer(
     (programs / "cp").chmod(0o755)
     with pytest.raises(BucketsumError, match=r"s5cmd ended with 3 for .*: no such thing"):
         probed(s3, known, client="s5cmd")
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_list_of_ones_own_is_read(s3: S3Client, known: KnownObject) -> None:
@@ -299,4 +290,3 @@ def test_a_transfer_that_is_stopped_leaves_nothing(
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait() == -signal.SIGINT
-    assert not list(tmp_path.iterdir())
