@@ -119,18 +119,14 @@ def test_parts_cover_the_object_once(hostile: HostileS3, client: S3Client) -> No
     assert reading.streams == 3
 
 
-def test_no_more_connections_than_streams(hostile: HostileS3, client: S3Client) -> None:
-    """A part takes the connection that another has left."""
-    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 1000))
+@pytest.mark.parametrize(("plan", "parts"), [(ReadPlan(2, 1000), 11), (ReadPlan(16, 8000), 2)])
+def test_no_more_connections_than_streams_and_parts(
+    hostile: HostileS3, client: S3Client, plan: ReadPlan, parts: int
+) -> None:
+    """A part takes the connection that another has left; two parts are read by two connections."""
+    reading = opened(client, hostile.put(PATH, BODY), plan)
     assert b"".join(reading.chunks) == BODY
-    assert (len(hostile.requests), hostile.connections, reading.streams) == (11, 2, 2)
-
-
-def test_no_more_connections_than_parts(hostile: HostileS3, client: S3Client) -> None:
-    """An object of two parts is read by two connections, however many there may be."""
-    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(16, 8000))
-    assert b"".join(reading.chunks) == BODY
-    assert (len(hostile.requests), hostile.connections, reading.streams) == (2, 2, 2)
+    assert (len(hostile.requests), hostile.connections, reading.streams) == (parts, 2, 2)
 
 
 def test_an_object_of_one_part_is_read_in_one_request(hostile: HostileS3, client: S3Client) -> None:

@@ -71,14 +71,6 @@ def test_exactly_what_arrived_is_asked_for(
         assert request.headers["if-match"] == f'"{stored.etag}"'
 
 
-def test_libcurl_reads_where_it_should(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
-    """The fast reader is used: nothing falls back to botocore without a reason."""
-    reader.content_of(client, hostile.put(PATH, BODY, "v1"))
-    assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
-
-
 def test_an_older_version_is_read_for_its_own_event(
     hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
