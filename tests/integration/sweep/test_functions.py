@@ -136,8 +136,7 @@ def test_what_is_refused_is_recorded_with_the_field(aws: Aws, invoke: Invoke) ->
     run = aws.measurements.run(RUN_ID)
     assert run is not None
     assert (run.run_id, run.status) == (RUN_ID, RunStatus.FAILED)
-    assert run.cause is not None
-    assert run.cause.startswith("runs is 0")
+    assert (run.cause or "").startswith("runs is 0")
     assert aws.measurements.cells(RUN_ID) == []
 
 
@@ -346,8 +345,7 @@ def test_a_run_that_was_broken_off_is_closed(
     assert invoke("analyst", broken_off(status))["status"] == expected
     run = aws.run(RUN_ID)
     assert (run.status, run.samples_ok) == (expected, 1)
-    assert run.cause is not None
-    assert f"the execution is {status}: enough" in run.cause
+    assert f"the execution is {status}: enough" in (run.cause or "")
     assert invoke("analyst", broken_off(status)) == {}
 
 
@@ -431,8 +429,5 @@ def test_a_run_that_was_broken_off_is_cleaned_up_after(
 
 def aws_execution(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     """Give every execution this *status*."""
-    monkeypatch.setattr(
-        "bucketsum_lab.results.run_status.execution_of",
-        lambda *_: {"status": status},
-        raising=True,
-    )
+    execution_of = "bucketsum_lab.results.run_status.execution_of"
+    monkeypatch.setattr(execution_of, lambda *_: {"status": status})
