@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -10,25 +11,31 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
+import boto3
 import pytest
 from moto import mock_aws
+from tests.cli import serving_stack
 from tests.cli.deployed import deploy, prompt_table
 from tests.cli.permissions import documented_actions, recorded_actions
 
 from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.attachments import access, notifications
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
-from bucketsum_cli.machine import emulator_state
-from bucketsum_cli.machine.emulator_state import LocalProject
+from bucketsum_cli.machine import emulator_state, process
+from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import Protocol
+
+    from mypy_boto3_s3 import S3Client
 
     SleepReplacer = Callable[[Callable[[float], object]], None]
 
@@ -113,6 +120,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalProject:
 
 
 @pytest.fixture
+def running_emulator(project: LocalProject, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The stack of an emulator that seems to run in the project, with unlimited workers."""
+    aws = LocalAws(1, "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem")
+    emulator_state.save(project, aws)
+    (project.home / "worker.json").write_text('{"cgroup_roots": null, "lambda_network": true}')
+    monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
+    stack = SimpleNamespace(bucket="b", table="t", function="f")
+    status = importlib.import_module("bucketsum_cli.commands.local.status")
+    monkeypatch.setattr(status, "find_local_stack", lambda _project: stack)
+    return stack
+
+
+@pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command, in this process; it needs no permission that the documents do not list."""
     actions = recorded_actions(monkeypatch)
@@ -156,6 +176,20 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     with mock_aws():
         deploy()
         yield Target().find()
+
+
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
+    """An account with a stack that serves buckets, and one of somebody else; nothing waits."""
+    monkeypatch.setattr(access, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(notifications, "_PAUSE_SECONDS", 0)
+    monkeypatch.setenv("BUCKETSUM_STACK", serving_stack.NAME)
+    serving_stack.complete_moto(monkeypatch)
+    with mock_aws():
+        serving_stack.create_stack()
+        client = boto3.client("s3")
+        client.create_bucket(Bucket=serving_stack.PHOTOS)
+        yield client
 
 
 @pytest.fixture

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 from moto.s3.exceptions import S3ClientError
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
-from tests.cli.serving_stack import INBOX, NAME, PHOTOS, complete_moto, create_stack, parameters
+from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.attachments import access
@@ -26,8 +25,6 @@ from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from moto.core.responses import ActionResult
     from mypy_boto3_s3 import S3Client
     from tests.cli.conftest import Run
@@ -67,21 +64,10 @@ FOREIGN: Final[dict[str, Any]] = {
 """Notifications of others: a topic, a queue and a function."""
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:Tried to parse AWS..CloudWatch..Alarm")
-
-
-@pytest.fixture(autouse=True)
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
-    """An account with a stack, and a bucket that it did not create; nothing waits."""
-    monkeypatch.setattr(access, "_POLL_SECONDS", 0)
-    monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
-    monkeypatch.setenv("BUCKETSUM_STACK", NAME)
-    complete_moto(monkeypatch)
-    with mock_aws():
-        create_stack()
-        client = boto3.client("s3")
-        client.create_bucket(Bucket=PHOTOS)
-        yield client
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Tried to parse AWS..CloudWatch..Alarm"),
+    pytest.mark.usefixtures("s3"),
+]
 
 
 @pytest.fixture

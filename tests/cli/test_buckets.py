@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from moto import mock_aws
 from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
-from tests.cli.serving_stack import INBOX, NAME, PHOTOS, complete_moto, create_stack
+from tests.cli.serving_stack import INBOX, NAME, PHOTOS
 from tests.support.sam_template import load_template
 
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.arguments.options import Target
-from bucketsum_cli.attachments import access
-from bucketsum_cli.attachments import notifications as bucket_notifications
 from bucketsum_cli.attachments.queue_notification import EVENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+    from mypy_boto3_s3 import S3Client
     from tests.cli.conftest import Run
 
     from bucketsum_cli.aws.stack import Stack
@@ -33,30 +30,17 @@ pytestmark = pytest.mark.filterwarnings("ignore:Tried to parse AWS..CloudWatch..
 
 
 @pytest.fixture
-def serving(monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Stack]:
+def serving(s3: S3Client, run: Run) -> Stack:
     """A stack whose own bucket and one attached bucket are complete."""
-    monkeypatch.setattr(access, "_POLL_SECONDS", 0)
-    monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
-    monkeypatch.setenv("BUCKETSUM_STACK", NAME)
-    complete_moto(monkeypatch)
-    with mock_aws():
-        create_stack()
-        s3 = boto3.client("s3")
-        s3.create_bucket(Bucket=PHOTOS)
-        stack = Target(NAME).find()
-        notify(stack, INBOX)
-        admit(stack, "arn:aws:s3:::*")
-        permit(stack)
-        assert run("attach", PHOTOS, "--prefix", "2026/", "--deploy").status == 0
-        yield Target(NAME).find()
-
-
-def notify(stack: Stack, bucket: str) -> None:
-    """Notify the queue of all events: moto ignores this property of a bucket."""
+    stack = Target(NAME).find()
     entry: Any = {"QueueArn": stack.outputs["ArrivalsQueueArn"], "Events": EVENTS}
-    stack.client("s3").put_bucket_notification_configuration(
-        Bucket=bucket, NotificationConfiguration={"QueueConfigurations": [entry]}
+    s3.put_bucket_notification_configuration(  # moto ignores this property of a bucket
+        Bucket=INBOX, NotificationConfiguration={"QueueConfigurations": [entry]}
     )
+    admit(stack, "arn:aws:s3:::*")
+    permit(stack)
+    assert run("attach", PHOTOS, "--prefix", "2026/", "--deploy").status == 0
+    return Target(NAME).find()
 
 
 def admit(stack: Stack, *arns: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import Mock
 
 import boto3
 import pytest
@@ -18,8 +20,6 @@ from bucketsum_cli.terminal.errors import CannotDoError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
     from tests.cli.conftest import Run
 
 NAME: Final = "sums"
@@ -42,7 +42,7 @@ def table(key: str) -> dict[str, Any]:
     }
 
 
-def deploy(existing: str | None = None, *, protected: bool = False) -> None:
+def deploy(existing: str | None = None) -> None:
     """Create a stack with the parts of template.yaml that outlive a deletion."""
     inbox = {
         "Type": "AWS::S3::Bucket",
@@ -67,7 +67,6 @@ def deploy(existing: str | None = None, *, protected: bool = False) -> None:
     boto3.client("cloudformation").create_stack(
         StackName=NAME,
         TemplateBody=json.dumps({"Resources": resources, "Outputs": outputs}),
-        EnableTerminationProtection=protected,
     )
     if not existing:  # moto ignores these properties
         boto3.client("s3").put_bucket_versioning(
@@ -130,21 +129,6 @@ def buckets() -> set[str]:
 def tables() -> list[str]:
     """The names of all tables of the account."""
     return boto3.client("dynamodb").list_tables()["TableNames"]
-
-
-class InterruptedDeletion:
-    """Deletes the first page of keys; a person presses Ctrl-C during the second."""
-
-    def __init__(self) -> None:
-        self._pages = 0
-
-    def __call__(self, s3: S3Client, bucket: str, keys: list[ObjectIdentifierTypeDef]) -> int:
-        """Delete, or be interrupted."""
-        self._pages += 1
-        if self._pages > 1:
-            raise KeyboardInterrupt
-        s3.delete_objects(Bucket=bucket, Delete={"Objects": keys})
-        return len(keys)
 
 
 def test_all_versions_and_markers_go(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,9 +198,10 @@ def test_an_interrupted_deletion_continues(run: Run, monkeypatch: pytest.MonkeyP
     """Stopped while it empties, or when the stack is gone already, the next call does the rest."""
     deploy()
     fill(INBOX, 5)
+    pages = Mock(side_effect=chain([None], repeat(KeyboardInterrupt)))  # from the second on
     with monkeypatch.context() as patch:
         patch.setattr(bucket_contents, "_PAGE", 4)
-        patch.setattr(bucket_contents, "_delete", InterruptedDeletion())
+        change_calls(patch, answered({"DeleteObjects": pages}))
         assert run("delete", "--stack", NAME, "--yes").status == 130
     assert INBOX in buckets()
     boto3.client("cloudformation").delete_stack(StackName=NAME)
@@ -241,28 +226,23 @@ def test_another_stack_is_refused(run: Run) -> None:
     assert len(buckets()) == 1
 
 
-def test_termination_protection_comes_before_emptying(run: Run) -> None:
-    """CloudFormation would refuse to delete the stack; its objects must still be there then."""
-    deploy(protected=True)
-    fill(INBOX)
-    run("delete", "--stack", NAME, "--yes").assert_refused(
-        "has termination protection: nothing is deleted"
-    )
-    assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
-
-
-def test_a_stack_that_is_being_deployed_is_refused(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("EnableTerminationProtection", True, "has termination protection"),
+        ("StackStatus", "UPDATE_IN_PROGRESS", "is being deployed (UPDATE_IN_PROGRESS)"),
+    ],
+)
+def test_a_stack_that_cannot_be_deleted_is_not_emptied(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str, value: object, reason: str
 ) -> None:
-    """CloudFormation deletes no stack during an update; its objects must still be there then."""
+    """CloudFormation refuses a protected stack, and one during an update; its objects stay."""
     deploy()
     fill(INBOX)
-    description = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"][0]
-    description["StackStatus"] = "UPDATE_IN_PROGRESS"
-    change_calls(monkeypatch, answered({"DescribeStacks": {"Stacks": [description]}}))
-    run("delete", "--stack", NAME, "--yes").assert_refused(
-        "is being deployed (UPDATE_IN_PROGRESS): nothing is deleted"
-    )
+    description: Any = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"][0]
+    answer = {"Stacks": [description | {name: value}]}
+    change_calls(monkeypatch, answered({"DescribeStacks": answer}))
+    run("delete", "--stack", NAME, "--yes").assert_refused(f"{reason}: nothing is deleted")
     assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from dataclasses import dataclass
@@ -37,8 +36,6 @@ from bucketsum_cli.backfill.views import estimate_document, progress_document
 from bucketsum_cli.commands.backfill.start import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.commands.root import cli
-from bucketsum_cli.machine import emulator_state
-from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.documents import iso_text, json_text
 
@@ -49,6 +46,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 SCHEMA: Final = schema_of(contexts(cli))
@@ -103,28 +101,19 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.fixture
 def local_documents(
     run: Run,
-    tmp_path: Path,
+    project: LocalProject,
+    running_emulator: Any,  # noqa: ANN401 - in place of a stack
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> list[Any]:
     """The documents of `bucketsum local`; nothing is started."""
-    project = LocalProject.at(tmp_path)
-    emulator_state.save(
-        project, LocalAws(1, "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem")
-    )
-    (project.home / "worker.json").write_text('{"cgroup_roots": null, "lambda_network": true}')
-    monkeypatch.setattr(emulator_state, "local_project", lambda: project)
-    monkeypatch.setattr("bucketsum_cli.machine.process.lives", lambda _pid, _home: True)
-    stack: Any = SimpleNamespace(bucket="b", table="t", function="f")
-    status = importlib.import_module("bucketsum_cli.commands.local.status")
-    monkeypatch.setattr(status, "find_local_stack", lambda _project: stack)
     documents = [checked("local status", run("local", "status", "--json").document)]
     monkeypatch.setattr("bucketsum_cli.machine.process.lives", lambda _pid, _home: False)
     documents.append(checked("local down", run("local", "down", "--json").document))
     monkeypatch.setattr(demonstration, "gather", lambda folder: folder.mkdir(parents=True))
     monkeypatch.setattr(demonstration, "files_under", lambda _folders: SimpleNamespace(files=[]))
     monkeypatch.setattr(demonstration, "put_and_wait", lambda _stack, _files, _seconds: ([], []))
-    demonstration.run_demo(project, stack, as_json=True)
+    demonstration.run_demo(project, running_emulator, as_json=True)
     return [*documents, checked("local demo", json.loads(capsys.readouterr().out))]
 
 

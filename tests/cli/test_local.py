@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import shutil
@@ -25,7 +24,7 @@ from tests.support.servers import reserved_port
 
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.session import local_session
-from bucketsum_cli.commands.local import demonstration, local
+from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.local import launcher
 from bucketsum_cli.local.deploy import locked
 from bucketsum_cli.local.interpreter import Interpreter, make_runtime
@@ -131,56 +130,34 @@ def test_missing_parts_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     ended.assert_refused("needs ministack, samcli, trustme", "bucketsum[local]")
 
 
-def test_one_of_another_version_must_be_stopped_first(
-    project: LocalProject, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"pid": 1, "colour": "blue"}', "another version"),
+        *[(text, "not running") for text in ("", "{}", "half a docum")],
+    ],
+)
+def test_a_state_that_is_not_understood_is_of_another_version_or_broken(
+    project: LocalProject, monkeypatch: pytest.MonkeyPatch, text: str, reason: str
 ) -> None:
-    """A state that this version does not understand is said to be that."""
+    """The former is said; a file that was cut off keeps nobody from starting anew."""
     monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
-    project.home.mkdir()
-    (project.home / "local.json").write_text(json.dumps({"pid": os.getpid(), "colour": "blue"}))
-
-    with pytest.raises(CannotDoError, match="another version"):
-        emulator_state.running(project)
-
-
-@pytest.mark.parametrize("text", ["", "{}", "half a docum"])
-def test_a_broken_state_is_nothing_running(project: LocalProject, text: str) -> None:
-    """A file that was cut off while it was written keeps nobody from starting anew."""
     project.home.mkdir()
     (project.home / "local.json").write_text(text)
 
-    with pytest.raises(CannotDoError, match="not running"):
+    with pytest.raises(CannotDoError, match=reason):
         emulator_state.running(project)
 
 
-def test_the_status_says_that_workers_are_not_limited(
-    project: LocalProject, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("running_emulator")
+def test_the_status_says_that_workers_are_not_limited(run: Run) -> None:
     """Numbers of unlimited workers carry a label."""
-    aws = emulator_state.LocalAws(
-        os.getpid(), "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem"
-    )
-    emulator_state.save(project, aws)
-    (project.home / "worker.json").write_text('{"cgroup_roots": null, "lambda_network": true}')
-    monkeypatch.setattr(emulator_state, "local_project", lambda: project)
-    status = importlib.import_module("bucketsum_cli.commands.local.status")
-    monkeypatch.setattr(status, "find_local_stack", lambda _project: _stack())
-    monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
+    ended = run("local", "status")
 
-    local.main(["status"], standalone_mode=False)
-
-    printed = capsys.readouterr()
-    assert "lambda_shape  no" in printed.out
-    assert "network       lambda" in printed.out
-    assert "\\n" not in printed.err
-    assert "memory size does not change speed" in printed.err
-
-
-def _stack() -> object:
-    class _Stack:
-        bucket, table, function = "b", "t", "f"
-
-    return _Stack()
+    assert "lambda_shape  no" in ended.out
+    assert "network       lambda" in ended.out
+    assert "\\n" not in ended.err
+    assert "memory size does not change speed" in ended.err
 
 
 def test_the_digest_is_that_of_sha1sum(tmp_path: Path) -> None:
@@ -191,23 +168,16 @@ def test_the_digest_is_that_of_sha1sum(tmp_path: Path) -> None:
     assert demonstration.sha1sum(file) == "a9993e364706816aba3e25717850c26c9cd0d89d"
 
 
-def test_without_such_a_program_there_is_nothing_to_compare_with(
+def test_without_a_program_that_works_there_is_nothing_to_compare_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No oracle is an error, not a pass."""
+    """No oracle is an error, not a pass; the output of one that fails is not used as a digest."""
     monkeypatch.setenv("PATH", str(tmp_path))
-
     with pytest.raises(CannotDoError, match="sha1sum"):
         demonstration.sha1sum(Path(__file__))
-
-
-def test_a_program_that_fails_is_no_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The output of a failed program is not used as a digest."""
     program = tmp_path / "sha1sum"
     program.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-
     with pytest.raises(CannotDoError, match="broken"):
         demonstration.sha1sum(Path(__file__))
 

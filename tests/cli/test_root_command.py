@@ -21,10 +21,8 @@ from tests.cli.deployed import put_and_record
 from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.connection import connection_to
 from bucketsum_cli.commands import root
-from bucketsum_cli.commands.backfill import backfill
 from bucketsum_cli.commands.lab import is_installed
 from bucketsum_cli.commands.lazy_group import LazyGroup
-from bucketsum_cli.commands.local import local
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
@@ -194,7 +192,11 @@ def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatc
         root.run()
 
 
-@pytest.mark.parametrize("group", [root.cli, backfill, local], ids=operator.attrgetter("name"))
+COMMANDS: Final = [root.cli.get_command(click.Context(root.cli), name) for name in root.cli.places]
+GROUPS: Final = [root.cli, *(each for each in COMMANDS if isinstance(each, click.Group))]
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=operator.attrgetter("name"))
 def test_a_group_has_the_names_that_click_suggests(group: click.Group) -> None:
     """From 8.4 on, click answers `stauts` with "Did you mean 'status'?", from `commands`."""
     assert list(group.commands) == group.list_commands(click.Context(group))
@@ -348,6 +350,7 @@ def test_silence_ends() -> None:
         ("status", "--watch", "nan"),
         ("put", ".", "--timeout", "inf"),
         ("backfill", "list", "--limit", "9" * 20),
+        *[("tune", "list", "--limit", "9" * 20)] * is_installed(),
     ],
 )
 def test_a_number_that_is_none_is_refused(run: Run, arguments: tuple[str, ...]) -> None:

@@ -33,11 +33,13 @@ def fetched(schedule: str, own: dict[str, int | float | str]) -> tuple[CellRow, 
     return cell, [replace(sample, own=own) for sample in good_samples(cell)]
 
 
+DISK, DISK_SAMPLES = fetched("queue:1", {**SIDES, **ON_DISK})
+STREAM, STREAM_SAMPLES = fetched("stream", {"items": 12, "work_ms": 800, "work_idle_ms": 1200})
+
+
 def test_the_table_has_the_times_of_both_stages() -> None:
     """Nothing is shown for a schedule that has only one."""
-    disk, disk_samples = fetched("queue:1", {**SIDES, **ON_DISK})
-    stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800, "work_idle_ms": 1200})
-    run_results = results([disk, stream], [*disk_samples, *stream_samples], RUN)
+    run_results = results([DISK, STREAM], [*DISK_SAMPLES, *STREAM_SAMPLES], RUN)
     columns = columns_of(run_results, in_report=True)
     queued, streamed = (
         {column.title: column.text(cell) for column in columns} for cell in run_results.cells
@@ -52,10 +54,8 @@ def test_the_table_has_the_times_of_both_stages() -> None:
 
 def test_the_report_shows_both_stages_in_words_too() -> None:
     """The plot's description has the numbers of each cell by what varies."""
-    disk, disk_samples = fetched("queue:1", {**SIDES, **ON_DISK})
-    stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800, "work_idle_ms": 1200})
-    page = page_of(results([disk, stream], [*disk_samples, *stream_samples], RUN))
+    page = page_of(results([DISK, STREAM], [*DISK_SAMPLES, *STREAM_SAMPLES], RUN))
     assert "Time of fetching and working" in page
     assert "fetching 1.50 s, working 0.80 s. 512 MB, stream: " in page
-    empty = page_of(results([disk, stream], [], RUN))
+    empty = page_of(results([DISK, STREAM], [], RUN))
     assert "No cell has a measurement." in empty

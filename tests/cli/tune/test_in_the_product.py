@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import click
 import pytest
 
-from bucketsum_cli.commands.tune import tune
 from bucketsum_cli.commands.tune.registration import running_sweeps
 from bucketsum_cli.tune import progress
 from bucketsum_cli.tune.report.export import run_as_json
@@ -21,11 +19,6 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_lab.results.measurements_table import MeasurementsTable
-
-
-def test_the_group_has_the_names_that_click_suggests() -> None:
-    """A misspelt sub-command of `tune` is answered with the nearest."""
-    assert list(tune.commands) == tune.list_commands(click.Context(tune))
 
 
 def test_status_lists_the_sweeps_that_run(stack: Stack, measurements: MeasurementsTable) -> None:
@@ -76,8 +69,3 @@ def test_names_of_runs_are_completed(run: Run, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("COMP_WORDS", "bucketsum tune show la")
     monkeypatch.setenv("COMP_CWORD", "3")
     assert run().out.split() == ["plain,last"]
-
-
-def test_a_number_of_runs_that_is_none_is_refused(run: Run) -> None:
-    """Python's iterators fail later, in the middle."""
-    run("tune", "list", "--limit", "9" * 20).assert_refused("Invalid value for")

@@ -27,6 +27,7 @@ from bucketsum_lab.workloads.records.workload import RecordsStatistics
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow as Cell
 
+RUN = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
 SETTING: dict[str, Any] = {"memory_mb": 1769, "chunk_bytes": 1_048_576, "streams": "auto"}
 STATS = CellStatistics(
     n=3, min_seconds=1, p50_seconds=2, p90_seconds=3, max_seconds=3, mean_seconds=2,
@@ -113,8 +114,7 @@ def test_plots_have_a_line_per_layout_and_say_which_crossover_is_which() -> None
         cell("range", 10, 0.1), cell("range", 1_000, 10.0), cell("whole", 10, 1.0),
         cell("whole", 1_000, 1.0), replace(cell("tmp-block", 10), stats=None, own=None),
     )  # fmt: skip
-    run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
-    results, panel = assembled(run, cells, []), Panel("100 MB", cells)
+    results, panel = assembled(RUN, cells, []), Panel("100 MB", cells)
     for draw in (seconds_against_reads, usd_against_reads):
         plot = draw(panel, results)
         labels = [text.get_text() for text in plot.figure.legends[0].get_texts()]
@@ -132,8 +132,7 @@ def test_a_machine_without_a_price_has_the_plot_of_seconds() -> None:
         replace(each, stats=replace(STATS, usd_per_gb=None, usd_per_tb=None))
         for each in (cell("range", 10, 0.1), cell("range", 1_000, 10.0), cell("whole", 10, 1.0))
     )
-    run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
-    results, panel = assembled(run, cells, []), Panel("100 MB", cells)
+    results, panel = assembled(RUN, cells, []), Panel("100 MB", cells)
     assert len(seconds_against_reads(panel, results).hints) == 3
     assert usd_against_reads(panel, results).hints == {}
 
@@ -141,7 +140,7 @@ def test_a_machine_without_a_price_has_the_plot_of_seconds() -> None:
 def test_a_plot_without_a_measurement_is_empty() -> None:
     """As of a sweep whose cells all failed."""
     cells = (replace(cell("whole", 10), stats=None, own=None),)
-    run = Run("run", RunStatus.FAILED, "", input={"workload": "records"})
+    run = replace(RUN, status=RunStatus.FAILED)
     plot = seconds_against_reads(Panel("x", cells), assembled(run, cells, []))
     assert plot.description == "No layout crosses another."
 
@@ -154,18 +153,17 @@ def test_the_plot_of_objects_has_wall_and_cpu_time() -> None:
         replace(cell("partitioned", 100, objects=100), stats=None, own=None),
         cell("whole", 100, 1.0),
     )
-    run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
-    plot = seconds_against_objects(Panel("100 MB", cells), assembled(run, cells, []))
+    plot = seconds_against_objects(Panel("100 MB", cells), assembled(RUN, cells, []))
     assert plot is not None
     wall, cpu = plot.figure.axes[0].get_lines()[:2]
     assert np.array_equal(wall.get_xydata(), [(10, 2.0), (1_000, 8.0)])
     assert np.array_equal(cpu.get_xydata(), [(10, 1.25), (1_000, 3.0)])
     label = "partitioned, 100 reads, 10 connections"
     assert f"{label}: 10 objects, 2.000 seconds, 1.250 seconds of CPU time." in plot.description
-    failed = seconds_against_objects(Panel("x", cells[2:]), assembled(run, cells, []))
+    failed = seconds_against_objects(Panel("x", cells[2:]), assembled(RUN, cells, []))
     assert failed is not None
     assert failed.description == "No cell was measured."
-    assert seconds_against_objects(Panel("x", cells[3:]), assembled(run, cells, [])) is None
+    assert seconds_against_objects(Panel("x", cells[3:]), assembled(RUN, cells, [])) is None
 
 
 def test_texts_say_scaled_and_amortised() -> None:
@@ -189,7 +187,6 @@ def test_texts_and_legends_have_the_name_of_the_server() -> None:
     documents = cell("mongodb", 100, database_server=server)
     texts = {column.name: column.text for column in VIEWS["records"].columns}  # type: ignore[index] # a StrEnum's value
     assert texts["records_read"](documents) == f"100, {server}"
-    run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
-    plot = seconds_against_reads(Panel("x", (documents,)), assembled(run, (documents,), []))
+    plot = seconds_against_reads(Panel("x", (documents,)), assembled(RUN, (documents,), []))
     [label] = [text.get_text() for text in plot.figure.legends[0].get_texts()]
     assert label == f"mongodb, {server}"

@@ -71,38 +71,28 @@ def test_a_damaged_document_of_a_run_is_named(
 
 
 @pytest.mark.parametrize(
-    ("cell", "reason"),
+    ("kind", "part", "reason"),
     [
-        ({}, "memory_mb' is missing"),
-        ({**CELL, "key": None}, "key is missing"),
-        ({**CELL, "n": 2}, "min_seconds is missing"),
-        ({**CELL, "concurrency": True}, "concurrency is True"),
-        ({**CELL, "memory_mb": "much"}, "memory_mb is .much."),
-        ({**CELL, "chunk_bytes": 0.5}, "chunk_bytes is 0.5"),
-        ({**CELL, "streams": 0}, "streams is 0"),
-        ({**CELL, "workers": "many"}, "workers is .many."),
+        ("cells", {}, "memory_mb' is missing"),
+        ("cells", {**CELL, "key": None}, "key is missing"),
+        ("cells", {**CELL, "n": 2}, "min_seconds is missing"),
+        ("cells", {**CELL, "concurrency": True}, "concurrency is True"),
+        ("cells", {**CELL, "memory_mb": "much"}, "memory_mb is .much."),
+        ("cells", {**CELL, "chunk_bytes": 0.5}, "chunk_bytes is 0.5"),
+        ("cells", {**CELL, "streams": 0}, "streams is 0"),
+        ("cells", {**CELL, "workers": "many"}, "workers is .many."),
+        ("samples", {}, "cell_id is missing"),
+        ("samples", {**SAMPLE, "seconds": 1.5}, "size_bytes is missing"),
+        ("samples", {**SAMPLE, "cold": 1, "billed_ms": 1}, "cold is 1"),
     ],
 )
-def test_a_damaged_cell_is_named(tmp_path: Path, cell: dict[str, Any], reason: str) -> None:
-    """Statistics of which a part is missing are not "no statistics"."""
-    (tmp_path / "damaged.json").write_text(json.dumps({**WHOLE, "cells": {"c": cell}}))
+def test_a_damaged_cell_or_sample_is_named(
+    tmp_path: Path, kind: str, part: dict[str, Any], reason: str
+) -> None:
+    """Statistics or a reading of which a part is missing are not "no statistics"."""
+    (tmp_path / "damaged.json").write_text(json.dumps({**WHOLE, kind: {"a": part}}))
     with pytest.raises(CannotDoError, match=rf"damaged\.json .*{reason}"):
-        RunFiles(tmp_path).cells("damaged")
-
-
-@pytest.mark.parametrize(
-    ("sample", "reason"),
-    [
-        ({}, "cell_id is missing"),
-        ({**SAMPLE, "seconds": 1.5}, "size_bytes is missing"),
-        ({**SAMPLE, "cold": 1, "billed_ms": 1}, "cold is 1"),
-    ],
-)
-def test_a_damaged_sample_is_named(tmp_path: Path, sample: dict[str, Any], reason: str) -> None:
-    """A reading of which a part is missing is not "no reading"."""
-    (tmp_path / "damaged.json").write_text(json.dumps({**WHOLE, "samples": {"s": sample}}))
-    with pytest.raises(CannotDoError, match=rf"damaged\.json .*{reason}"):
-        RunFiles(tmp_path).samples("damaged")
+        getattr(RunFiles(tmp_path), kind)("damaged")
 
 
 def test_a_whole_file_is_read(tmp_path: Path) -> None:
