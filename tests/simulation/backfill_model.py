@@ -80,10 +80,10 @@ class Backfills:
 
     def check_queued(self, changed: set[str], listed: Mapping[str, int]) -> None:
         """A part counts no object as queued before its message was sent."""
-        for backfill, _ in self._begun:
-            key = backfill.backfill_id, "part#000000"
+        for backfill_id in sorted({backfill.backfill_id for backfill, _ in self._begun} - changed):
+            key = backfill_id, "part#000000"
             queued = int(self._dynamodb.attribute(BACKFILLS, key, "objects") or 0)
-            if backfill.backfill_id not in changed and queued > listed[backfill.backfill_id]:
+            if queued > listed[backfill_id]:
                 self._schedule.violate(f"{queued} objects are queued without their messages")
 
     def _is_queued(self, backfill: Backfill) -> bool:
