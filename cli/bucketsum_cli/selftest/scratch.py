@@ -56,7 +56,7 @@ class Scratch:
         self.prefix = f"{PREFIX}{self.id}/"
         self.started_at = datetime.now(UTC)
         self._s3 = stack.client("s3")
-        self._partitions: set[tuple[str, str, str, str]] = set()
+        self._partitions: list[tuple[str, str, str, str]] = []
         self._items: list[tuple[str, dict[str, Any]]] = []
         self._expects_dead_letter = False
 
@@ -88,7 +88,7 @@ class Scratch:
 
     def _new_key(self, name: str) -> str:
         key = self.prefix + name
-        self._partitions.add((self.stack.table, "object", f"{self.stack.bucket}/{key}", "entry"))
+        self._partitions.append((self.stack.table, "object", f"{self.stack.bucket}/{key}", "entry"))
         return key
 
     def until(self, look: Callable[[], T | None], seconds: float | None = None) -> T | None:
@@ -141,7 +141,7 @@ class Scratch:
             prefix=row_key.key,
         )
         table, name = self.stack.outputs["BackfillsTableName"], started.backfill_id
-        self._partitions.add((table, "backfill", name, "item"))
+        self._partitions.append((table, "backfill", name, "item"))
         self._items.append((table, {"backfill": {"S": RUNS}, "item": {"S": name}}))
         backfills.start(started)
 
@@ -229,7 +229,7 @@ class Scratch:
 
     def expect_sweep(self, run_id: str) -> None:
         """Delete the measurements of this sweep at the end."""
-        self._partitions.add((self.stack.outputs[MEASUREMENTS], "run_id", run_id, "item"))
+        self._partitions.append((self.stack.outputs[MEASUREMENTS], "run_id", run_id, "item"))
 
     def clean_up(self) -> None:
         """Delete objects, rows, measurements and the dead letter, all of this self-test alone.
@@ -239,10 +239,10 @@ class Scratch:
         """
         for _ in emptied(self._s3, self.stack.bucket, self.prefix):
             pass
-        for partition in self._partitions:
-            self._delete_partition(*partition)
         for table, key in self._items:
             self.stack.client("dynamodb").delete_item(TableName=table, Key=key)
+        for partition in self._partitions:  # rows first: they were noted first
+            self._delete_partition(*partition)
         if self._expects_dead_letter:
             self.remove_dead_letter()
 
