@@ -171,11 +171,10 @@ class HasherStack:
                 )
         return [record["body"] for record in records if record["messageId"] in failed]
 
-    def receive(self, queue_url: str = "") -> list[dict[str, Any]]:
-        """Messages visible on the arrivals queue, or another, as records of a Lambda event."""
-        queue_url = queue_url or self.arrivals_url
+    def receive(self) -> list[dict[str, Any]]:
+        """Messages visible on the arrivals queue, as records of a Lambda event."""
         answer = self.sqs.receive_message(
-            QueueUrl=queue_url, MaxNumberOfMessages=10, AttributeNames=["All"]
+            QueueUrl=self.arrivals_url, MaxNumberOfMessages=10, AttributeNames=["All"]
         )
         return [
             {

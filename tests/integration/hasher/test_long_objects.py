@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.integration.hasher.hasher_stack import HasherStack, loaded
@@ -38,11 +38,20 @@ def slicer_of(
 def slices(stack: HasherStack, app: ModuleType, queue_url: str) -> int:
     """Be Lambda until the queue is empty; returns how many messages were done."""
     count = 0
-    while records := stack.receive(queue_url):
-        [record] = records
-        answer = app.lambda_handler({"Records": records}, Context())
+    while messages := stack.sqs.receive_message(
+        QueueUrl=queue_url, MessageSystemAttributeNames=["All"]
+    ).get("Messages", []):
+        [message] = messages
+        record: dict[str, Any] = {
+            "messageId": message["MessageId"],
+            "receiptHandle": message["ReceiptHandle"],
+            "body": message["Body"],
+            "attributes": message["Attributes"],
+            "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:LongObjectsQueue",
+        }
+        answer = app.lambda_handler({"Records": [record]}, Context())
         assert answer == {"batchItemFailures": []}
-        stack.sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=record["receiptHandle"])
+        stack.sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
         count += 1
     return count
 
