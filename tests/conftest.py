@@ -126,8 +126,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is no such hook
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more workers than CPUs: the end-to-end tests wait a third of their time."""
-    return (os.cpu_count() or 1) + 2
+    """One more worker than CPUs: the end-to-end tests wait a third of their time."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)  # as above
