@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum.errors import ObjectSuperseded, Released
 from bucketsum.long_objects.message import LongObjectsQueue
-from bucketsum.long_objects.progress import ChainStatus, progress_of
+from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import NO_SEQUENCER, Row
 
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from bucketsum.table.archive_values import Mode
     from bucketsum.table.rows import Deletion
 
-_SHORTEST_WAIT_SECONDS: Final = 600
 _LONGEST_WAIT_SECONDS: Final = 36_000
-"""Until the event comes again: each time costs it a receive, and SQS hides a message for 43,200 s
-at most."""
+"""Longest time until such an event comes again: each costs it a receive, and SQS hides a message
+for 43,200 s at most."""
 
 
 class HandOver:
@@ -69,8 +68,8 @@ class HandOver:
         is_listed = seen is not None or created.sequencer == NO_SEQUENCER
         progress = self._table.begin(wanted, is_listed=is_listed)
         if progress.etag != etag and is_listed:
-            left = progress.seconds_left or _SHORTEST_WAIT_SECONDS
-            raise Released(int(min(max(_SHORTEST_WAIT_SECONDS, left), _LONGEST_WAIT_SECONDS)))
+            left = progress.seconds_left or OTHER_ENDS_SECONDS
+            raise Released(int(min(max(OTHER_ENDS_SECONDS, left), _LONGEST_WAIT_SECONDS)))
         if progress.etag != etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 PARTITION: Final = "long-objects"
 
+OTHER_ENDS_SECONDS: Final = 600
+"""Least time until an event or a message comes again whose object waits for another of its key."""
+
 STATE_PREFIX: Final = "state_"
 CRC_NAME: Final = "saved_crc32"
 """Attribute with the `crc32_of` the saved states; earlier releases write none, and leave it."""

@@ -27,7 +27,7 @@ from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
-from bucketsum.long_objects.progress import ChainStatus
+from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
 from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
@@ -52,9 +52,6 @@ LEASE_MARGIN_SECONDS: Final = 5
 
 LONGEST_LEASE_SECONDS: Final = 2 * (LONGEST_INVOCATION_SECONDS + LEASE_MARGIN_SECONDS)
 """A lease beyond this is none of a worker, even if its clock is wrong by an invocation."""
-
-OTHER_ENDS_SECONDS: Final = 600
-"""Until a message comes again whose object waits for the slice of another object of its key."""
 
 MINIMUM_SLICE_BYTES: Final = 64 * 1024 * 1024
 """Slices of a healthy chain are larger than this: 75 kB/s would do. Only `SLICE_BYTES`, which is
