@@ -36,16 +36,18 @@ _AWS_ENVIRONMENT: Final = {
     "AWS_EC2_METADATA_DISABLED": "true",
 }
 _NOBODY: Final = "http://127.0.0.1:9/"  # the port that discards, where hardly anybody listens
-_SUITES_OF_ONE_WORKER: Final = (
+_SUITE_OF_EVERY_WORKER: Final = "tests/simulation/"  # tests of seconds, which share nothing
+_SUITES: Final = (
     "tests/e2e/test_sweep",  # one deployed stack for sweeps
     "tests/e2e/",  # another for all others
+    _SUITE_OF_EVERY_WORKER,
     "tests/integration/table/",  # one DynamoDB Local
     "tests/integration/bench/",  # sandboxes, which are counted
     "tests/build/",  # one build, with the layer of an earlier one
 )
-"""The longest first."""
+"""The first to begin. The stacks take longest, and wait for much of it; meanwhile the simulation
+computes. All but the simulation have one worker each."""
 
-_SUITE_OF_EVERY_WORKER: Final = "tests/simulation/"  # tests of seconds, which share nothing
 _UNCOVERED_SUITES: Final = (
     "tests/build/",
     "tests/fuzz/",
@@ -103,7 +105,7 @@ class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
         path = nodeid.partition("::")[0]
         if path.startswith(_SUITE_OF_EVERY_WORKER):
             return nodeid
-        return next((suite for suite in _SUITES_OF_ONE_WORKER if path.startswith(suite)), path)
+        return next((suite for suite in _SUITES if path.startswith(suite)), path)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -111,7 +113,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Coverage is of examples: Hypothesis runs the same lines hundreds of times.
     """
-    items.sort(key=lambda item: [not item.nodeid.startswith(s) for s in _SUITES_OF_ONE_WORKER])
+    items.sort(key=lambda item: [not item.nodeid.startswith(s) for s in _SUITES])
     for item in items:
         repeats = isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
         if repeats or item.nodeid.startswith(_UNCOVERED_SUITES):

@@ -80,6 +80,7 @@ def test_sweeps_that_overlap_do_not_disturb_each_other(sweeps: Sweeps) -> None:
         ended = sweeps.ended(execution)
         cells = sweeps.measurements.cells(ended.run_id)
         samples = sweeps.measurements.samples(ended.run_id)
+        assert (ended.status, ended.cause) == ("SUCCEEDED", "")
         assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
         memories = {sample.cell_id: process_of(sample).memory_mb for sample in samples}
         assert memories == {cell.cell_id: cell.setting.memory_mb for cell in cells}
