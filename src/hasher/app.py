@@ -24,7 +24,7 @@ from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import DeadLetters, message_of
-from bucketsum.s3.choose_reader import reader
+from bucketsum.s3.curl_setup import SignedUrls, reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed
 from bucketsum.table.digests_table import DigestsTable
@@ -46,16 +46,17 @@ metrics = Metrics()
 
 log_layer(logger)
 speed_up_botocore()
-_S3: Final = client_of("s3", CLIENT_CONFIG)
 _DYNAMODB: Final = client_of("dynamodb", PROMPT)
+_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name, os.environ)
 _sqs: Final = functools.cache(lambda: client_of("sqs", PROMPT))
+_s3: Final = functools.cache(lambda: client_of("s3", CLIENT_CONFIG))  # few objects need it
 
 
 # What few invocations use is imported at its first use: a cold start must not load it.
 def _archives(archives: ArchiveSettings) -> ArchiveHasher:
     from bucketsum.archives.archive_hasher import ArchiveHasher  # noqa: PLC0415 - as said
 
-    return ArchiveHasher.of(archives, _S3, _DYNAMODB, SETTINGS)
+    return ArchiveHasher.of(archives, _s3(), _DYNAMODB, SETTINGS)
 
 
 @functools.cache
@@ -66,7 +67,7 @@ def _hand_over() -> HandOver:
 
 
 _TABLE: Final = DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
-_SOURCE: Final = reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ)
+_SOURCE: Final = reader(_s3, _URLS, SETTINGS.read_policy, os.environ)
 _HASHER: Final = ObjectHasher(
     source=_SOURCE,
     table=_TABLE,
@@ -74,7 +75,7 @@ _HASHER: Final = ObjectHasher(
     archives=_archives(SETTINGS.archives) if SETTINGS.archives else None,
     hand_over=(lambda *o: _hand_over().begin(*o)) if SETTINGS.long_objects_queue_url else None,
 )
-_NETWORK: Final = network_of(_SOURCE, _S3, _DYNAMODB, _TABLE)
+_NETWORK: Final = network_of(_SOURCE, _DYNAMODB, _TABLE)
 _SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS) if _NETWORK else None
 _BATCH: Final = BatchHasher(NotifiedHasher(_HASHER, _TABLE, _SMALL), SETTINGS)
 _REPORT: Final = Report(lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics)

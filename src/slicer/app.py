@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,7 @@ from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_report import publish_slice
 from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
 from bucketsum.queue.dead_letters import DeadLetters, message_of
-from bucketsum.s3.choose_reader import reader
+from bucketsum.s3.curl_setup import SignedUrls, reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
 from bucketsum.table.digests_table import DigestsTable
@@ -29,12 +30,13 @@ logger = Logger(use_rfc3339=True)
 metrics = Metrics()
 
 speed_up_botocore()
-_S3: Final = client_of("s3", CLIENT_CONFIG)
 _DYNAMODB: Final = client_of("dynamodb", PROMPT)
+_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name, os.environ)
+_s3: Final = functools.cache(lambda: client_of("s3", CLIENT_CONFIG))  # few objects need it
 _SQS: Final = client_of("sqs", PROMPT)
 
 _SLICER: Final = Slicer(
-    source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ),
+    source=reader(_s3, _URLS, SETTINGS.read_policy, os.environ),
     progress_table=ProgressTable(_DYNAMODB, SETTINGS.digests_table),
     digests_table=DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days),
     queue=LongObjectsQueue(_SQS, SETTINGS.arrivals_queue_url),

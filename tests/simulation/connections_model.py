@@ -32,9 +32,6 @@ class Urls:
         version = {"VersionId": created.version_id} if created.version_id else {}
         return json.dumps({"Bucket": created.bucket, "Key": created.key, **version})
 
-    def forget(self, bucket: str) -> None:
-        """Nothing is remembered."""
-
 
 class Signer:
     """A `Signer` that signs nothing."""

@@ -187,7 +187,7 @@ class Functions:
 
     def _source(self, chunk_bytes: int) -> BotocoreReader:
         s3: Any = self.s3
-        return BotocoreReader(s3, chunk_bytes, pause=self.schedule.pause)
+        return BotocoreReader(lambda: s3, chunk_bytes, pause=self.schedule.pause)
 
     def _time(self) -> float:
         return EPOCH + self.schedule.now

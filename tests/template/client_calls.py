@@ -19,7 +19,7 @@ OF_THE_PRODUCT: Final = {
 CLIENTS: Final = OF_THE_PRODUCT | {"_lambda": "lambda", "stepfunctions": "stepfunctions"}
 """Attributes and parameters that hold a client → its service; a test finds missing entries."""
 
-_NAMING: Final = frozenset({"get_paginator", "generate_presigned_url"})
+_NAMING: Final = frozenset({"get_paginator"})
 """Methods whose first argument names the operation."""
 
 

@@ -11,7 +11,7 @@ import boto3
 from bucketsum.digest import digest_of
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.choose_reader import reader
+from bucketsum.s3.curl_setup import SignedUrls, reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import CLIENT_CONFIG
 
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 
 def single_stream(target: Target, chunk_bytes: int) -> Read:
     """One boto3 stream: the reader without libcurl."""
-    return reading(BotocoreReader(boto3.client("s3", config=CLIENT_CONFIG), chunk_bytes), target)
+    s3 = boto3.client("s3", config=CLIENT_CONFIG)
+    return reading(BotocoreReader(lambda: s3, chunk_bytes), target)
 
 
 def as_deployed(target: Target, streams: int | None = None) -> Read:
     """The hasher's reader; without *streams*, with its default settings."""
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
     policy = ReadPolicy(streams, _CHUNK_BYTES, target.memory_mb)
-    return reading(reader(s3, _CHUNK_BYTES, policy.plan_for, os.environ), target)
+    return reading(reader(lambda: s3, SignedUrls.of_client(s3), policy, os.environ), target)
 
 
 def reading(source: Source, target: Target) -> Read:

@@ -18,12 +18,13 @@ from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from mypy_boto3_s3 import S3Client
     from tests.support.s3_faults import StoredObject
     from tests.support.s3_server import HostileS3
 
+    from bucketsum.s3.curl_connections import TransportConfig
     from bucketsum.s3.source import Source
 
 PATH: Final = "inbox/dir/a file+1%.bin"
@@ -68,6 +69,17 @@ def s3_client(
         client.close()
 
 
+def urls_of(client: S3Client) -> SignedUrls:
+    """URLs for the endpoint of *client*, signed with its credentials."""
+    meta, signer = client.meta, vars(client)["_request_signer"]
+    return SignedUrls(meta.endpoint_url, meta.region_name, vars(signer)["_credentials"])
+
+
+def transport_of(client: S3Client, env: Mapping[str, str]) -> TransportConfig:
+    """The configuration of libcurl where *client* reads."""
+    return transport_config(client.meta.endpoint_url, env, client.meta.config)
+
+
 def _no_pause(_seconds: float) -> None:
     """Do not wait."""
 
@@ -92,13 +104,12 @@ class Reader:
         plan: ReadPlan | None = None,
     ) -> Source:
         """A source that reads so from where *client* reads."""
-        fallback = BotocoreReader(client, chunk_bytes, pause)
+        fallback = BotocoreReader(lambda: client, chunk_bytes, pause)
         if not self.streams:
             return fallback
-        config = transport_config(client, {"AWS_CA_BUNDLE": self.verify})
-        assert config is not None
+        config = transport_of(client, {"AWS_CA_BUNDLE": self.verify})
         plan = plan or ReadPlan(self.streams, max(chunk_bytes, 1000))
-        return CurlReader(SignedUrls(client), config, lambda _size: plan, fallback, pause)
+        return CurlReader(urls_of(client), config, lambda _size: plan, fallback, pause)
 
     def content_of(
         self,

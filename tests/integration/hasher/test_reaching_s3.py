@@ -25,17 +25,17 @@ from tests.integration.hasher.reading import (
     every_reader,
     put_at,
     s3_client,
+    transport_of,
+    urls_of,
 )
 from tests.support.s3_faults import HEALTHY, Fault
 from tests.support.s3_server import HostileS3, hostile_s3
 from tests.support.tls import own_tls
 
 from bucketsum.errors import BucketsumError, SourceUnavailable
-from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.choose_reader import reader as best_reader
 from bucketsum.s3.curl_connections import Connections
-from bucketsum.s3.curl_setup import SignedUrls, transport_config
-from bucketsum.s3.read_plan import ReadPlan
+from bucketsum.s3.curl_setup import reader as best_reader
+from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.response_head import ResponseHead
 from bucketsum.s3.source import CLIENT_CONFIG
 
@@ -78,12 +78,9 @@ def test_an_authority_that_nobody_trusts(tmp_path: Path, reader: Reader) -> None
 @pytest.mark.parametrize("name", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
 def test_authorities_are_named_as_botocore_has_them_named(client: S3Client, name: str) -> None:
     """AWS's variable comes first, then that of requests, then botocore's own bundle."""
-    access = transport_config(client, {name: "/a/bundle"})
-    other = transport_config(client, {"REQUESTS_CA_BUNDLE": "/other", name: "/a/bundle"})
-    plain = transport_config(client, {})
-    assert access
-    assert other
-    assert plain
+    access = transport_of(client, {name: "/a/bundle"})
+    other = transport_of(client, {"REQUESTS_CA_BUNDLE": "/other", name: "/a/bundle"})
+    plain = transport_of(client, {})
     assert (access.ca_bundle, other.ca_bundle) == ("/a/bundle", "/a/bundle")
     assert plain.ca_bundle.endswith(".pem")
 
@@ -91,8 +88,7 @@ def test_authorities_are_named_as_botocore_has_them_named(client: S3Client, name
 def test_patience_is_botocore_s(hostile: HostileS3) -> None:
     """The time-outs are those of the client's configuration."""
     with s3_client(hostile.endpoint_url, Config(connect_timeout=3, read_timeout=0.3)) as client:
-        access = transport_config(client, {})
-    assert access
+        access = transport_of(client, {})
     assert (access.connect_timeout_seconds, access.read_timeout_seconds) == (3.0, 0.3)
 
 
@@ -101,12 +97,11 @@ def test_only_silence_counts_as_waiting(hostile: HostileS3, client: S3Client) ->
 
     Its connection may have brought more bytes before.
     """
-    urls = [SignedUrls(client).url_of(put_at(hostile, key)) for key in ("whole", "long")]
+    urls = [urls_of(client).url_of(put_at(hostile, key)) for key in ("whole", "long")]
     hostile.script(
         HEALTHY, Fault(piece_bytes=1000, pause=lambda sent: hostile.stall(sent) if sent else None)
     )
-    config = transport_config(client, {})
-    assert config
+    config = transport_of(client, {})
     connections = Connections(config)
     whole = connections.start(urls[0], [])
     while not whole.ended:
@@ -126,9 +121,8 @@ def test_only_silence_counts_as_waiting(hostile: HostileS3, client: S3Client) ->
 def test_a_response_that_is_too_long_brings_nothing(hostile: HostileS3, client: S3Client) -> None:
     """It ends after its headers, with all of them; the next request has no limit."""
     stored = hostile.put(PATH, BODY)
-    url = SignedUrls(client).url_of(arrival_of(stored))
-    config = transport_config(client, {})
-    assert config
+    url = urls_of(client).url_of(arrival_of(stored))
+    config = transport_of(client, {})
     connections = Connections(config)
     received = []
     for bytes_max in (len(BODY) - 1, len(BODY), 0):
@@ -139,21 +133,6 @@ def test_a_response_that_is_too_long_brings_nothing(hostile: HostileS3, client: 
         assert ResponseHead.of(transfer.lines).length == len(BODY)
         received.append(b"".join(transfer.pieces))
     assert received == [b"", BODY, BODY]
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        Config(client_cert="certificate.pem"),
-        Config(proxies={"http": NOWHERE}, proxies_config={"proxy_use_forwarding_for_https": True}),
-    ],
-    ids=["client", "proxy"],
-)
-def test_certificates_of_our_own_are_shown_by_botocore(hostile: HostileS3, config: Config) -> None:
-    """Where the client shows a certificate, or a proxy is special, libcurl is left out of it."""
-    with s3_client(hostile.endpoint_url, config) as client:
-        source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
-        assert isinstance(source, BotocoreReader)
 
 
 @every_reader
@@ -361,7 +340,7 @@ def test_no_address_is_told(
 
 def test_functions_read_over_libcurl(hostile: HostileS3, client: S3Client) -> None:
     """The functions read over libcurl; a change of the choice cannot go unseen."""
-    source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
+    source = best_reader(lambda: client, urls_of(client), ReadPolicy(1, 4096, 128), {})
     assert b"".join(source.open(arrival_of(hostile.put(PATH, BODY))).chunks) == BODY
     assert all(request.by_libcurl for request in hostile.requests)
 

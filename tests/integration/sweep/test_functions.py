@@ -13,7 +13,7 @@ from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused
 from bucketsum.prices import PRICE_DATE, prices_in
-from bucketsum.s3.choose_reader import reader
+from bucketsum.s3.curl_setup import reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.table.codec import names_of
 from bucketsum_lab.plan.input import SweepInput
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.source import Source
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 
@@ -297,9 +298,11 @@ def test_streams_are_the_readers(
     aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
     policies = []
 
-    def listening(s3: S3Client, chunk_bytes: int, plan_for: Any, env: Mapping[str, str]) -> Source:  # noqa: ANN401 - a method
-        policies.append(plan_for.__self__)
-        return reader(s3, chunk_bytes, plan_for, env)
+    def listening(
+        s3: Callable[[], S3Client], urls: SignedUrls, policy: ReadPolicy, env: Mapping[str, str]
+    ) -> Source:
+        policies.append(policy)
+        return reader(s3, urls, policy, env)
 
     monkeypatch.setattr("bucketsum_lab.measure.prober.reader", listening)
     handler = function("prober").lambda_handler

@@ -16,13 +16,11 @@ from urllib.parse import urlsplit
 from botocore.utils import get_environ_proxies
 
 from bucketsum.invocation.clients import credentials
-from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.sigv4 import Signer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.s3.curl_reader import CurlReader
@@ -73,14 +71,10 @@ class Network:
         return self.connections.post(f"{self.signer.url}/", headers, body, WRITE_SECONDS)
 
 
-def network_of(
-    source: CurlReader | BotocoreReader, s3: S3Client, dynamodb: DynamoDBClient, table: DigestsTable
-) -> Network | None:
+def network_of(source: CurlReader, dynamodb: DynamoDBClient, table: DigestsTable) -> Network | None:
     """The connections of *source*, also for rows of *table*; None if only botocore can be used."""
-    if isinstance(source, BotocoreReader):
-        return None
     keys, url = credentials(), dynamodb.meta.endpoint_url
-    same_proxies = get_environ_proxies(s3.meta.endpoint_url) == get_environ_proxies(url)
+    same_proxies = get_environ_proxies(source.urls.endpoint_url) == get_environ_proxies(url)
     if keys is None or urlsplit(url).path not in ("", "/") or not same_proxies:
         return None
     signer = Signer(keys, url, dynamodb.meta.region_name, "dynamodb")

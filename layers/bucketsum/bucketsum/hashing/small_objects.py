@@ -155,7 +155,6 @@ class _Batch:
         digest = reading.digest.digest()
         is_whole = head.is_whole(if_match(created)) and head.length == digest.size_bytes
         if transfer.failure or not (is_whole and head.is_version(created.version_id)):
-            self._network.urls.forget(created.bucket)
             return
         measurement = Measurement(digest.size_bytes, self._clock() - reading.started)
         read = ReadObject(created, head.etag.strip('"'), digest, measurement)

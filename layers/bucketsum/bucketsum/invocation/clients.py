@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 import botocore.httpsession
 from botocore.config import Config
 from botocore.loaders import JSONFileLoader, Loader
+from botocore.regions import EndpointResolver
 from botocore.session import Session
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ SILENT_SECONDS: Final = 19.0
 
 Four attempts of 3 s, and pauses of up to 1, 2 and 4 s.
 """
+
+_MAKING: Final = Lock()
+"""A session makes one client at a time."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
@@ -150,6 +154,21 @@ def credentials() -> Credentials | None:
     return _session().get_credentials()
 
 
+def s3_endpoint(region: str, env: Mapping[str, str]) -> str:
+    """The URL of S3 in *region*, as in a client that botocore would make."""
+    if url := env.get("AWS_ENDPOINT_URL_S3") or env.get("AWS_ENDPOINT_URL"):
+        return url
+    session = _session()
+    known = EndpointResolver(session.get_data("endpoints")).construct_endpoint(
+        "s3",
+        region,
+        use_fips_endpoint=session.get_config_variable("use_fips_endpoint"),
+        use_dualstack_endpoint=session.get_config_variable("use_dualstack_endpoint"),
+    )
+    host = known["hostname"] if known else f"s3.{region}.amazonaws.com"  # a Region of the future
+    return f"https://{host}"
+
+
 @overload
 def client_of(service: Literal["dynamodb"], config: Config) -> DynamoDBClient: ...
 @overload
@@ -161,4 +180,5 @@ def client_of(service: str, config: Config) -> object:
 
     Region, credentials, endpoints and everything else come from the environment, as in boto3.
     """
-    return _session().create_client(service, config=config)
+    with _MAKING:
+        return _session().create_client(service, config=config)

@@ -28,8 +28,12 @@ class BotocoreReader:
     """
 
     def __init__(
-        self, s3: S3Client, chunk_bytes: int, pause: Callable[[float], None] = time.sleep
+        self,
+        s3: Callable[[], S3Client],
+        chunk_bytes: int,
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
+        """Read with the client that *s3* returns, which is called at each request."""
         self._s3 = s3
         self._chunk_bytes = chunk_bytes
         self._pause = pause
@@ -42,7 +46,7 @@ class BotocoreReader:
         if offset or budget:  # its size must be as the other reader found it
             response = self._resumed(request, offset, created.size_bytes)
         else:
-            response = get_object(self._s3, request)
+            response = get_object(self._s3(), request)
         etag = response["ETag"].strip('"')
         request = request_for(replace(created, etag=etag))
         chunks = self._chunks(request, response, offset, budget or ResumeBudget(self._pause))
@@ -74,7 +78,7 @@ class BotocoreReader:
     def _resumed(
         self, request: GetObjectRequestTypeDef, offset: int, size_bytes: int
     ) -> GetObjectOutputTypeDef:
-        response = get_object(self._s3, {**request, "Range": f"bytes={offset}-"})
+        response = get_object(self._s3(), {**request, "Range": f"bytes={offset}-"})
         expected = f"bytes {offset}-{size_bytes - 1}/{size_bytes}", size_bytes - offset
         received = response.get("ContentRange"), response["ContentLength"]
         if received != expected:

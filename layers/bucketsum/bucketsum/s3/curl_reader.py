@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CurlReader:
-    """Reads objects over libcurl, from URLs that botocore signs.
+    """Reads objects over libcurl, from signed URLs.
 
     If a response is not as requested, *fallback* reads the object from the byte reached: botocore
     knows redirects, retries, the meaning of every refusal and the sources of credentials. A broken
@@ -60,7 +60,6 @@ class CurlReader:
             head = None
         if head is None or not head.is_version(created.version_id):
             self._release(connections)
-            self.urls.forget(created.bucket)
             return self._fallback.open(created, offset)
         etag = head.etag.strip('"')
         return OpenObject(

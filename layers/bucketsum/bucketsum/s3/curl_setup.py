@@ -1,138 +1,111 @@
-"""Give libcurl botocore's signed URLs, CA bundle, proxies and time-outs."""
+"""The functions' reader: libcurl with signed URLs, and botocore's certificates and proxies."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qsl, quote, urlsplit
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Self
+from urllib.parse import quote, urlsplit
 
+from botocore.exceptions import NoCredentialsError
 from botocore.httpsession import ProxyConfiguration, get_cert_path
 from botocore.utils import get_environ_proxies
 
+from bucketsum.invocation.clients import credentials, s3_endpoint
+from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_connections import TransportConfig
+from bucketsum.s3.curl_reader import CurlReader
 from bucketsum.s3.sigv4 import Signer
+from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
+    from botocore.config import Config
     from botocore.credentials import Credentials
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.s3.read_plan import ReadPolicy
 
 _VALID_SECONDS: Final = 3600
 """Longer than an invocation (900 s) plus the clock skew that S3 accepts (900 s)."""
 
-_BUCKETS_MAX: Final = 1000
-_SCOPE_PARTS: Final = 5
+_HOST_OF_AWS: Final = re.compile(
+    r"s3(-fips)?(\.dualstack)?\.[a-z0-9-]+\.amazonaws\.(com(\.cn)?|eu)"
+)
+"""Hosts of which a bucket has a subdomain; at others its name is in the path, as S3 allows."""
 
-
-@dataclass(frozen=True, slots=True)
-class _BucketUrls:
-    """Signs URLs of one bucket, in the form of the first URL that botocore signed for it.
-
-    Attributes:
-        prefix: Path before an object's key.
-    """
-
-    signer: Signer
-    prefix: str
-
-    @classmethod
-    def of(
-        cls, url: str, created: ObjectCreated, credentials: Credentials | None
-    ) -> _BucketUrls | None:
-        """Derive it from botocore's *url* of *created*; None if it does not give the same URL."""
-        parts = urlsplit(url)
-        query = dict(parse_qsl(parts.query))
-        scope = query.get("X-Amz-Credential", "").split("/")
-        path = _quoted(created.key)
-        if credentials is None or len(scope) != _SCOPE_PARTS or not parts.path.endswith(path):
-            return None
-        signer = Signer(credentials, url, scope[2], "s3")
-        urls = cls(signer, parts.path.removesuffix(path))
-        ours = urlsplit(urls.url_of(created, query["X-Amz-Date"]))
-        same = ours[:3] == parts[:3] and dict(parse_qsl(ours.query)) == query
-        return urls if same else None
-
-    def url_of(self, created: ObjectCreated, timestamp: str = "") -> str:
-        """The signed URL of *created*."""
-        query = {"X-Amz-Expires": str(_VALID_SECONDS)}
-        if created.version_id:
-            query["versionId"] = created.version_id
-        path = self.prefix + _quoted(created.key)
-        return self.signer.presigned_url(path, query, timestamp)
+_HOST_LABEL: Final = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
 
 
 class SignedUrls:
-    """Signs URLs for botocore's endpoint, with its credentials, which it refreshes.
+    """Signs URLs for an endpoint of S3, with credentials that botocore refreshes.
 
     A signed URL is as good as a password while it is valid. It goes to libcurl and nowhere else:
     not into a log, not into an error's text. Only the host is signed, so one URL serves the whole
     object and every range of it, with or without If-Match: S3 requires only headers whose names
     begin with ``x-amz-`` to be signed.
 
-    botocore signs the first URL of each bucket, which takes 0.2 ms. The next ones take a tenth of
-    that, if the same can be derived from the first: else botocore signs them too.
+    Host and path are those of botocore's own requests, which the tests compare. botocore takes
+    0.2 ms for a URL, ten times as long, and needs a client.
     """
 
-    def __init__(self, s3: S3Client, credentials: Credentials | None = None) -> None:
-        """Sign with *s3*, a client configured with `CLIENT_CONFIG`, and its *credentials*."""
-        self._s3 = s3
+    def __init__(self, endpoint_url: str, region: str, credentials: Credentials | None) -> None:
+        self.endpoint_url = endpoint_url
+        self._region = region
         self._credentials = credentials
-        self._buckets: dict[str, _BucketUrls | None] = {}
-        s3.meta.events.register_last(
-            "before-parameter-build.s3.GetObject",
-            _use_regional_endpoint,
-            unique_id="bucketsum-use-regional-endpoint",
-        )
+
+    @classmethod
+    def of_region(cls, region: str, env: Mapping[str, str]) -> Self:
+        """For *region*, or the endpoint that *env* names."""
+        return cls(s3_endpoint(region, env), region, credentials())
+
+    @classmethod
+    def of_client(cls, s3: S3Client) -> Self:
+        """For the endpoint of *s3*, which has `CLIENT_CONFIG` and no credentials of its own."""
+        return cls(s3.meta.endpoint_url, s3.meta.region_name, credentials())
 
     def url_of(self, created: ObjectCreated) -> str:
         """The signed URL of exactly the version that was created.
 
         Raises:
-            BotoCoreError: There are no credentials, or no such endpoint.
+            BotoCoreError: There are no credentials.
         """
-        if urls := self._buckets.get(created.bucket):
-            return urls.url_of(created)
-        params: dict[str, Any] = {"Bucket": created.bucket, "Key": created.key}
+        if self._credentials is None:
+            raise NoCredentialsError
+        scheme, host, path, *_ = urlsplit(self.endpoint_url)
+        if _HOST_OF_AWS.fullmatch(host) and _HOST_LABEL.fullmatch(created.bucket):
+            host = f"{created.bucket}.{host}"
+        else:
+            path = f"{path.rstrip('/')}/{created.bucket}"
+        query = {"X-Amz-Expires": str(_VALID_SECONDS)}
         if created.version_id:
-            params["VersionId"] = created.version_id
-        url = self._s3.generate_presigned_url("get_object", Params=params, ExpiresIn=_VALID_SECONDS)
-        if created.bucket not in self._buckets and len(self._buckets) < _BUCKETS_MAX:
-            self._buckets[created.bucket] = _BucketUrls.of(url, created, self._credentials)
-        return url
-
-    def forget(self, bucket: str) -> None:
-        """Let botocore sign the next URL of *bucket*: it may have learned another endpoint."""
-        self._buckets.pop(bucket, None)
+            query["versionId"] = created.version_id
+        signer = Signer(self._credentials, f"{scheme}://{host}", self._region, "s3")
+        return signer.presigned_url(f"{path}/{quote(created.key, safe='/~')}", query)
 
 
-def _quoted(key: str) -> str:
-    return quote(key, safe="/~")
-
-
-def _use_regional_endpoint(context: MutableMapping[str, Any], **_: object) -> None:
-    """Sign for the Region's endpoint, which botocore requests, not for the global one."""
-    if "use_global_endpoint" in context:
-        context["use_global_endpoint"] = False
-
-
-def transport_config(s3: S3Client, env: Mapping[str, str]) -> TransportConfig | None:
-    """The transport configuration of *s3* and *env*; None if libcurl must not be used.
-
-    It must not if the client shows a certificate of its own, to S3 or to a proxy.
-    """
-    config: Any = s3.meta.config  # the stubs do not declare its options
-    if config.client_cert or config.proxies_config:
-        return None
-    urls = config.proxies
-    if urls is None:
-        urls = get_environ_proxies(s3.meta.endpoint_url)
-    proxies = ProxyConfiguration(urls)
+def transport_config(
+    endpoint_url: str, env: Mapping[str, str], config: Config = CLIENT_CONFIG
+) -> TransportConfig:
+    """The transport configuration of a client with *config* and *env*."""
+    timeouts: Any = config  # the stubs do not declare its options
+    proxies = ProxyConfiguration(get_environ_proxies(endpoint_url))
     bundle = env.get("AWS_CA_BUNDLE") or env.get("REQUESTS_CA_BUNDLE")
     return TransportConfig(
         ca_bundle=bundle or str(get_cert_path(verify=True)),
-        connect_timeout_seconds=float(config.connect_timeout),
-        read_timeout_seconds=float(config.read_timeout),
+        connect_timeout_seconds=float(timeouts.connect_timeout),
+        read_timeout_seconds=float(timeouts.read_timeout),
         proxy_of=lambda url: proxies.proxy_url_for(url) or "",
     )
+
+
+def reader(
+    s3: Callable[[], S3Client], urls: SignedUrls, policy: ReadPolicy, env: Mapping[str, str]
+) -> CurlReader:
+    """A source over libcurl, and over botocore for unusual responses.
+
+    *s3* returns a client with `CLIENT_CONFIG`, at each request of botocore. *env* may set
+    `AWS_CA_BUNDLE` and `REQUESTS_CA_BUNDLE`, as for botocore.
+    """
+    config = transport_config(urls.endpoint_url, env)
+    return CurlReader(urls, config, policy.plan_for, BotocoreReader(s3, policy.chunk_bytes))

@@ -53,14 +53,13 @@ class Signer:
         proof = f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"
         return [*lines, f"Authorization: {proof}"]
 
-    def presigned_url(self, path: str, query: Mapping[str, str], timestamp: str = "") -> str:
+    def presigned_url(self, path: str, query: Mapping[str, str]) -> str:
         """A URL that allows a GET; only the host is signed.
 
-        *path* is percent-encoded; *query* has ``X-Amz-Expires``; *timestamp*, the time of signing,
-        is as ``20261121T225900Z``, or now if empty.
+        *path* is percent-encoded; *query* has ``X-Amz-Expires``.
         """
         credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
-        timestamp = timestamp or _timestamp()
+        timestamp = _timestamp()
         signed = {
             **query,
             "X-Amz-Algorithm": _ALGORITHM,

@@ -21,7 +21,7 @@ CLIENT_CONFIG: Final = Config(
     # By default botocore checks a full read against S3's stored checksum, computing a second
     # digest in line (CRC-64 or SHA-1 again). TLS, the length and If-Match already guard it.
     response_checksum_validation="when_required",
-    signature_version="s3v4",  # else botocore signs URLs with SHA-1 (see `SignedUrls`)
+    s3={"us_east_1_regional_endpoint": "regional"},  # not the global one, as in other Regions
     tcp_keepalive=True,
 )
 """Configuration of every S3 client that objects are read with."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import boto3
 
 from bucketsum import __version__
-from bucketsum.s3.choose_reader import reader
+from bucketsum.s3.curl_setup import SignedUrls, reader
 from bucketsum_lab.measure.disk import measure_disk
 from bucketsum_lab.measure.use import UseMeter
 from bucketsum_lab.protocol.parameters import read_policy
@@ -39,8 +39,9 @@ class Prober:
     def __init__(self, s3: S3Client) -> None:
         """Read with *s3*; the process has initialised once this returns."""
         self._s3 = s3
+        urls = SignedUrls.of_client(s3)
         self._source: Callable[[ReadPolicy], Source] = cache(  # the hasher's reader
-            lambda policy: reader(s3, policy.chunk_bytes, policy.plan_for, os.environ)
+            lambda policy: reader(lambda: s3, urls, policy, os.environ)
         )
         self._is_cold, self._is_disk_known = True, False
         self._init_ms = _process_age_ms()

@@ -157,14 +157,10 @@ def _options(own: Mapping[str, Value], link: Link, folder: Path) -> ReadOptions:
 
 
 def _store(event: ProbeEvent, context: ProbeContext) -> Store:
-    """The data set of *event*.
-
-    Raises:
-        BadSettings: libcurl must not be used.
-    """
+    """The data set of *event*."""
     created = created_object(event)
     gets = _concurrent_gets(context.s3)
-    urls = SignedUrls(context.s3)
+    urls = SignedUrls.of_client(context.s3)
     contents = event["contents"] or {}
     return Store(
         url=urls.url_of(created),
@@ -179,12 +175,5 @@ def _store(event: ProbeEvent, context: ProbeContext) -> Store:
 
 @cache
 def _concurrent_gets(s3: S3Client) -> ConcurrentGets:
-    """The client whose connections stay open for the next probe.
-
-    Raises:
-        BadSettings: libcurl must not be used.
-    """
-    config = transport_config(s3, os.environ)
-    if config is None:
-        raise BadSettings("the S3 client has a certificate of its own, which libcurl cannot use")
-    return ConcurrentGets(Connections(config))
+    """The client whose connections stay open for the next probe."""
+    return ConcurrentGets(Connections(transport_config(s3.meta.endpoint_url, os.environ)))

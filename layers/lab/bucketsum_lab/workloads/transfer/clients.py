@@ -13,8 +13,7 @@ import boto3
 from botocore.config import Config
 
 from bucketsum.errors import BadSettings
-from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.choose_reader import reader
+from bucketsum.s3.curl_setup import SignedUrls, reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.protocol.probe import object_at
 from bucketsum_lab.workloads.transfer.model import ClientName
@@ -74,10 +73,8 @@ def new_s3(access: Access) -> S3Client:
 
 @contextmanager
 def _libcurl(access: Access) -> Iterator[Fetch]:
-    policy = access.policy
-    source = reader(new_s3(access), policy.chunk_bytes, policy.plan_for, os.environ)
-    if isinstance(source, BotocoreReader):
-        raise BadSettings("the S3 client has a certificate of its own, which libcurl cannot use")
+    s3 = new_s3(access)
+    source = reader(lambda: s3, SignedUrls.of_client(s3), access.policy, os.environ)
 
     def fetch(key: str, size_bytes: int, sink: Sink) -> None:
         for chunk in source.open(object_at(access.bucket, key, size_bytes)).chunks:
