@@ -124,6 +124,7 @@ def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) 
     assert json.dumps(during, sort_keys=True) == before
     assert ended.document["changed"] is ended.document["stack_updated"] is True
     assert len(ended.document["kept"]) == 3
+    assert f"`bucketsum backfill {PHOTOS} --prefix scans/ --stack {NAME}`" in ended.err
     detached = run("detach", PHOTOS, "--deploy", "--yes")
     assert detached.status == 0, detached.err
     assert configuration(s3) == before

@@ -44,6 +44,7 @@ from bucketsum_cli.aws.served_buckets import (
     has_earlier_list,
 )
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.output import note, progress
 
 if TYPE_CHECKING:
@@ -117,8 +118,9 @@ def attach(
     is_short = admit(attached) != attached or has_earlier_list(stack)
     warnings += warnings_of(stack, wanted, keys, change(before))
     command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
-    missing = command if is_short else None
-    result = AttachmentChange(bucket, stack.name, plan, missing, via=way, warnings=warnings)
+    result = AttachmentChange(
+        bucket, stack.name, plan, command if is_short else None, via=way, warnings=warnings
+    )
     for warning in warnings:
         note(f"warning: {warning}")
     if not dry_run:
@@ -134,6 +136,14 @@ def attach(
             changed=_write(stack, bucket, change),
         )
     show_change(result, as_json=as_json)
+    _hint_backfill(result, keys)
+
+
+def _hint_backfill(change: AttachmentChange, keys: KeyFilter) -> None:
+    if change.changed and not keys.suffix:  # which a backfill does not have
+        given = _given(AttachedBucket(change.bucket), keys)
+        command = shlex.join(["bucketsum", "backfill", change.bucket, *given])
+        note(with_options(f"to hash the existing objects, run in ten minutes: `{command}`"))
 
 
 def _given(bucket: AttachedBucket, keys: KeyFilter) -> Iterator[str]:
