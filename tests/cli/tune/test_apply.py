@@ -92,11 +92,13 @@ def test_a_run_that_recommends_nothing_changes_nothing(
 
 
 @pytest.mark.usefixtures("samconfig")
-def test_local_numbers_come_with_a_warning(run: Run, record: Record) -> None:
-    """A recommendation from a local run may be wrong on AWS."""
+def test_local_and_stopped_runs_come_with_a_warning(run: Run, record: Record) -> None:
+    """A recommendation may be wrong on AWS, or of the settings measured before the end."""
     cell = a_cell(512, MIB)
-    record([cell], good_samples(cell), a_run(label="local"))
-    assert "measure on AWS before you deploy there" in run("tune", "apply", "last", "-y").err
+    record([cell], good_samples(cell), a_run(label="local", status="STOPPED"))
+    err = run("tune", "apply", "last", "-y").err
+    assert "measure on AWS before you deploy there" in err
+    assert "is STOPPED: it may lack measurements" in err
 
 
 @pytest.mark.usefixtures("samconfig")

@@ -17,6 +17,7 @@ from bucketsum_cli.tune.answer import gain_text, is_loss
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
 from bucketsum_cli.tune.samconfig import with_parameters
+from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Results
@@ -71,6 +72,8 @@ def apply(
     after = with_parameters(before, file.name, environment, best.parameters)
     if results.is_local:
         note(f"{LOCAL_NOTE}; measure on AWS before you deploy there")
+    if results.run.status is not RunStatus.SUCCEEDED:
+        note(f"{results.run.run_id} is {results.run.status}: it may lack measurements", "yellow")
     changed = after != before
     label = results.labels.effective(best.setting)
     note(f"{label}: {gain_text(results)}", "yellow" if is_loss(results) else "")
