@@ -24,7 +24,8 @@ from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import DeadLetters, message_of
-from bucketsum.s3.curl_setup import SignedUrls, reader
+from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed
 from bucketsum.table.digests_table import DigestsTable

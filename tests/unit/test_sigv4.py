@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3 import sigv4
-from bucketsum.s3.curl_setup import SignedUrls
+from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum.s3.sigv4 import Signer
 from bucketsum.s3.source import CLIENT_CONFIG
 

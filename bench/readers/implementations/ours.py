@@ -11,8 +11,9 @@ import boto3
 from bucketsum.digest import digest_of
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.curl_setup import SignedUrls, reader
+from bucketsum.s3.curl_setup import reader
 from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum.s3.source import CLIENT_CONFIG
 
 _CHUNK_BYTES: Final = 1024 * 1024

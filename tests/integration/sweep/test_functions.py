@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.s3.curl_setup import SignedUrls
+    from bucketsum.s3.signed_urls import SignedUrls
     from bucketsum.s3.source import Source
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.s3.curl_reader import CurlReader
-    from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.response_head import ResponseHead
+    from bucketsum.s3.signed_urls import SignedUrls
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum.table.rows import Row
 

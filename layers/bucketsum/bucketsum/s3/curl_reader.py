@@ -17,8 +17,8 @@ from bucketsum.s3.source import OpenObject, ResumeBudget
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.botocore_reader import BotocoreReader
-    from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.read_plan import ReadPlan
+    from bucketsum.s3.signed_urls import SignedUrls
 
 
 class CurlReader:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 import boto3
 
 from bucketsum import __version__
-from bucketsum.s3.curl_setup import SignedUrls, reader
+from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum_lab.measure.disk import measure_disk
 from bucketsum_lab.measure.use import UseMeter
 from bucketsum_lab.protocol.parameters import read_policy

@@ -13,7 +13,8 @@ import boto3
 from botocore.config import Config
 
 from bucketsum.errors import BadSettings
-from bucketsum.s3.curl_setup import SignedUrls, reader
+from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.protocol.probe import object_at
 from bucketsum_lab.workloads.transfer.model import ClientName

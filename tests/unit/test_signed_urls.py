@@ -14,8 +14,8 @@ from botocore.credentials import Credentials
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.clients import _session
-from bucketsum.s3.curl_setup import SignedUrls
 from bucketsum.s3.get_object import request_for
+from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
