@@ -20,7 +20,7 @@ from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.report import Report
 from bucketsum.hashing.small_objects import SmallObjectHasher
-from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
+from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import DeadLetters, message_of
@@ -48,9 +48,9 @@ metrics = Metrics()
 log_layer(logger)
 speed_up_botocore()
 _DYNAMODB: Final = client_of("dynamodb", PROMPT)
-_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name, os.environ)
-_sqs: Final = functools.cache(lambda: client_of("sqs", PROMPT))
-_s3: Final = functools.cache(lambda: client_of("s3", CLIENT_CONFIG))  # few objects need it
+_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name)
+_sqs: Final = made_once(lambda: client_of("sqs", PROMPT))
+_s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # for archives and few other objects
 
 
 # What few invocations use is imported at its first use: a cold start must not load it.

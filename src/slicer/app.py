@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger, Metrics
 
 from bucketsum.hashing.report import Report
-from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
+from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress_table import ProgressTable
@@ -32,8 +31,8 @@ metrics = Metrics()
 
 speed_up_botocore()
 _DYNAMODB: Final = client_of("dynamodb", PROMPT)
-_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name, os.environ)
-_s3: Final = functools.cache(lambda: client_of("s3", CLIENT_CONFIG))  # few objects need it
+_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name)
+_s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # few objects need it
 _SQS: Final = client_of("sqs", PROMPT)
 
 _SLICER: Final = Slicer(

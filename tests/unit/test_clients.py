@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from botocore.config import Config
@@ -21,6 +24,7 @@ from bucketsum.invocation.clients import (
     SILENT_SECONDS,
     _ModelLoader,
     client_of,
+    made_once,
 )
 from bucketsum.invocation.deadline import LAST_BEGIN_SECONDS, STOP_BEFORE_END_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS
@@ -116,3 +120,12 @@ def test_other_services_are_refused() -> None:
     """An unsupported service is refused by name."""
     with pytest.raises(UnknownServiceError, match="sns"):
         made("sns")
+
+
+def test_several_threads_make_one_value() -> None:
+    """A client takes megabytes and a tenth of a second; readers in threads share it."""
+    make = Mock(side_effect=lambda: time.sleep(0.01))
+    get = made_once(make)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: get(), range(8)))
+    make.assert_called_once_with()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import boto3
 import pytest
 from botocore.credentials import Credentials
+from botocore.exceptions import NoCredentialsError
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.clients import _session
@@ -20,6 +21,7 @@ from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from botocore.awsrequest import AWSPreparedRequest
     from mypy_boto3_s3 import S3Client
@@ -36,15 +38,12 @@ KEYS: Final = [
     "end/",
 ]
 
-PLACES: Final[list[tuple[str, list[str]]]] = [
-    ("moon-1", []),
-    ("eusc-de-east-1", []),
-    *(
-        (region, variables)
-        for region in ("us-east-1", "eu-west-1", "cn-north-1", "us-gov-west-1")
-        for variables in ([], ["DUALSTACK"], ["FIPS"], ["DUALSTACK", "FIPS"])
-        if region != "cn-north-1" or "FIPS" not in variables  # China has no FIPS endpoints
-    ),
+RARE: Final = ("moon-1", "eusc-de-east-1", "us-iso-east-1")
+PLACES: Final = [
+    (region, variables)
+    for region in ("us-east-1", "eu-west-1", "cn-north-1", "us-gov-west-1", *RARE)
+    for variables in ([], ["DUALSTACK"], ["FIPS"], ["DUALSTACK", "FIPS"])
+    if region != "cn-north-1" or "FIPS" not in variables  # China has no FIPS endpoints
 ]
 
 
@@ -67,10 +66,13 @@ def asked_by_botocore(client: S3Client, arrival: ObjectCreated) -> str:
 
 
 def same_place(client: S3Client, arrival: ObjectCreated) -> None:
-    """The signed address and botocore's have host, path and version in common."""
-    urls = SignedUrls.of_region(client.meta.region_name, os.environ)
-    signed = urlsplit(urls.url_of(arrival))
-    assert urlsplit(SignedUrls.of_client(client).url_of(arrival)).netloc == signed.netloc
+    """The signed address and botocore's have host, path, version and signer in common."""
+    region = client.meta.region_name
+    signed = urlsplit(SignedUrls.of_region(region).url_of(arrival))
+    [signer] = parse_qs(signed.query)["X-Amz-Credential"]
+    keys = boto3.Session().get_credentials()
+    assert keys is not None
+    assert re.fullmatch(rf"{keys.access_key}/\d{{8}}/{region}/s3/aws4_request", signer)
     plain = urlsplit(asked_by_botocore(client, arrival))
     assert (signed.scheme, signed.netloc, signed.path) == (plain.scheme, plain.netloc, plain.path)
     versions = parse_qs(signed.query).get("versionId"), parse_qs(plain.query).get("versionId")
@@ -86,7 +88,7 @@ def _new_session() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("region", "variables"), PLACES)
-@pytest.mark.parametrize("bucket", ["a-bucket", "with.dots", "UPPER", "under_score", "a" * 64])
+@pytest.mark.parametrize("bucket", ["a-bucket", "with.dots", "UPPER", "a" * 63, "a" * 64])
 def test_an_address_goes_where_botocore_goes(
     region: str, variables: list[str], bucket: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,15 +108,45 @@ def test_an_address_names_key_and_version(key: str, version_id: str | None) -> N
     same_place(client, replace(ARRIVAL, key=key, version_id=version_id))
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:4566", "https://example.com/store/"])
-@pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"])
-def test_a_custom_endpoint_is_used(
-    url: str, variable: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:4566",
+        "https://example.com/store/",
+        "https://s3.eu-west-1.amazonaws.com/",
+        "https://s3.eu-central-1.amazonaws.com/a",
+    ],
+)
+@pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "profile"])
+@pytest.mark.parametrize("ignored", ["false", "true"])
+def test_a_configured_endpoint_is_used_unless_it_is_to_be_ignored(
+    url: str, variable: str, ignored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An endpoint that the environment names, with buckets in its path."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-    monkeypatch.setenv(variable, url)
-    same_place(boto3.client("s3", config=CLIENT_CONFIG), ARRIVAL)
+    """A signed URL is a password: it goes to no server that botocore would not ask."""
+    (tmp_path / "config").write_text(f"[default]\nendpoint_url = {url}\n", "utf-8")
+    monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", ignored)
+    if variable == "profile":
+        monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    else:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+        monkeypatch.setenv(variable, url)
+    same_place(boto3.Session().client("s3", config=CLIENT_CONFIG), ARRIVAL)
+
+
+def test_a_client_s_own_keys_and_endpoint_sign() -> None:
+    """So that a profile with a role, which only boto3's session can assume, is used."""
+    client = boto3.client(
+        "s3", "eu-west-3", aws_access_key_id="OWN", aws_secret_access_key="S", config=CLIENT_CONFIG
+    )
+    signed = urlsplit(SignedUrls.of_client(client).url_of(ARRIVAL))
+    assert signed.netloc == "a-bucket.s3.eu-west-3.amazonaws.com"
+    assert parse_qs(signed.query)["X-Amz-Credential"][0].startswith("OWN/")
+
+
+def test_without_credentials_nothing_is_signed() -> None:
+    """The reader then asks botocore, whose error names what is missing."""
+    with pytest.raises(NoCredentialsError):
+        SignedUrls("https://example.com", "eu-west-1", None).url_of(ARRIVAL)
 
 
 def test_only_the_host_is_signed() -> None:
@@ -127,5 +159,5 @@ def test_only_the_host_is_signed() -> None:
 
 def test_an_address_outlives_an_invocation() -> None:
     """An invocation takes 900 s at most, and S3 bears with clocks that are 900 s wrong."""
-    url = SignedUrls.of_region("us-east-1", {}).url_of(ARRIVAL)
+    url = SignedUrls.of_region("us-east-1").url_of(ARRIVAL)
     assert int(parse_qs(urlsplit(url).query)["X-Amz-Expires"][0]) >= 900 + 900

@@ -70,12 +70,6 @@ def s3_client(
         client.close()
 
 
-def urls_of(client: S3Client) -> SignedUrls:
-    """URLs for the endpoint of *client*, signed with its credentials."""
-    meta, signer = client.meta, vars(client)["_request_signer"]
-    return SignedUrls(meta.endpoint_url, meta.region_name, vars(signer)["_credentials"])
-
-
 def transport_of(client: S3Client, env: Mapping[str, str]) -> TransportConfig:
     """The configuration of libcurl where *client* reads."""
     return transport_config(client.meta.endpoint_url, env, client.meta.config)
@@ -110,7 +104,7 @@ class Reader:
             return fallback
         config = transport_of(client, {"AWS_CA_BUNDLE": self.verify})
         plan = plan or ReadPlan(self.streams, max(chunk_bytes, 1000))
-        return CurlReader(urls_of(client), config, lambda _size: plan, fallback, pause)
+        return CurlReader(SignedUrls.of_client(client), config, lambda _size: plan, fallback, pause)
 
     def content_of(
         self,

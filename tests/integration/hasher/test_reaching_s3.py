@@ -7,8 +7,9 @@ import time
 import traceback
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Final
+from unittest.mock import Mock
 from urllib.parse import parse_qs
 
 import boto3
@@ -16,6 +17,7 @@ import botocore.session
 import pytest
 from botocore.config import Config
 from botocore.credentials import RefreshableCredentials
+from botocore.exceptions import NoCredentialsError
 from tests.integration.hasher.connect_proxy import connect_proxy
 from tests.integration.hasher.reading import (
     BODY,
@@ -26,7 +28,6 @@ from tests.integration.hasher.reading import (
     put_at,
     s3_client,
     transport_of,
-    urls_of,
 )
 from tests.support.s3_faults import HEALTHY, Fault
 from tests.support.s3_server import HostileS3, hostile_s3
@@ -37,6 +38,7 @@ from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.curl_setup import reader as best_reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.response_head import ResponseHead
+from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def test_only_silence_counts_as_waiting(hostile: HostileS3, client: S3Client) ->
 
     Its connection may have brought more bytes before.
     """
-    urls = [urls_of(client).url_of(put_at(hostile, key)) for key in ("whole", "long")]
+    urls = [SignedUrls.of_client(client).url_of(put_at(hostile, key)) for key in ("whole", "long")]
     hostile.script(
         HEALTHY, Fault(piece_bytes=1000, pause=lambda sent: hostile.stall(sent) if sent else None)
     )
@@ -121,7 +123,7 @@ def test_only_silence_counts_as_waiting(hostile: HostileS3, client: S3Client) ->
 def test_a_response_that_is_too_long_brings_nothing(hostile: HostileS3, client: S3Client) -> None:
     """It ends after its headers, with all of them; the next request has no limit."""
     stored = hostile.put(PATH, BODY)
-    url = urls_of(client).url_of(arrival_of(stored))
+    url = SignedUrls.of_client(client).url_of(arrival_of(stored))
     config = transport_of(client, {})
     connections = Connections(config)
     received = []
@@ -338,9 +340,25 @@ def test_no_address_is_told(
     assert signature not in texts
 
 
+@pytest.mark.parametrize("signed", [0, 1])
+def test_botocore_reads_if_a_url_cannot_be_signed(
+    hostile: HostileS3, client: S3Client, signed: int
+) -> None:
+    """It says which credentials are missing, or has found some by then."""
+    expired = Fault(refuse=(403, "ExpiredToken", "The provided token has expired."))
+    hostile.script(*[Fault(cut_after=5000, gently=True), expired] * signed)
+    stored = hostile.put(PATH, BODY)
+    urls = SignedUrls.of_client(client)
+    signatures = chain([urls.url_of(arrival_of(stored))] * signed, repeat(NoCredentialsError()))
+    signer = Mock(urls, endpoint_url=urls.endpoint_url, url_of=Mock(side_effect=signatures))
+    source = best_reader(lambda: client, signer, ReadPolicy(2, 1024, 128), {})
+    assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
+    assert not hostile.requests[-1].by_libcurl
+
+
 def test_functions_read_over_libcurl(hostile: HostileS3, client: S3Client) -> None:
     """The functions read over libcurl; a change of the choice cannot go unseen."""
-    source = best_reader(lambda: client, urls_of(client), ReadPolicy(1, 4096, 128), {})
+    source = best_reader(lambda: client, SignedUrls.of_client(client), ReadPolicy(1, 4096, 128), {})
     assert b"".join(source.open(arrival_of(hostile.put(PATH, BODY))).chunks) == BODY
     assert all(request.by_libcurl for request in hostile.requests)
 

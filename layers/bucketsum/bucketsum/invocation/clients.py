@@ -6,24 +6,27 @@ import functools
 import gzip
 import json
 import os
+import re
 import ssl
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Literal, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
 import botocore.httpsession
 from botocore.config import Config
+from botocore.configprovider import ConfiguredEndpointProvider
 from botocore.loaders import JSONFileLoader, Loader
-from botocore.regions import EndpointResolver
 from botocore.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from botocore.credentials import Credentials
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
+
+T = TypeVar("T")
 
 SERVICES: Final = ("dynamodb", "s3", "sqs")
 
@@ -154,19 +157,40 @@ def credentials() -> Credentials | None:
     return _session().get_credentials()
 
 
-def s3_endpoint(region: str, env: Mapping[str, str]) -> str:
-    """The URL of S3 in *region*, as in a client that botocore would make."""
-    if url := env.get("AWS_ENDPOINT_URL_S3") or env.get("AWS_ENDPOINT_URL"):
-        return url
+def s3_endpoint(region: str) -> str:
+    """The URL of S3 that clients in *region* use: the configured one, or AWS's own."""
     session = _session()
-    known = EndpointResolver(session.get_data("endpoints")).construct_endpoint(
-        "s3",
-        region,
-        use_fips_endpoint=session.get_config_variable("use_fips_endpoint"),
-        use_dualstack_endpoint=session.get_config_variable("use_dualstack_endpoint"),
-    )
-    host = known["hostname"] if known else f"s3.{region}.amazonaws.com"  # a Region of the future
-    return f"https://{host}"
+    if not session.get_config_variable("ignore_configured_endpoint_urls"):
+        files = session.full_config, session.get_scoped_config()
+        if url := ConfiguredEndpointProvider(*files, client_name="s3").provide():
+            return str(url)
+    return aws_s3_endpoint(region)
+
+
+def aws_s3_endpoint(region: str) -> str:
+    """AWS's own URL of S3 in *region*, by the rule of botocore's endpoint rule set for S3."""
+    session = _session()
+    fips = "-fips" if session.get_config_variable("use_fips_endpoint") else ""
+    dual = ".dualstack" if session.get_config_variable("use_dualstack_endpoint") else ""
+    return f"https://s3{fips}{dual}.{region}.{_dns_suffix(region)}"
+
+
+def _dns_suffix(region: str) -> str:
+    for partition in _session().get_data("partitions")["partitions"]:
+        if re.match(partition["regionRegex"], region):
+            return str(partition["outputs"]["dnsSuffix"])
+    return "amazonaws.com"  # a Region of the future
+
+
+def made_once(make: Callable[[], T]) -> Callable[[], T]:
+    """The value of *make*, which is called at the first use, and only once by several threads."""
+    lock, value = Lock(), functools.cache(make)
+
+    def get() -> T:
+        with lock:
+            return value()
+
+    return get
 
 
 @overload

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import quote, urlsplit
 
 from botocore.exceptions import NoCredentialsError
 
-from bucketsum.invocation.clients import credentials, s3_endpoint
+from bucketsum.invocation.clients import aws_s3_endpoint, credentials, s3_endpoint
 from bucketsum.s3.sigv4 import Signer
 
 if TYPE_CHECKING:
@@ -21,12 +20,8 @@ if TYPE_CHECKING:
 _VALID_SECONDS: Final = 3600
 """Longer than an invocation (900 s) plus the clock skew that S3 accepts (900 s)."""
 
-_HOST_OF_AWS: Final = re.compile(
-    r"s3(-fips)?(\.dualstack)?\.[a-z0-9-]+\.amazonaws\.(com(\.cn)?|eu)"
-)
-"""Hosts of which a bucket has a subdomain; at others its name is in the path, as S3 allows."""
-
 _HOST_LABEL: Final = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
+"""Names of buckets that are subdomains of AWS's endpoints; others are in the path."""
 
 
 class SignedUrls:
@@ -37,35 +32,37 @@ class SignedUrls:
     object and every range of it, with or without If-Match: S3 requires only headers whose names
     begin with ``x-amz-`` to be signed.
 
-    Host and path are those of botocore's own requests, which the tests compare. botocore takes
-    0.2 ms for a URL, ten times as long, and needs a client.
+    Host and path are those of botocore's requests for a bucket in *region*, which the tests
+    compare. botocore takes 0.2 ms for a URL, ten times as long, and needs a client.
     """
 
     def __init__(self, endpoint_url: str, region: str, credentials: Credentials | None) -> None:
         self.endpoint_url = endpoint_url
+        self._is_aws = endpoint_url == aws_s3_endpoint(region)
         self._region = region
         self._credentials = credentials
 
     @classmethod
-    def of_region(cls, region: str, env: Mapping[str, str]) -> Self:
-        """For *region*, or the endpoint that *env* names."""
-        return cls(s3_endpoint(region, env), region, credentials())
+    def of_region(cls, region: str) -> Self:
+        """For *region*, or the endpoint that the environment names."""
+        return cls(s3_endpoint(region), region, credentials())
 
     @classmethod
     def of_client(cls, s3: S3Client) -> Self:
-        """For the endpoint of *s3*, which has `CLIENT_CONFIG` and no credentials of its own."""
-        return cls(s3.meta.endpoint_url, s3.meta.region_name, credentials())
+        """For the endpoint and the credentials of *s3*."""
+        meta, signer = s3.meta, vars(s3)["_request_signer"]
+        return cls(meta.endpoint_url, meta.region_name, vars(signer)["_credentials"])
 
     def url_of(self, created: ObjectCreated) -> str:
         """The signed URL of exactly the version that was created.
 
         Raises:
-            BotoCoreError: There are no credentials.
+            BotoCoreError: There are no credentials, or they could not be refreshed.
         """
         if self._credentials is None:
             raise NoCredentialsError
         scheme, host, path, *_ = urlsplit(self.endpoint_url)
-        if _HOST_OF_AWS.fullmatch(host) and _HOST_LABEL.fullmatch(created.bucket):
+        if self._is_aws and _HOST_LABEL.fullmatch(created.bucket):
             host = f"{created.bucket}.{host}"
         else:
             path = f"{path.rstrip('/')}/{created.bucket}"
