@@ -7,7 +7,6 @@ import gc
 
 gc.disable()  # all that a cold start makes stays: looking for garbage took a tenth of its time
 
-import functools
 import os
 from typing import TYPE_CHECKING, Any, Final
 
@@ -60,7 +59,7 @@ def _archives(archives: ArchiveSettings) -> ArchiveHasher:
     return ArchiveHasher.of(archives, _s3(), _DYNAMODB, SETTINGS)
 
 
-@functools.cache
+@made_once
 def _hand_over() -> HandOver:
     from bucketsum.long_objects.hand_over import HandOver  # noqa: PLC0415 - as said
 
@@ -82,7 +81,7 @@ _BATCH: Final = BatchHasher(NotifiedHasher(_HASHER, _TABLE, _SMALL), SETTINGS)
 _REPORT: Final = Report(lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics)
 
 
-@functools.cache
+@made_once
 def _listed_batch() -> ListedBatchHasher:
     from bucketsum.backfill import listed_batch, table  # noqa: PLC0415 - as said
 

@@ -38,6 +38,7 @@ KEYS: Final = [
     "end/",
 ]
 
+BUCKETS: Final = ("a-bucket", "with.dots", "UPPER", "under_score", "a" * 63, "a" * 64)
 RARE: Final = ("moon-1", "eusc-de-east-1", "us-iso-east-1")
 PLACES: Final = [
     (region, variables)
@@ -70,10 +71,10 @@ def same_place(client: S3Client, arrival: ObjectCreated) -> None:
     region = client.meta.region_name
     signed = urlsplit(SignedUrls.of_region(region).url_of(arrival))
     [signer] = parse_qs(signed.query)["X-Amz-Credential"]
-    keys = boto3.Session().get_credentials()
-    assert keys is not None
-    assert re.fullmatch(rf"{keys.access_key}/\d{{8}}/{region}/s3/aws4_request", signer)
+    assert re.fullmatch(rf"testing/\d{{8}}/{region}/s3/aws4_request", signer)
     plain = urlsplit(asked_by_botocore(client, arrival))
+    if region not in RARE or ".dualstack." not in plain.netloc:  # botocore names another there
+        assert urlsplit(SignedUrls.of_client(client).url_of(arrival)).netloc == signed.netloc
     assert (signed.scheme, signed.netloc, signed.path) == (plain.scheme, plain.netloc, plain.path)
     versions = parse_qs(signed.query).get("versionId"), parse_qs(plain.query).get("versionId")
     assert versions[0] == versions[1]
@@ -88,7 +89,7 @@ def _new_session() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("region", "variables"), PLACES)
-@pytest.mark.parametrize("bucket", ["a-bucket", "with.dots", "UPPER", "a" * 63, "a" * 64])
+@pytest.mark.parametrize("bucket", BUCKETS)
 def test_an_address_goes_where_botocore_goes(
     region: str, variables: list[str], bucket: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,9 +136,7 @@ def test_a_configured_endpoint_is_used_unless_it_is_to_be_ignored(
 
 def test_a_client_s_own_keys_and_endpoint_sign() -> None:
     """So that a profile with a role, which only boto3's session can assume, is used."""
-    client = boto3.client(
-        "s3", "eu-west-3", aws_access_key_id="OWN", aws_secret_access_key="S", config=CLIENT_CONFIG
-    )
+    client = boto3.client("s3", "eu-west-3", aws_access_key_id="OWN", aws_secret_access_key="S")
     signed = urlsplit(SignedUrls.of_client(client).url_of(ARRIVAL))
     assert signed.netloc == "a-bucket.s3.eu-west-3.amazonaws.com"
     assert parse_qs(signed.query)["X-Amz-Credential"][0].startswith("OWN/")

@@ -38,6 +38,7 @@ class SignedUrls:
 
     def __init__(self, endpoint_url: str, region: str, credentials: Credentials | None) -> None:
         self.endpoint_url = endpoint_url
+        # If somebody configures just this URL, botocore has the bucket in the path: S3 takes both.
         self._is_aws = endpoint_url == aws_s3_endpoint(region)
         self._region = region
         self._credentials = credentials
