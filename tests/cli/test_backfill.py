@@ -75,6 +75,7 @@ def test_what_is_in_the_bucket_is_counted(
     assert ended.status == 0
     assert "3 objects, 12 B (counted by listing)" in ended.out
     assert "2 objects" in run("backfill", BUCKET, "--limit", "2", "--dry-run").out
+    assert "2 objects" in run("backfill", "--limit", "2", "--dry-run", BUCKET).out
     declined = run("backfill", BUCKET)
     assert (declined.status, executions) == (1, {})
 

@@ -46,10 +46,11 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, and refuse an empty value of any of its arguments and options.
 
-        An unset variable of a shell is empty: `put ''` would mean the current folder.
+        An unset variable of a shell is empty: `put ''` would mean the current folder. A group
+        within this one checks the values of its own commands.
         """
         name, command, rest = super().resolve_command(ctx, args)
-        if command and not ctx.resilient_parsing:
+        if command and not isinstance(command, click.Group) and not ctx.resilient_parsing:
             context = click.Context(command, info_name=name, parent=ctx)
             given, _, _ = command.make_parser(context).parse_args([*rest])
             for parameter in command.params:
