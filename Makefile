@@ -42,7 +42,7 @@ test: .venv/.ready $(ASL_VALIDATOR) ## Run every test (ARGS=tests/unit: only the
 
 PROOFS := .venv/proofs
 
-NEWEST := from bucketsum_cli.local.interpreter import newest_interpreter; print(newest_interpreter().path)
+NEWEST := from bucketsum_cli.emulator.interpreter import newest_interpreter; print(newest_interpreter().path)
 
 $(PROOFS)/.ready: .venv/.ready requirements-proofs.lock tests/proofs/pom.xml
 	@$(BIN)/uv venv --quiet --clear --python "$$($(BIN)/python -c '$(NEWEST)')" $(PROOFS)

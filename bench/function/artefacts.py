@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bucketsum_cli.local.interpreter import make_runtime, newest_interpreter
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.emulator.interpreter import make_runtime, newest_interpreter
 from bucketsum_cli.terminal.errors import CannotDoError
 
 VARIABLES: Final = {

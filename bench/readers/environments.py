@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.sandbox.requirements import Missing, tool
-from bucketsum_cli.local.interpreter import newest_interpreter
+from bucketsum_cli.emulator.interpreter import newest_interpreter
 
 _UV: Final = (sys.executable, "-m", "uv", "--quiet")
 _PINS: Final = Path(__file__).with_name("environments.txt")

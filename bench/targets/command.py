@@ -15,13 +15,13 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.table import Column, Table, show
 from bench.targets.measurements import LARGE_MEMORY_MB, burst, peak_memory, row_latency
-from bucketsum_cli.local.deploy import bring_up, locked, stop
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.emulator.deploy import bring_up, locked, stop
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from bench.targets.measurements import Result
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
 _HOME: Final = "bench-stack"

@@ -19,7 +19,7 @@ from bucketsum_cli.objects.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 PUTS: Final = 50
 _WARM_UP_PUTS: Final = 10

@@ -13,7 +13,7 @@ from bench.sandbox.profiles import Profile
 from bench.sandbox.sandbox import NoAnswerError
 from bench.sandbox.server import FOLDER, serving
 from bench.workloads.data_sets import ensured
-from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
+from bucketsum_cli.emulator.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.tune.here.process import PROGRAM, Configuration
 from bucketsum_cli.tune.workloads import add_programs, view_of
 from bucketsum_lab.plan.input import SweepInput

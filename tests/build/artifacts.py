@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.support.shared_layer import CACHE, copied_project, shared_layer
 
-from bucketsum_cli.local.interpreter import newest_interpreter
+from bucketsum_cli.emulator.interpreter import newest_interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -26,8 +26,8 @@ from bucketsum_cli.attachments import access, notifications
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
-from bucketsum_cli.machine import emulator_state, process
-from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
+from bucketsum_cli.emulator import emulator_state, process
+from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.main import main
 
 if TYPE_CHECKING:

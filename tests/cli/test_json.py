@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 SCHEMA: Final = schema_of(contexts(cli))
@@ -108,7 +108,7 @@ def local_documents(
 ) -> list[Any]:
     """The documents of `bucketsum local`; nothing is started."""
     documents = [checked("local status", run("local", "status", "--json").document)]
-    monkeypatch.setattr("bucketsum_cli.machine.process.lives", lambda _pid, _home: False)
+    monkeypatch.setattr("bucketsum_cli.emulator.process.lives", lambda _pid, _home: False)
     documents.append(checked("local down", run("local", "down", "--json").document))
     monkeypatch.setattr(demonstration, "gather", lambda folder: folder.mkdir(parents=True))
     monkeypatch.setattr(demonstration, "files_under", lambda _folders: SimpleNamespace(files=[]))

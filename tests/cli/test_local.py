@@ -25,12 +25,11 @@ from tests.support.servers import reserved_port
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.session import local_session
 from bucketsum_cli.commands.local import demonstration
-from bucketsum_cli.local import launcher
-from bucketsum_cli.local.deploy import locked
-from bucketsum_cli.local.interpreter import Interpreter, make_runtime
-from bucketsum_cli.local.sam import Sam, template_parameters
-from bucketsum_cli.machine import emulator_state, process
-from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
+from bucketsum_cli.emulator import emulator_state, launcher, process
+from bucketsum_cli.emulator.deploy import locked
+from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
+from bucketsum_cli.emulator.interpreter import Interpreter, make_runtime
+from bucketsum_cli.emulator.sam import Sam, template_parameters
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -440,7 +439,7 @@ def test_sigterm_stops_what_the_demonstration_started(project: LocalProject) -> 
     """It ends in order, as with Ctrl-C, with the shells' own exit status for that."""
     program = """
         import importlib, sys, time
-        from bucketsum_cli.local import launcher
+        from bucketsum_cli.emulator import launcher
         from bucketsum_cli.main import main
 
         def at_work(*_, **__):
@@ -473,8 +472,7 @@ def test_sigterm_ends_sam_and_its_children(project: LocalProject) -> None:
     program = f"""
         import importlib, sys
         from pathlib import Path
-        from bucketsum_cli.machine import emulator_state
-        from bucketsum_cli.local import interpreter, sam
+        from bucketsum_cli.emulator import emulator_state, interpreter, sam
         from bucketsum_cli.main import main
 
         aws = emulator_state.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")

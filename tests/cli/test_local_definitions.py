@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import yaml
 from tests.support.sam_template import TEMPLATE, load_template
 
-from bucketsum_cli.local.sam import convert_definitions
+from bucketsum_cli.emulator.sam import convert_definitions
 
 if TYPE_CHECKING:
     from pathlib import Path

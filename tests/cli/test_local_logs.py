@@ -75,7 +75,7 @@ def test_following_shows_what_is_added_and_asks_for_little(replace_sleep: SleepR
 def test_lines_are_printable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key in a log line cannot act on the terminal; lines stay lines."""
     monkeypatch.setattr(
-        "bucketsum_cli.machine.emulator_state.local_project", lambda: SimpleNamespace(home=None)
+        "bucketsum_cli.emulator.emulator_state.local_project", lambda: SimpleNamespace(home=None)
     )
     stack = Events([(1, "START\nkey \x9b31m\u202e\n")])
     command = importlib.import_module("bucketsum_cli.commands.local.logs")

@@ -24,8 +24,8 @@ from tests.support.sam_template import load_template
 
 from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
-from bucketsum_cli.machine import process
-from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject, save
+from bucketsum_cli.emulator import process
+from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject, save
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run

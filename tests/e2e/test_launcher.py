@@ -15,11 +15,10 @@ import pytest
 from tests.e2e.command import run
 
 from bucketsum_cli.commands.local import demonstration
-from bucketsum_cli.local import deploy, gateway, launcher
-from bucketsum_cli.local.deploy import bring_up
-from bucketsum_cli.local.interpreter import Interpreter, newest_interpreter
-from bucketsum_cli.machine import emulator_state
-from bucketsum_cli.machine.emulator_state import LocalProject
+from bucketsum_cli.emulator import deploy, emulator_state, gateway, launcher
+from bucketsum_cli.emulator.deploy import bring_up
+from bucketsum_cli.emulator.emulator_state import LocalProject
+from bucketsum_cli.emulator.interpreter import Interpreter, newest_interpreter
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.soak.workload import Workload
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 OBJECTS = 300
 VISIBILITY_SECONDS = 5

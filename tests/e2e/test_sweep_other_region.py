@@ -11,16 +11,16 @@ import boto3
 import pytest
 from tests.e2e.command import run
 
-from bucketsum_cli.local.deploy import correct_mappings
-from bucketsum_cli.local.interpreter import newest_interpreter
-from bucketsum_cli.local.sam import Sam, template_parameters
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.emulator.deploy import correct_mappings
+from bucketsum_cli.emulator.interpreter import newest_interpreter
+from bucketsum_cli.emulator.sam import Sam, template_parameters
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 REGION: Final = "eu-central-1"
 NAME: Final = "packaged"

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bucketsum_cli.local import launcher
-from bucketsum_cli.machine.worker import MEMORY_MB_PER_CPU
+from bucketsum_cli.emulator import launcher
+from bucketsum_cli.emulator.worker import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
     Invoke = Callable[..., dict[str, Any]]
 

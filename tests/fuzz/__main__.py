@@ -14,7 +14,7 @@ from bench.tables.options import count
 from tests.fuzz.session import CORPUS, Finding, FuzzTarget, findings
 from tests.fuzz.targets import TARGETS
 
-from bucketsum_cli.machine.process import signals_held
+from bucketsum_cli.emulator.process import signals_held
 from bucketsum_cli.terminal.errors import INTERRUPTED
 
 _MEMORY_BYTES: Final = 2 * 1024**3

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.soak.faults import Faults
     from tests.support.s3_faults import Fault
 
-    from bucketsum_cli.machine.emulator_state import LocalAws
+    from bucketsum_cli.emulator.emulator_state import LocalAws
 
 _CONNECTION_HEADERS: Final = ("connection", "keep-alive", "transfer-encoding")
 _SIGNED_FOR_S3: Final = ("/s3/aws4_request", "%2Fs3%2Faws4_request")

@@ -16,7 +16,7 @@ from tests.soak.workers import Workers, disturbed
 from tests.soak.workload import PREFIX, Uploaded, Version, Workload
 
 from bucketsum_cli.dead_letters.redrive import send_back
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.stacks.bucket_contents import emptied
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bucketsum.table.rows import RowKey
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.dead_letters.messages import DeadLetter
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,57 +34,61 @@ SEARCH: Final = (
 ROLES: Final = {
     "bucketsum.settings": "settings",  # above the values that they hold
     "bench.__main__": "benchmarks",
+    "bucketsum_cli.emulator.deploy": "cli.emulator.deploy",  # it uses the stack that it deploys
+    "bucketsum_cli.emulator.worker": "cli.emulator.worker",  # a program of its own
 }
 """Modules that are above or below the rest of their folder → the part that they belong to."""
 
 ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
 bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing settings
-bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
+bench.function: bench.sandbox bench.tables cli.emulator cli.terminal
 bench.pictures: bench.cost bench.tables cli.aws cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
-bench.readers: bench bench.sandbox bench.tables cli.local cli.terminal layer
+bench.readers: bench bench.sandbox bench.tables cli.emulator cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
 bench.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
 lab.protocol lab.workloads layer.queue layer.s3 layer.table settings
-bench.sandbox: cli.machine cli.terminal
+bench.sandbox: cli.emulator cli.emulator.worker cli.machine cli.terminal
 bench.tables: cli.arguments cli.machine cli.terminal
-bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.objects cli.terminal \
-layer.table
+bench.targets: bench.sandbox bench.tables cli.aws cli.emulator cli.emulator.deploy cli.machine \
+cli.objects cli.terminal layer.table
 bench.unzip: bench.tables cli.terminal layer layer.archives layer.table
-bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.machine \
+bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.emulator \
 cli.terminal cli.tune cli.tune.here cli.tune.workloads cli.tune.workloads.fetch lab.plan \
 lab.protocol lab.results lab.workloads lab.workloads.transfer layer
 bench.workloads.languages: bench bench.sandbox bench.tables bench.unzip cli.terminal \
 cli.tune.workloads.transfer lab.workloads.fetch lab.workloads.records lab.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.targets bench.unzip bench.workloads
 cli: cli.commands
-cli.arguments: cli.aws cli.terminal
+cli.arguments: cli.aws cli.emulator cli.terminal
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events
-cli.aws: cli.machine cli.terminal layer layer.invocation layer.long_objects layer.table
+cli.aws: cli.emulator cli.terminal layer layer.invocation layer.long_objects layer.table
 cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 layer.table settings
-cli.commands: cli.arguments cli.attachments cli.aws cli.dead_letters cli.machine cli.objects \
+cli.commands: cli.arguments cli.attachments cli.aws cli.dead_letters cli.emulator cli.objects \
 cli.selftest cli.stacks cli.terminal layer layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.commands cli.terminal layer \
 layer.backfill
-cli.commands.local: cli.arguments cli.aws cli.commands cli.local cli.machine cli.objects \
-cli.terminal layer.table
-cli.commands.tune: cli.arguments cli.aws cli.commands cli.machine cli.selftest cli.terminal \
+cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.emulator.deploy \
+cli.objects cli.terminal layer.table
+cli.commands.tune: cli.arguments cli.aws cli.commands cli.emulator cli.selftest cli.terminal \
 cli.tune cli.tune.here cli.tune.report lab.protocol lab.results layer
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
 layer.queue
-cli.local: cli.aws cli.machine cli.selftest cli.terminal
-cli.machine: cli.terminal
+cli.emulator: cli.emulator.worker cli.machine cli.terminal
+cli.emulator.deploy: cli.aws cli.emulator cli.selftest cli.terminal
+cli.machine: cli.emulator.worker
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
 cli.selftest: cli.attachments cli.aws cli.backfill cli.dead_letters cli.objects cli.stacks \
 cli.terminal layer layer.archives layer.backfill layer.events layer.long_objects layer.table
 cli.stacks: cli.aws cli.objects cli.terminal layer
 cli.terminal: layer
-cli.tune: cli.arguments cli.aws cli.machine cli.terminal lab.plan lab.protocol lab.results \
-lab.workloads layer layer.events layer.s3 layer.table settings
-cli.tune.here: cli.arguments cli.attachments cli.aws cli.machine cli.terminal cli.tune \
-cli.tune.workloads lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3
+cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab.plan lab.protocol \
+lab.results lab.workloads layer layer.events layer.s3 layer.table settings
+cli.tune.here: cli.arguments cli.attachments cli.aws cli.emulator cli.emulator.worker cli.machine \
+cli.terminal cli.tune cli.tune.workloads lab.measure lab.plan lab.protocol lab.results \
+lab.workloads layer layer.s3
 cli.tune.plots: cli.terminal cli.tune lab.protocol lab.workloads layer
 cli.tune.report: cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.protocol lab.results \
 layer

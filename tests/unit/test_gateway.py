@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum_cli.local import gateway
-from bucketsum_cli.local.gateway import (
+from bucketsum_cli.emulator import gateway
+from bucketsum_cli.emulator.gateway import (
     COLLECT_FROM_BYTES,
     PIECE_BYTES,
     as_of_s3,

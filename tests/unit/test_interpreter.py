@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.sam_template import load_template
 
-from bucketsum_cli.local.interpreter import LAMBDA_MINORS, newest_interpreter
+from bucketsum_cli.emulator.interpreter import LAMBDA_MINORS, newest_interpreter
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:

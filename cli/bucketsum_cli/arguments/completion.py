@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.arguments.options import Target
-from bucketsum_cli.aws.stack import DEFAULT_NAME
+from bucketsum_cli.emulator.emulator_state import DEFAULT_STACK
 
 if TYPE_CHECKING:
     import click
@@ -27,7 +27,7 @@ def completing(
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
         given = ctx.params
         target = Target(
-            stack=given.get("stack") or DEFAULT_NAME,
+            stack=given.get("stack") or DEFAULT_STACK,
             region=given.get("region"),
             profile=given.get("profile"),
             local=bool(given.get("local")),

@@ -14,7 +14,8 @@ from click.core import ParameterSource
 
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
 from bucketsum_cli.aws.served_buckets import serves
-from bucketsum_cli.aws.stack import DEFAULT_NAME, Stack, stack_at
+from bucketsum_cli.aws.stack import Stack, stack_at
+from bucketsum_cli.emulator.emulator_state import DEFAULT_STACK
 from bucketsum_cli.terminal.hints import remember_options
 from bucketsum_cli.terminal.output import note
 
@@ -162,7 +163,7 @@ class Target:
         is_named: Whether an option or the environment names the stack.
     """
 
-    stack: str = DEFAULT_NAME
+    stack: str = DEFAULT_STACK
     region: str | None = None
     profile: str | None = None
     local: bool = False
@@ -202,7 +203,7 @@ def stack_options(
 
     @click.option(
         "--stack",
-        default=DEFAULT_NAME,
+        default=DEFAULT_STACK,
         envvar="BUCKETSUM_STACK",
         show_default=True,
         show_envvar=True,
@@ -238,7 +239,7 @@ def stack_options(
             bucket = _without_buckets(options, options.pop("bucket"))
         remember_options(
             {
-                "--stack": None if stack == DEFAULT_NAME else stack,
+                "--stack": None if stack == DEFAULT_STACK else stack,
                 "--region": region,
                 "--profile": profile,
                 "--local": "" if local else None,

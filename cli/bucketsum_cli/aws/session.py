@@ -19,7 +19,7 @@ from botocore.session import Session  # noqa: E402 - as above
 from bucketsum.invocation.clients import PlainJsonLoader  # noqa: E402 - it imports botocore
 
 if TYPE_CHECKING:
-    from bucketsum_cli.machine.emulator_state import LocalAws
+    from bucketsum_cli.emulator.emulator_state import LocalAws
 
 _NO_FILE: Final = (None, None, os.devnull, None)
 

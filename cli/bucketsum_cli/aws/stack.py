@@ -28,11 +28,9 @@ if TYPE_CHECKING:
 
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 _SILENCE_SECONDS: Final = 3.0
-
-DEFAULT_NAME: Final = "bucketsum"
 
 _OUTPUTS: Final[Mapping[str, str]] = {
     "bucket": "BucketName",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from bucketsum.errors import DamagedItem
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
     from bucketsum_cli.selftest.check import Check
 
 _PACKAGE: Final = "bucketsum_cli.commands.tune"

@@ -1,1 +1,1 @@
-"""This machine: processes, control groups, the emulator's state."""
+"""This machine: its hardware, and control groups on it."""

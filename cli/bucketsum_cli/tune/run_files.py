@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import from_values
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import write_text
 from bucketsum_cli.tune.machine import machine_of

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
     from bucketsum_lab.protocol.run_records import CellRow, Run
     from bucketsum_lab.protocol.samples import Sample
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bucketsum_cli.commands.tune.registration import demonstrate_sweep
-from bucketsum_cli.machine.emulator_state import LocalProject
+from bucketsum_cli.emulator.emulator_state import LocalProject
 
 if TYPE_CHECKING:
     from tests.cli.tune.state_machine import StateMachine

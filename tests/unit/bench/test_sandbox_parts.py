@@ -17,8 +17,8 @@ from bench.sandbox.profiles import PROFILES, Profile
 from bench.sandbox.requirements import missing, refusal
 from bench.sandbox.server import listing
 
+from bucketsum_cli.emulator.proxy import BURST_BYTES, TokenBucket, limit_rate
 from bucketsum_cli.machine import cgroups
-from bucketsum_cli.machine.proxy import BURST_BYTES, TokenBucket, limit_rate
 
 if TYPE_CHECKING:
     from pathlib import Path

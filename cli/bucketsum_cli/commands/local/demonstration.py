@@ -21,7 +21,7 @@ from bucketsum_cli.terminal.errors import CannotDoError
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 ENOUGH_BYTES: Final = 500_000_000
 

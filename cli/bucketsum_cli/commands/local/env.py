@@ -7,7 +7,7 @@ import shlex
 import click
 
 from bucketsum_cli.arguments.options import json_option
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.terminal.output import print_json, print_text
 
 

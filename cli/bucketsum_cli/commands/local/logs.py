@@ -10,8 +10,7 @@ from typing import Final
 import click
 
 from bucketsum_cli.aws.stack import Stack, find_local_stack
-from bucketsum_cli.local import launcher
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state, launcher
 from bucketsum_cli.terminal.output import printable
 
 _FOLLOW_PAUSE_SECONDS: Final = 1.0

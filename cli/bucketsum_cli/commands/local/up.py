@@ -6,8 +6,8 @@ import click
 
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.commands.local.status import Emulator, print_status
-from bucketsum_cli.local.deploy import bring_up, locked
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.emulator.deploy import bring_up, locked
 
 
 @click.command("up")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
-from bucketsum_cli.machine.emulator_state import project_folder
+from bucketsum_cli.emulator.emulator_state import project_folder
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
 from bucketsum_cli.tune.answer import gain_text, is_loss

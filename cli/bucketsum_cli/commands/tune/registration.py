@@ -21,7 +21,7 @@ from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
     from bucketsum_cli.selftest.scratch import Scratch
 
 CHECK_SWEEP: Final = {

@@ -17,7 +17,7 @@ from bucketsum_cli.attachments.notifications import (
 )
 from bucketsum_cli.aws.errors import is_denied
 from bucketsum_cli.aws.served_buckets import serves
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.run_files import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper

@@ -16,8 +16,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, Self
 
+from bucketsum_cli.emulator.process import end_group, signals_held
 from bucketsum_cli.machine.cgroups import kills_of, remove_roots
-from bucketsum_cli.machine.process import end_group, signals_held
 from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX
 from bucketsum_lab.protocol.probe import ProbeAnswer, failed
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from bucketsum_cli.machine import process
+from bucketsum_cli.emulator import process
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import write_text
@@ -18,6 +18,9 @@ FOLDER: Final = ".bucketsum"
 
 HOME_VARIABLE: Final = "BUCKETSUM_HOME"
 """Environment variable with the folder of another local emulator, for example the demo's."""
+
+DEFAULT_STACK: Final = "bucketsum"
+"""Name of a stack, here and on AWS, unless another is named."""
 
 _INSTALLED_FROM: Final = Path(__file__).resolve().parents[3]
 _STATE_FILE: Final = "local.json"

@@ -18,17 +18,15 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum_cli.aws.stack import DEFAULT_NAME
-from bucketsum_cli.local import gateway
-from bucketsum_cli.local.interpreter import Interpreter, make_runtime
-from bucketsum_cli.machine import emulator_state, process, worker
+from bucketsum_cli.emulator import emulator_state, gateway, process, worker
+from bucketsum_cli.emulator.interpreter import Interpreter, make_runtime
 from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 REGION: Final = "us-east-1"
 
@@ -116,7 +114,7 @@ def _start_at(
         pid=server.pid,
         endpoint=f"https://127.0.0.1:{port}",
         region=REGION,
-        stack=DEFAULT_NAME,
+        stack=emulator_state.DEFAULT_STACK,
         ca_bundle=str(home / _CA_FILE),
     )
     try:

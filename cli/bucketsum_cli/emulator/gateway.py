@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, quote
 from xml.sax.saxutils import unescape
 
-from bucketsum_cli.local.extraction import extract_once
+from bucketsum_cli.emulator.extraction import extract_once
 
 if TYPE_CHECKING:
     from typing import TypeAlias

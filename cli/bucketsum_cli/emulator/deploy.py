@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.aws.stack import Stack, find_local_stack
-from bucketsum_cli.local import launcher
-from bucketsum_cli.local.interpreter import newest_interpreter
-from bucketsum_cli.local.sam import Sam, template_parameters
-from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.emulator import emulator_state, launcher
+from bucketsum_cli.emulator.interpreter import newest_interpreter
+from bucketsum_cli.emulator.sam import Sam, template_parameters
 from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -24,7 +23,7 @@ from bucketsum_cli.terminal.errors import CannotDoError
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
-    from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 PROOF_SECONDS: Final = 60
 

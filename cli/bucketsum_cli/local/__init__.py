@@ -1,1 +1,0 @@
-"""The local emulator (ministack): `bucketsum local`."""
