@@ -22,9 +22,9 @@ from tests.cli.deployed import deploy, prompt_table
 from tests.cli.permissions import documented_actions, recorded_actions
 
 from bucketsum_cli.arguments.options import Target
-from bucketsum_cli.attachments import access, notifications
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.buckets.attachments import access, notifications
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
 from bucketsum_cli.emulator import emulator_state, process
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject

@@ -22,7 +22,7 @@ from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
-from bucketsum_cli.aws.served_buckets import INVENTORY_PARAMETER
+from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

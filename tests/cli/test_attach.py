@@ -15,12 +15,12 @@ from moto.s3.responses import S3Response
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
 
 from bucketsum_cli.arguments.options import Target
-from bucketsum_cli.attachments import access
-from bucketsum_cli.attachments import notifications as bucket_notifications
-from bucketsum_cli.attachments.notifications import KeyFilter
-from bucketsum_cli.attachments.queue_notification import EVENTS, with_queue, without_queue
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.aws.served_buckets import AttachedBucket, Via, attached_to
+from bucketsum_cli.buckets.attachments import access
+from bucketsum_cli.buckets.attachments import notifications as bucket_notifications
+from bucketsum_cli.buckets.attachments.notifications import KeyFilter
+from bucketsum_cli.buckets.attachments.queue_notification import EVENTS, with_queue, without_queue
+from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
 from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
 

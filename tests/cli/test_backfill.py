@@ -13,10 +13,10 @@ from tests.support.sam_template import create_table
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.prices import prices_in
-from bucketsum_cli.aws import bucket_figures
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
 from bucketsum_cli.backfill.views import print_estimate, time_text
+from bucketsum_cli.buckets import bucket_figures
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run, SleepReplacer

@@ -13,7 +13,7 @@ from tests.support.sam_template import load_template
 
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.arguments.options import Target
-from bucketsum_cli.attachments.queue_notification import EVENTS
+from bucketsum_cli.buckets.attachments.queue_notification import EVENTS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ import pytest
 from moto import mock_aws
 from tests.cli.aws_calls import answered, change_calls, refusal
 
-from bucketsum_cli.aws import bucket_figures
-from bucketsum_cli.stacks import bucket_contents, teardown
+from bucketsum_cli.buckets import bucket_contents, bucket_figures
+from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:

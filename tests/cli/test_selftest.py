@@ -33,8 +33,8 @@ from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.aws.served_buckets import AttachedBucket, Via
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via
 from bucketsum_cli.commands import selftest
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.selftest import scratch, stack_checks

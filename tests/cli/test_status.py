@@ -12,10 +12,10 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, dead_letter
 
 from bucketsum.prices import prices_in
-from bucketsum_cli.attachments.checks import Attachment
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.errors import Reads
-from bucketsum_cli.aws.served_buckets import Via
+from bucketsum_cli.buckets.attachments.checks import Attachment
+from bucketsum_cli.buckets.served_buckets import Via
 from bucketsum_cli.commands import status as status_command
 from bucketsum_cli.stacks.status import stack_status
 

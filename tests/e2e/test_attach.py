@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.e2e.command import answer, until
 
-from bucketsum_cli.attachments import access
+from bucketsum_cli.buckets.attachments import access
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.e2e.command import run
 
-from bucketsum_cli.stacks import bucket_contents
+from bucketsum_cli.buckets import bucket_contents
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

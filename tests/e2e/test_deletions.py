@@ -10,7 +10,7 @@ from tests.e2e.command import answer, until
 
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.rows import Row, RowKey, Status
-from bucketsum_cli.attachments import access
+from bucketsum_cli.buckets.attachments import access
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ from typing import Any, Final
 from cfnlint.template.transforms._sam import Transform
 from tests.support.sam_template import TEMPLATE, parsed_template
 
-from bucketsum_cli.attachments.access import template_of
-from bucketsum_cli.aws.served_buckets import AttachedBucket, Via
+from bucketsum_cli.buckets.attachments.access import template_of
+from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via
 
 ROOT: Final = TEMPLATE.parent
 TOOLS: Final = ROOT / ".venv" / "proofs"

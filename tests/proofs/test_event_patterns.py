@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.proofs.expanded import ACCOUNT, REGION, ROOT, TOOLS, Deployed, attached, planted
 
-from bucketsum_cli.attachments import access
+from bucketsum_cli.buckets.attachments import access
 
 if TYPE_CHECKING:
     import pytest

@@ -15,9 +15,9 @@ from tests.soak.report import Report
 from tests.soak.workers import Workers, disturbed
 from tests.soak.workload import PREFIX, Uploaded, Version, Workload
 
+from bucketsum_cli.buckets.bucket_contents import emptied
 from bucketsum_cli.dead_letters.redrive import send_back
 from bucketsum_cli.emulator import emulator_state
-from bucketsum_cli.stacks.bucket_contents import emptied
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -43,7 +43,7 @@ ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
 bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing settings
 bench.function: bench.sandbox bench.tables cli.emulator cli.terminal
-bench.pictures: bench.cost bench.tables cli.aws cli.commands cli.dead_letters cli.terminal \
+bench.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
 bench.readers: bench bench.sandbox bench.tables cli.emulator cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
@@ -61,14 +61,16 @@ bench.workloads.languages: bench bench.sandbox bench.tables bench.unzip cli.term
 cli.tune.workloads.transfer lab.workloads.fetch lab.workloads.records lab.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.targets bench.unzip bench.workloads
 cli: cli.commands
-cli.arguments: cli.aws cli.emulator cli.terminal
-cli.attachments: cli.aws cli.stacks cli.terminal layer.events
+cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.invocation layer.long_objects layer.table
-cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 layer.table settings
-cli.commands: cli.arguments cli.attachments cli.aws cli.dead_letters cli.emulator cli.objects \
-cli.selftest cli.stacks cli.terminal layer layer.hashing layer.long_objects layer.table
-cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.commands cli.terminal layer \
-layer.backfill
+cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.s3 layer.table settings
+cli.buckets: cli.aws cli.terminal
+cli.buckets.attachments: cli.aws cli.buckets cli.stacks cli.terminal layer.events
+cli.commands: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.dead_letters \
+cli.emulator cli.objects cli.selftest cli.stacks cli.terminal layer layer.hashing \
+layer.long_objects layer.table
+cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.commands cli.terminal \
+layer layer.backfill
 cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.emulator.deploy \
 cli.objects cli.terminal layer.table
 cli.commands.tune: cli.arguments cli.aws cli.commands cli.emulator cli.selftest cli.terminal \
@@ -80,15 +82,16 @@ cli.emulator.deploy: cli.aws cli.emulator cli.selftest cli.terminal
 cli.machine: cli.emulator.worker
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
-cli.selftest: cli.attachments cli.aws cli.backfill cli.dead_letters cli.objects cli.stacks \
-cli.terminal layer layer.archives layer.backfill layer.events layer.long_objects layer.table
-cli.stacks: cli.aws cli.objects cli.terminal layer
+cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
+cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
+layer.long_objects layer.table
+cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab.plan lab.protocol \
 lab.results lab.workloads layer layer.events layer.s3 layer.table settings
-cli.tune.here: cli.arguments cli.attachments cli.aws cli.emulator cli.emulator.worker cli.machine \
-cli.terminal cli.tune cli.tune.workloads lab.measure lab.plan lab.protocol lab.results \
-lab.workloads layer layer.s3
+cli.tune.here: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.emulator \
+cli.emulator.worker cli.machine cli.terminal cli.tune cli.tune.workloads lab.measure lab.plan \
+lab.protocol lab.results lab.workloads layer layer.s3
 cli.tune.plots: cli.terminal cli.tune lab.protocol lab.workloads layer
 cli.tune.report: cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.protocol lab.results \
 layer

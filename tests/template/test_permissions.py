@@ -16,8 +16,8 @@ from tests.template.layer_reach import reached
 from tests.template.roles import WRITES_LOGS, action_of, known_actions, statements_of
 
 from bucketsum.long_objects.progress import PARTITION
-from bucketsum_cli.attachments.access import template_of
-from bucketsum_cli.aws.served_buckets import AttachedBucket
+from bucketsum_cli.buckets.attachments.access import template_of
+from bucketsum_cli.buckets.served_buckets import AttachedBucket
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ import click
 from click.core import ParameterSource
 
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
-from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.aws.stack import Stack, stack_at
+from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.emulator.emulator_state import DEFAULT_STACK
 from bucketsum_cli.terminal.hints import remember_options
 from bucketsum_cli.terminal.output import note

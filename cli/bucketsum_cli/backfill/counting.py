@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from bucketsum.backfill.backfill_records import Backfill, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import ARCHIVED, page_of_keys
-from bucketsum_cli.aws.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.backfill.estimate import Work
+from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.output import notes, size_text
 

@@ -18,8 +18,8 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.attachments.access import update_access
-from bucketsum_cli.attachments.change import (
+from bucketsum_cli.buckets.attachments.access import update_access
+from bucketsum_cli.buckets.attachments.change import (
     AttachmentChange,
     check_bucket,
     deploy_option,
@@ -27,16 +27,21 @@ from bucketsum_cli.attachments.change import (
     require_consent,
     show_change,
 )
-from bucketsum_cli.attachments.notifications import (
+from bucketsum_cli.buckets.attachments.notifications import (
     KeyFilter,
     change_notifications,
     configuration_of,
     difference,
     with_eventbridge,
 )
-from bucketsum_cli.attachments.queue_notification import CREATED, EVENTS, with_queue, without_queue
-from bucketsum_cli.attachments.risks import default_key, warnings_of
-from bucketsum_cli.aws.served_buckets import (
+from bucketsum_cli.buckets.attachments.queue_notification import (
+    CREATED,
+    EVENTS,
+    with_queue,
+    without_queue,
+)
+from bucketsum_cli.buckets.attachments.risks import default_key, warnings_of
+from bucketsum_cli.buckets.served_buckets import (
     EXISTING_PARAMETER,
     AttachedBucket,
     Via,

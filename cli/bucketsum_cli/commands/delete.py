@@ -16,10 +16,10 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.attachments.notifications import change_notifications
-from bucketsum_cli.attachments.queue_notification import without_queue
-from bucketsum_cli.aws.bucket_figures import SOURCE, figures_of_large
-from bucketsum_cli.stacks.bucket_contents import Contents, counted, emptied, exists
+from bucketsum_cli.buckets.attachments.notifications import change_notifications
+from bucketsum_cli.buckets.attachments.queue_notification import without_queue
+from bucketsum_cli.buckets.bucket_contents import Contents, counted, emptied, exists
+from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
 from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say, size_text
 

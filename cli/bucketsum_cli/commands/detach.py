@@ -16,8 +16,8 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.attachments.access import update_access
-from bucketsum_cli.attachments.change import (
+from bucketsum_cli.buckets.attachments.access import update_access
+from bucketsum_cli.buckets.attachments.change import (
     AttachmentChange,
     check_bucket,
     deploy_option,
@@ -25,16 +25,16 @@ from bucketsum_cli.attachments.change import (
     require_consent,
     show_change,
 )
-from bucketsum_cli.attachments.notifications import (
+from bucketsum_cli.buckets.attachments.notifications import (
     change_notifications,
     configuration_of,
     difference,
     sends_to_eventbridge,
     without_eventbridge,
 )
-from bucketsum_cli.attachments.queue_notification import without_queue
-from bucketsum_cli.aws.served_buckets import AttachedBucket, Via, attached_to, has_earlier_list
-from bucketsum_cli.stacks.bucket_contents import exists
+from bucketsum_cli.buckets.attachments.queue_notification import without_queue
+from bucketsum_cli.buckets.bucket_contents import exists
+from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to, has_earlier_list
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note
 

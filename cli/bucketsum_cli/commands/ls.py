@@ -10,7 +10,7 @@ import click
 
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
-from bucketsum_cli.attachments.coverage import coverage_of
+from bucketsum_cli.buckets.attachments.coverage import coverage_of
 from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import DigestState, any_damaged, digest_cell, digest_state
 from bucketsum_cli.objects.sums import sums_line

@@ -21,8 +21,8 @@ from bucketsum_cli.arguments.options import (
     json_option,
     prefix_option,
 )
-from bucketsum_cli.attachments.coverage import coverage_of
-from bucketsum_cli.aws.served_buckets import serves
+from bucketsum_cli.buckets.attachments.coverage import coverage_of
+from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
 from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.rows import DigestState, digest_cell, digest_state

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bucketsum_cli.arguments.options import FiniteRange, Target, json_option, stack_options
-from bucketsum_cli.attachments.checks import attachments
 from bucketsum_cli.aws.errors import Reads
+from bucketsum_cli.buckets.attachments.checks import attachments
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status

@@ -19,9 +19,9 @@ from bucketsum.table.items import key_of
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.buckets.bucket_contents import emptied
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.objects.rows import created_of, event_body
-from bucketsum_cli.stacks.bucket_contents import emptied
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:

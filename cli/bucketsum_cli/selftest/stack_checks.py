@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.prices import METRIC_READ
-from bucketsum_cli.attachments.checks import admits, statements_of
-from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
 from bucketsum_cli.aws.metrics import metric_values, own_metric
-from bucketsum_cli.aws.served_buckets import Via, attached_to, bucket_arn
 from bucketsum_cli.aws.stack import resources_of
+from bucketsum_cli.buckets.attachments.checks import admits, statements_of
+from bucketsum_cli.buckets.attachments.notifications import configuration_of, notifications_in
+from bucketsum_cli.buckets.served_buckets import Via, attached_to, bucket_arn
 from bucketsum_cli.selftest.check import (
     Check,
     Finding,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import WaiterError
 
-from bucketsum_cli.aws.served_buckets import access_stack_name, attached_buckets
 from bucketsum_cli.aws.stack import description_of, outputs_of, parameters_of, resources_of
-from bucketsum_cli.stacks.bucket_contents import exists
+from bucketsum_cli.buckets.bucket_contents import exists
+from bucketsum_cli.buckets.served_buckets import access_stack_name, attached_buckets
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ from bucketsum_cli.arguments.options import (
     yes_option,
 )
 from bucketsum_cli.aws.executions import new_execution_name
-from bucketsum_cli.aws.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.counting import Count, count_of, figures_count
 from bucketsum_cli.backfill.estimate import Work, estimate_of
@@ -35,6 +34,7 @@ from bucketsum_cli.backfill.views import (
     print_progress,
     progress_document,
 )
+from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.attachments.notifications import (
+from bucketsum_cli.aws.errors import is_denied
+from bucketsum_cli.buckets.attachments.notifications import (
     KeyFilter,
     configuration_of,
     is_created,
     notifications_in,
     sends_to_eventbridge,
 )
-from bucketsum_cli.aws.errors import is_denied
-from bucketsum_cli.aws.served_buckets import serves
+from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.run_files import RunFiles, runs_folder

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.events.notifications import DETAIL_TYPES
-from bucketsum_cli.aws.served_buckets import (
+from bucketsum_cli.aws.stack import description_of, physical_ids
+from bucketsum_cli.buckets.served_buckets import (
     AttachedBucket,
     Via,
     access_stack_name,
@@ -23,7 +24,6 @@ from bucketsum_cli.aws.served_buckets import (
     bucket_arn,
     metadata_of,
 )
-from bucketsum_cli.aws.stack import description_of, physical_ids
 from bucketsum_cli.stacks.teardown import deleted_stack, failures_of
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import progress

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from bucketsum_cli.attachments.notifications import (
+from bucketsum_cli.buckets.attachments.notifications import (
     KeyFilter,
     Notification,
     keys_of,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bucketsum_cli.attachments.notifications import (
+from bucketsum_cli.buckets.attachments.notifications import (
     configuration_of,
     notifications_in,
     sends_to_eventbridge,
 )
-from bucketsum_cli.aws.served_buckets import Via, attached_to, creates
+from bucketsum_cli.buckets.served_buckets import Via, attached_to, creates
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

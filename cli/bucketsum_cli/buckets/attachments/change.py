@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.aws.served_buckets import Via, creates
+from bucketsum_cli.buckets.served_buckets import Via, creates
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum_cli.attachments.notifications import Difference
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.buckets.attachments.notifications import Difference
 
 _BUCKET_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _OTHER_KINDS: Final = ("--x-s3", "-s3alias", "--ol-s3")

@@ -9,13 +9,15 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from bucketsum.events.notifications import DETAIL_TYPES
-from bucketsum_cli.attachments.notifications import (
+from bucketsum_cli.aws.stack import Stack, description_of, physical_ids, resources_of
+from bucketsum_cli.buckets.attachments.notifications import (
     configuration_of,
     notifications_in,
     sends_to_eventbridge,
 )
-from bucketsum_cli.attachments.queue_notification import CREATED, missing_events
-from bucketsum_cli.aws.served_buckets import (
+from bucketsum_cli.buckets.attachments.queue_notification import CREATED, missing_events
+from bucketsum_cli.buckets.bucket_contents import exists
+from bucketsum_cli.buckets.served_buckets import (
     AttachedBucket,
     Via,
     access_stack_name,
@@ -23,8 +25,6 @@ from bucketsum_cli.aws.served_buckets import (
     bucket_arn,
     creates,
 )
-from bucketsum_cli.aws.stack import Stack, description_of, physical_ids, resources_of
-from bucketsum_cli.stacks.bucket_contents import exists
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Buckets: which the stack serves, what they contain, and how many objects."""
