@@ -79,11 +79,11 @@ events: .venv/.ready ## Regenerate the sample events in events/ with `sam local 
 	@$(BIN)/python -m events.generate
 
 reference: .venv/.ready ## Write the generated pages and tables of docs/
-	@$(BIN)/python -m bench.reference
+	@$(BIN)/python -m tools.reference
 	@$(BIN)/python -m bench cost --write-docs >/dev/null
 
 pictures: .venv/.ready ## Draw the pictures of README and docs
-	@$(BIN)/python -m bench.pictures
+	@$(BIN)/python -m tools.pictures
 
 SITE := .venv/docs
 

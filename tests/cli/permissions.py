@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.reference.permissions import ACTIONS, EVERY_COMMAND
 from botocore.client import BaseClient
 from tests.support.recorded_calls import action_of
+from tools.reference.permissions import ACTIONS, EVERY_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

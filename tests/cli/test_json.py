@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import jsonschema
 import pytest
-from bench.reference.commands import contexts
-from bench.reference.documents import schema_of
 from tests.cli import test_delete
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import (
@@ -25,6 +23,8 @@ from tests.cli.deployed import (
     unreadable,
 )
 from tests.support.events import notification
+from tools.reference.commands import contexts
+from tools.reference.documents import schema_of
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.prices import prices_in

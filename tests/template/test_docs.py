@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import click
 import pytest
 import yaml
-from bench.reference.pages import pages
 from tests.support.documents import DOCUMENTS, MEASUREMENTS, ROOT, Document, words_by_hand
 from tests.support.sam_template import TEMPLATE
+from tools.reference.pages import pages
 
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
 from bucketsum_cli.commands.root import cli

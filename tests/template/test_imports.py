@@ -27,7 +27,7 @@ PROGRAMS: Final = {"e2e": "soak"}
 SEARCH: Final = (
     (ROOT / "layers" / "bucketsum", "bucketsum"), (ROOT / "layers" / "lab", "bucketsum_lab"),
     (ROOT / "cli", "bucketsum_cli"),
-    (ROOT / "src", ""), (ROOT, "bench"),
+    (ROOT / "src", ""), (ROOT, "bench"), (ROOT, "tools"),
 )  # fmt: skip
 """Folders on the import path, and the package there that is ours; in src/ each is."""
 
@@ -43,12 +43,8 @@ ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
 bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing settings
 bench.function: bench.sandbox bench.tables cli.emulator cli.terminal
-bench.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
-cli.tune cli.tune.report lab.protocol layer.archives layer.table
 bench.readers: bench bench.sandbox bench.tables cli.emulator cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
-bench.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
-lab.protocol lab.workloads layer.queue layer.s3 layer.table settings
 bench.sandbox: cli.emulator cli.emulator.worker cli.machine cli.terminal
 bench.tables: cli.arguments cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.emulator cli.emulator.deploy cli.machine \
@@ -137,6 +133,10 @@ publisher: lab.measure lab.protocol lab.results layer settings
 settings: layer layer.s3 layer.table
 slicer: layer.hashing layer.invocation layer.long_objects layer.queue layer.s3 layer.table \
 settings
+tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
+cli.tune cli.tune.report lab.protocol layer.archives layer.table
+tools.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
+lab.protocol lab.workloads layer.queue layer.s3 layer.table settings
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.reference import monitoring
+from tools.reference import monitoring
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 import pytest
-from bench.pictures.drawing import WIDTH
-from bench.pictures.pictures import PICTURES, pictures
-from bench.pictures.session import session
+from tools.pictures.drawing import WIDTH
+from tools.pictures.pictures import PICTURES, pictures
+from tools.pictures.session import session
 
 DOCS: Final = Path(__file__).parents[3] / "docs"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench.reference import sweep_input
+from tools.reference import sweep_input
 
 from bucketsum.errors import BadSweep
 from bucketsum_lab.plan.input import KNOWN_FIELDS, StrategyName, SweepInput

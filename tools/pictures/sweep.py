@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
-from bench.pictures.drawing import SANS, WIDTH, drawing
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.tune.answer import headline
 from bucketsum_cli.tune.report.table import columns_of
 from bucketsum_cli.tune.results import measured, results_of
 from bucketsum_cli.tune.run_files import RunFiles
+from tools.pictures.drawing import SANS, WIDTH, drawing
 
 if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Results
     from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
-MEASURED: Final = Path(__file__).parents[1] / "measured"
+MEASURED: Final = Path(__file__).parents[2] / "bench" / "measured"
 RUN: Final = "sweep"
 """Name of the recorded run's file in bench/measured."""
 

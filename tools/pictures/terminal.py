@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from xml.sax.saxutils import escape
 
-from bench.pictures.drawing import MONOSPACE, WIDTH, drawing
-from bench.pictures.session import COLUMNS
+from tools.pictures.drawing import MONOSPACE, WIDTH, drawing
+from tools.pictures.session import COLUMNS
 
 _MARGIN: Final = 14
 _LINE: Final = 25

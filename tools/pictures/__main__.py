@@ -1,11 +1,12 @@
-"""Write every picture of README and docs: ``python -m bench.pictures``."""
+"""Write every picture of README and docs: ``python -m tools.pictures``."""
 
 from __future__ import annotations
 
 import argparse
 
-from bench.pictures.pictures import pictures
 from bench.tables.document import write
+
+from tools.pictures.pictures import pictures
 
 if __name__ == "__main__":
     argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()

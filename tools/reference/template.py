@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
-
 from bench.tables.document import rows_of
 
 _TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"

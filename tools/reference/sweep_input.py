@@ -6,6 +6,7 @@ import json
 from typing import Final
 
 from bench.tables.document import rows_of
+
 from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
 from bucketsum_lab.plan.input import (

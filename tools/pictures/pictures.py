@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from bench.cost.measured import measured_in
-from bench.pictures.boxes import HOW, PATHS, boxes
-from bench.pictures.cost import chart
-from bench.pictures.session import session
-from bench.pictures.sweep import sweep
-from bench.pictures.terminal import terminal
 from bench.tables.document import written_between
+
+from tools.pictures.boxes import HOW, PATHS, boxes
+from tools.pictures.cost import chart
+from tools.pictures.session import session
+from tools.pictures.sweep import sweep
+from tools.pictures.terminal import terminal
 
 _ROOT: Final = Path(__file__).parents[2]
 _TEXTS: Final = re.compile(r"<title>(.*)</title>\n<desc>(.*)</desc>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.tables.document import rows_of
+
 from bucketsum_cli.commands.selftest import CHECKS
 from bucketsum_cli.selftest.stack_checks import CLEAN_UP
 from bucketsum_lab.workloads import WORKLOADS

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.tables.document import rows_of
+
 from bucketsum.queue.dead_letters import Fate
 from bucketsum.table.outcome import Outcome
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bench.pictures.drawing import MONOSPACE, SANS, drawing
+from tools.pictures.drawing import MONOSPACE, SANS, drawing
 
 
 @dataclass(frozen=True, slots=True)

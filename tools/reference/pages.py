@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from bench.reference import (
+from bench.tables.document import written_between
+
+from bucketsum_cli.commands.root import cli
+from tools.reference import (
     commands,
     documents,
     monitoring,
@@ -14,8 +17,6 @@ from bench.reference import (
     sweep_input,
     template,
 )
-from bench.tables.document import written_between
-from bucketsum_cli.commands.root import cli
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 

@@ -1,11 +1,12 @@
-"""Write the generated pages and tables of docs/: ``python -m bench.reference``."""
+"""Write the generated pages and tables of docs/: ``python -m tools.reference``."""
 
 from __future__ import annotations
 
 import argparse
 
-from bench.reference.pages import pages
 from bench.tables.document import write
+
+from tools.reference.pages import pages
 
 if __name__ == "__main__":
     argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()

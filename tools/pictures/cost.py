@@ -8,7 +8,8 @@ from xml.sax.saxutils import escape
 
 from bench.cost.alternatives import alternatives
 from bench.cost.tables import per_tb
-from bench.pictures.drawing import SANS, drawing
+
+from tools.pictures.drawing import SANS, drawing
 
 if TYPE_CHECKING:
     from bench.cost.measured import Measured
