@@ -10,7 +10,8 @@ from typing import Any, Final
 from tests.fuzz.session import FuzzTarget, check_refusal
 from tests.support.events import LANDED
 
-from bucketsum.digest import EXTRA_ALGORITHMS, SHA1, digest_of
+from bucketsum.algorithms import EXTRA_ALGORITHMS, SHA1
+from bucketsum.digest import digest_of
 from bucketsum.errors import DamagedProgress
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
@@ -19,6 +20,7 @@ from bucketsum.long_objects.slice_bytes import digest_at
 from bucketsum.table.archive_values import Mode
 
 _CONTENT: Final = bytes(range(251)) * 5
+_SHA1: Final = SHA1.name
 _LIBRARY: Final = library_for(EXTRA_ALGORITHMS)
 _NUMBER: Final = re.compile(r"-?\d{1,38}(\.\d{1,6})?", re.ASCII)
 
@@ -80,11 +82,11 @@ def _check_round_trip(progress: Progress) -> None:
 def _check_digest(progress: Progress, digest: PortableDigest) -> None:
     """The states are the content's own: a forged one cannot be told from them."""
     truth = _TRUE_STATES.get(progress.offset)
-    names = list(progress.states) if progress.offset else [SHA1, *EXTRA_ALGORITHMS]
+    names = list(progress.states) if progress.offset else [_SHA1, *EXTRA_ALGORITHMS]
     if truth is None or any(progress.states.get(n, truth[n]) != truth[n] for n in names):
         return
     digest.update(_CONTENT[progress.offset :])
-    expected = digest_of([_CONTENT], [name for name in names if name != SHA1])
+    expected = digest_of([_CONTENT], [name for name in names if name != _SHA1])
     assert digest.digest() == expected, "a state that is continued gives the digest of all bytes"
 
 
@@ -105,6 +107,11 @@ def _seed(offset: int, *names: str) -> bytes:
 TARGET: Final = FuzzTarget(
     "saved-state",
     check,
-    (_seed(0), _seed(256, SHA1), _seed(1152, SHA1, *EXTRA_ALGORITHMS), _seed(128, SHA1, "crc32")),
+    (
+        _seed(0),
+        _seed(256, _SHA1),
+        _seed(1152, _SHA1, *EXTRA_ALGORITHMS),
+        _seed(128, _SHA1, "crc32"),
+    ),
     quick_cases=3000,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.simulation.s3_model import EPOCH
 
-from bucketsum.digest import SHA1
+from bucketsum.algorithms import SHA1
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 from bucketsum.long_objects.progress import PARTITION, progress_in
@@ -58,6 +58,6 @@ def check_progress(
 
 def _is_begun(content: bytes, progress: Progress) -> bool:
     """Whether *progress* has the digest's state after *content*."""
-    states = {SHA1: progress.states[SHA1]}
+    states = {SHA1.name: progress.states[SHA1.name]}
     hashed = PortableDigest(library_for(()), (), states).digest()
     return hashed.sha1 == hashlib.sha1(content, usedforsecurity=False).hexdigest()

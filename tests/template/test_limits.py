@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import botocore.session
@@ -10,7 +11,7 @@ import pytest
 from tests.support.sam_template import load_template
 
 from bucketsum import settings
-from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS, LEASE_MARGIN_SECONDS
 from bucketsum.settings import Settings
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TEMPLATE: Final = load_template()
+ROWS: Final = Path(__file__).parents[2] / "docs" / "rows.md"
 PARAMETERS: Final[dict[str, dict[str, Any]]] = TEMPLATE["Parameters"]
 RESOURCES: Final[dict[str, dict[str, Any]]] = TEMPLATE["Resources"]
 HASHER: Final[dict[str, Any]] = RESOURCES["HasherFunction"]["Properties"]
@@ -222,10 +224,13 @@ def test_pattern_tells_good_from_bad(parameter: str, value: str, allowed: bool) 
 
 
 def test_extra_algorithms_are_the_librarys() -> None:
-    """The template admits each algorithm that the library has, and all of them at once."""
-    pattern = PARAMETERS["ExtraAlgorithms"]["AllowedPattern"]
-    assert re.fullmatch(pattern, ",".join(EXTRA_ALGORITHMS))
-    assert set(re.findall(r"[a-z]+\d+", pattern)) == set(EXTRA_ALGORITHMS)
+    """Template and documents name each algorithm that the library has, and no other."""
+    parameter = PARAMETERS["ExtraAlgorithms"]
+    assert re.fullmatch(parameter["AllowedPattern"], ",".join(EXTRA_ALGORITHMS))
+    for name in ("AllowedPattern", "Description", "ConstraintDescription"):
+        assert set(re.findall(r"[a-z]+\d+", parameter[name])) == set(EXTRA_ALGORITHMS)
+    attributes = re.findall(r"`digest_(\w+)`", ROWS.read_text())
+    assert attributes == [*EXTRA_ALGORITHMS]
 
 
 def test_chunk_range_is_the_librarys() -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.sha1 import sha1_of
 
-from bucketsum.digest import EXTRA_ALGORITHMS, Digest, digest_of
+from bucketsum.algorithms import EXTRA_ALGORITHMS
+from bucketsum.digest import Digest, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

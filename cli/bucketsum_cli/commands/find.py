@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
+from bucketsum.algorithms import SHA1
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.objects.files import sha1_of_file
 from bucketsum_cli.objects.members import with_archive_deletions
@@ -39,8 +39,6 @@ from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, prin
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
-
-_SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,8 @@ def _wanted(contents: Sequence[str]) -> Iterator[tuple[str, str]]:
                 raise CannotDoError("stdin has no lines of `sha1sum`")
             yield from lines
         else:
-            yield content, content.lower() if _SHA1.fullmatch(content) else _sha1_of(content)
+            sha1 = content.lower()
+            yield content, sha1 if SHA1.is_digest(sha1) else _sha1_of(content)
 
 
 def _print_table(stack: Stack, rows: Sequence[Row]) -> None:
@@ -126,8 +125,8 @@ def _sha1_of(content: str) -> str:
             return sha1_of_file(path, shown, task)
     except OSError as error:
         raise CannotDoError(
-            f"{content!r} is neither 40 hexadecimal digits nor a file that can be read: "
-            f"{error.strerror}"
+            f"{content!r} is neither {SHA1.hex_digits} hexadecimal digits nor a file that can be "
+            f"read: {error.strerror}"
         ) from None
 
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Final, TextIO
 
+from bucketsum.algorithms import SHA1
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
 
+_DIGITS: Final = f"[0-9A-Fa-f]{{{SHA1.hex_digits}}}"
 _LINE: Final = re.compile(
-    r"(?P<escaped>\\?)(?:(?P<sha1>[0-9A-Fa-f]{40}) [ *](?P<name>.+)"
-    r"|SHA1 \((?P<tagged>.+)\) = (?P<tag>[0-9A-Fa-f]{40}))"
+    rf"(?P<escaped>\\?)(?:(?P<sha1>{_DIGITS}) [ *](?P<name>.+)"
+    rf"|{SHA1.label} \((?P<tagged>.+)\) = (?P<tag>{_DIGITS}))"
 )
 _BEGINNING: Final = re.compile(r"(?:\./+)+(?=.)")
 _BYTE_ORDER_MARK: Final = "\ufeff"

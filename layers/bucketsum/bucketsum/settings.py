@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.table.rows import fresh_key, fresh_sha1, place, row
 
-from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.errors import TableBusy
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from tests.support.sha1 import sha1_of
 from tests.unit.long_objects.chain import Chain, Killed, Luck
 
-from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
+from bucketsum.algorithms import EXTRA_ALGORITHMS
+from bucketsum.digest import digest_of
 from bucketsum.errors import (
     BadSettings,
     DamagedProgress,

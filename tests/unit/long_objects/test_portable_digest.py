@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import ctypes
-import zlib
 from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
+from bucketsum.algorithms import ALGORITHMS, CRC32, EXTRA_ALGORITHMS
+from bucketsum.digest import digest_of
 from bucketsum.errors import LibraryMissing
 from bucketsum.long_objects import openssl_digest
-from bucketsum.long_objects.openssl_digest import ALGORITHMS, library_for
+from bucketsum.long_objects.openssl_digest import library_for, padding
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 LIBRARY: Final = library_for(EXTRA_ALGORITHMS)
-STATE_BYTES: Final = {"sha1": 28, "sha256": 40, "sha512": 72, "md5": 24, "crc32": 12}
+STATE_BYTES: Final = {name: algorithm.state_bytes + 8 for name, algorithm in ALGORITHMS.items()}
+SHA512_ABC: Final = (
+    "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+    "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
+)
+BY_OPENSSL: Final = [algorithm for algorithm in ALGORITHMS.values() if algorithm is not CRC32]
 
 
 @given(
@@ -51,31 +56,35 @@ def test_any_cuts_give_hashlibs_digests(
     assert digest.digest() == digest_of([content], extra)
 
 
-def test_the_state_is_the_standards() -> None:
-    """After one block, a state is its words, from the standard, and the length."""
-    names = ("sha256", "sha512", "md5", "crc32")
-    for name, algorithm in ALGORITHMS.items():
-        digest = PortableDigest(LIBRARY, names)
-        block = b"abc" + algorithm.padding(3)
-        digest.update(bytes(BLOCK_BYTES - len(block)) + block)
-        state = digest.states()[name]
-        assert state[-8:] == BLOCK_BYTES.to_bytes(8, "big")
-        if len(block) == BLOCK_BYTES:
-            assert state[:-8].hex() == algorithm.abc
-        assert digest.states()["crc32"][:4] == zlib.crc32(
-            bytes(BLOCK_BYTES - len(block)) + block
-        ).to_bytes(4, "big")
+@pytest.mark.parametrize(
+    ("name", "abc"),
+    [
+        ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        ("sha256", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        ("sha512", SHA512_ABC),
+        ("md5", "900150983cd24fb0d6963f7d28e17f72"),
+        ("crc32", "352441c2"),
+    ],
+)
+def test_the_digest_of_abc_is_the_standards(name: str, abc: str) -> None:
+    """OpenSSL's functions and hashlib's give the digest that the standard names."""
+    digest = PortableDigest(LIBRARY, EXTRA_ALGORITHMS)
+    digest.update(b"abc")
+    for result in (digest.digest(), digest_of([b"abc"], EXTRA_ALGORITHMS)):
+        assert {"sha1": result.sha1, **result.extra}[name] == abc
+    assert ALGORITHMS[name].is_digest(abc)
+    assert not any(ALGORITHMS[name].is_digest(bad) for bad in (abc.upper(), abc[1:], abc + "0"))
 
 
 @pytest.mark.parametrize("length", [2**32, 50 * 10**12 // 128 * 128])
 def test_lengths_beyond_32_bits_are_padded_as_the_standard_says(length: int) -> None:
     """The length in the padding is of all bytes, though this process saw only the last ones."""
-    for name, algorithm in ALGORITHMS.items():
-        padding = algorithm.padding(length + 3)
-        assert (length + 3 + len(padding)) % algorithm.block_bytes == 0
-        bits = padding[-2 * algorithm.word_bytes :]
-        assert int.from_bytes(bits, algorithm.byte_order) == 8 * (length + 3), name
-        assert padding[0] == 0x80
+    for algorithm in BY_OPENSSL:
+        added = padding(algorithm, length + 3)
+        assert (length + 3 + len(added)) % algorithm.block_bytes == 0
+        bits = added[-algorithm.block_bytes // 8 :]
+        assert int.from_bytes(bits, algorithm.byte_order) == 8 * (length + 3), algorithm
+        assert added[0] == 0x80
 
 
 def test_a_state_ends_with_a_block() -> None:

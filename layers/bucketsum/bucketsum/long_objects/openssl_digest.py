@@ -3,70 +3,27 @@
 hashlib hides its state. OpenSSL's ``SHA1_Init`` and ``SHA1_Update`` keep theirs in a struct that
 begins with the hash words; they are reached through the library that Python's ``_hashlib`` is
 linked to: the same code at the same speed. Only these words are taken from the struct. The padding
-is computed here, so nothing else in the struct matters. `library_for` checks all of this with known
-vectors before it is used.
+is computed here, so nothing else in the struct matters. `library_for` checks all of this against
+hashlib before it is used.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import importlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest import SHA1
+from bucketsum.algorithms import ALGORITHMS, CRC32, SHA1
 from bucketsum.errors import LibraryMissing
+
+if TYPE_CHECKING:
+    from bucketsum.algorithms import Algorithm
 
 _STRUCT_BYTES: Final = 1024  # far more than any of the structs has
 _SHARED_LIBRARY: Final = "libcrypto.so.3"
-
-
-@dataclass(frozen=True, slots=True)
-class Algorithm:
-    """Sizes, byte order and a test value of a digest algorithm.
-
-    Attributes:
-        prefix: Beginning of the names of OpenSSL's functions.
-        byte_order: Byte order of words and length in the digest.
-        abc: Digest of ``abc``, from the standard.
-    """
-
-    prefix: str
-    words: int
-    word_bytes: int
-    block_bytes: int
-    byte_order: Literal["big", "little"]
-    abc: str
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of the hash words."""
-        return self.words * self.word_bytes
-
-    def padding(self, length: int) -> bytes:
-        """The padding of a message of *length* bytes, which ends with its length in bits."""
-        counter_bytes = 2 * self.word_bytes
-        zeros = -(length + 1 + counter_bytes) % self.block_bytes
-        return b"\x80" + bytes(zeros) + (8 * length).to_bytes(counter_bytes, self.byte_order)
-
-
-ALGORITHMS: Final[Mapping[str, Algorithm]] = {
-    SHA1: Algorithm("SHA1", 5, 4, 64, "big", "a9993e364706816aba3e25717850c26c9cd0d89d"),
-    "sha256": Algorithm(
-        "SHA256", 8, 4, 64, "big",
-        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-    ),
-    "sha512": Algorithm(
-        "SHA512", 8, 8, 128, "big",
-        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
-        "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
-    ),
-    "md5": Algorithm("MD5", 4, 4, 64, "little", "900150983cd24fb0d6963f7d28e17f72"),
-}  # fmt: skip
 
 
 class OpenSslDigest:
@@ -76,9 +33,9 @@ class OpenSslDigest:
         self, algorithm: Algorithm, library: ctypes.CDLL, words: bytes | None = None
     ) -> None:
         self._algorithm = algorithm
-        self._update = _function(library, f"{algorithm.prefix}_Update")
+        self._update = _function(library, f"{algorithm.label}_Update")
         self._context = (ctypes.c_uint64 * (_STRUCT_BYTES // 8))()  # aligned for any word
-        _function(library, f"{algorithm.prefix}_Init")(self._context)
+        _function(library, f"{algorithm.label}_Init")(self._context)
         if words is not None:
             ctypes.memmove(self._context, self._native(words), len(words))
 
@@ -88,34 +45,45 @@ class OpenSslDigest:
 
     def words(self) -> bytes:
         """The hash words after the last complete block, in the digest's byte order."""
-        return self._native(bytes(self._context)[: self._algorithm.size_bytes])
+        return self._native(bytes(self._context)[: self._algorithm.state_bytes])
 
     def finished(self, length: int) -> bytes:
         """The digest of the *length* bytes so far; nothing can be added any more."""
-        self.update(self._algorithm.padding(length))
-        return self.words()
+        self.update(padding(self._algorithm, length))
+        return self.words()[: self._algorithm.hex_digits // 2]
 
     def _native(self, words: bytes) -> bytes:
         """Convert *words* from the digest's byte order to this CPU's, or back."""
         if self._algorithm.byte_order == sys.byteorder:
             return words
-        size = self._algorithm.word_bytes
+        size = _word_bytes(self._algorithm)
         return b"".join(words[n : n + size][::-1] for n in range(0, len(words), size))
 
 
+def padding(algorithm: Algorithm, length: int) -> bytes:
+    """The padding of a message of *length* bytes, which ends with its length in bits."""
+    counter_bytes = 2 * _word_bytes(algorithm)
+    zeros = -(length + 1 + counter_bytes) % algorithm.block_bytes
+    return b"\x80" + bytes(zeros) + (8 * length).to_bytes(counter_bytes, algorithm.byte_order)
+
+
+def _word_bytes(algorithm: Algorithm) -> int:
+    return algorithm.block_bytes // 16
+
+
 def library_for(extra_algorithms: Iterable[str] = ()) -> ctypes.CDLL:
-    """An OpenSSL that passes the check with known vectors, for SHA-1 and *extra_algorithms*.
+    """An OpenSSL that agrees with hashlib, for SHA-1 and *extra_algorithms*.
 
     Raises:
         LibraryMissing: There is none; the text says where it was looked for.
     """
-    names = [name for name in (SHA1, *extra_algorithms) if name in ALGORITHMS]
+    names = [name for name in (SHA1.name, *extra_algorithms) if name != CRC32.name]
     problems = []
     for path in _candidates():
         try:
             library = ctypes.CDLL(path)
             for name in names:
-                _verify(name, library)
+                _verify(ALGORITHMS[name], library)
         except (OSError, LibraryMissing) as error:
             problems.append(f"{path or 'this program'}: {error}")
         else:
@@ -142,16 +110,14 @@ def _function(library: ctypes.CDLL, name: str) -> ctypes._NamedFuncPointer:
         raise LibraryMissing(f"it has no {name}") from error
 
 
-def _verify(name: str, library: ctypes.CDLL) -> None:
-    """Check the words against the standard's vector, and a text in two halves against hashlib."""
-    algorithm = ALGORITHMS[name]
-    whole = OpenSslDigest(algorithm, library)
-    whole.update(b"abc" + algorithm.padding(3))
+def _verify(algorithm: Algorithm, library: ctypes.CDLL) -> None:
+    """Check a text, hashed in two halves, against hashlib."""
     halves = [bytes(range(256)), bytes(range(255, 0, -1))]
     first = OpenSslDigest(algorithm, library)
     first.update(halves[0])
     second = OpenSslDigest(algorithm, library, first.words())
     second.update(halves[1])
-    expected = hashlib.new(name, b"".join(halves), usedforsecurity=False).hexdigest()
-    if whole.words().hex() != algorithm.abc or second.finished(511).hex() != expected:
-        raise LibraryMissing(f"the state of its {algorithm.prefix} has another layout")
+    whole = algorithm.new()
+    whole.update(b"".join(halves))
+    if second.finished(511).hex() != whole.hexdigest():
+        raise LibraryMissing(f"the state of its {algorithm.label} has another layout")

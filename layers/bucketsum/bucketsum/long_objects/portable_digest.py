@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest import SHA1, Crc32, Digest
-from bucketsum.long_objects.openssl_digest import ALGORITHMS, OpenSslDigest
+from bucketsum.algorithms import ALGORITHMS, CRC32, SHA1, Crc32
+from bucketsum.digest import Digest
+from bucketsum.long_objects.openssl_digest import OpenSslDigest
 
 if TYPE_CHECKING:
     import ctypes
@@ -19,7 +20,6 @@ BLOCK_BYTES: Final = 128
 """States can be saved after multiples of this: the block of SHA-512, two blocks of the others."""
 
 _LENGTH_BYTES: Final = 8
-_CRC32: Final = "crc32"
 
 
 class PortableDigest:
@@ -36,7 +36,7 @@ class PortableDigest:
         Raises:
             ValueError: A state is missing, has another size, or is of another length.
         """
-        names = (SHA1, *extra_algorithms)
+        names = (SHA1.name, *extra_algorithms)
         self._length = 0
         if states is not None:
             self._length = _length_of([states.get(name, b"") for name in names])
@@ -71,7 +71,7 @@ class PortableDigest:
         digests = {
             name: digest.finished(self._length).hex() for name, digest in self._running.items()
         }
-        return Digest(digests.pop(SHA1), self._length, digests)
+        return Digest(digests.pop(SHA1.name), self._length, digests)
 
 
 def _length_of(states: list[bytes]) -> int:
@@ -82,8 +82,8 @@ def _length_of(states: list[bytes]) -> int:
 
 
 def _digest_of(name: str, library: ctypes.CDLL, state: bytes | None) -> Crc32 | OpenSslDigest:
-    words = None if state is None else state[:-_LENGTH_BYTES]
-    size_bytes = Crc32.size_bytes if name == _CRC32 else ALGORITHMS[name].size_bytes
-    if words is not None and len(words) != size_bytes:
-        raise ValueError(f"the state of {name} has {len(words)} bytes of words, not {size_bytes}")
-    return Crc32(words) if name == _CRC32 else OpenSslDigest(ALGORITHMS[name], library, words)
+    algorithm, words = ALGORITHMS[name], None if state is None else state[:-_LENGTH_BYTES]
+    if words is not None and len(words) != algorithm.state_bytes:
+        expected = algorithm.state_bytes
+        raise ValueError(f"the state of {name} has {len(words)} bytes of words, not {expected}")
+    return Crc32(words) if algorithm is CRC32 else OpenSslDigest(algorithm, library, words)

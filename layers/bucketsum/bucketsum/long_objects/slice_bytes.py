@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from bucketsum.digest import SHA1
+from bucketsum.algorithms import SHA1
 from bucketsum.errors import DamagedProgress, SourceInterrupted
 from bucketsum.events.message_fields import shown
 from bucketsum.long_objects.openssl_digest import library_for
@@ -29,7 +29,7 @@ def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDi
     if not progress.offset:
         extra = tuple(extra_algorithms)
         return PortableDigest(library_for(extra), extra)
-    extra = tuple(name for name in progress.states if name != SHA1)
+    extra = tuple(name for name in progress.states if name != SHA1.name)
     try:
         digest = PortableDigest(library_for(extra), extra, progress.states)
     except (KeyError, ValueError) as error:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from bucketsum.algorithms import SHA1
 from bucketsum.errors import DamagedRow
 from bucketsum.events.message_fields import WHOLE_MAX, is_moment, shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
@@ -24,7 +24,6 @@ NOT_HASHED: Final = "not_hashed"
 
 _DIGEST_PREFIX: Final = "digest_"
 _FLOAT_FORMAT: Final = ".3f"
-_SHA1: Final = re.compile(r"[0-9a-f]{40}")
 _LAST_SECOND: Final = 253_402_300_799  # of the year 9999
 
 
@@ -75,7 +74,7 @@ def row_of(item: Mapping[str, Any]) -> Row:
 
 def _require_sense(row: Row) -> None:
     """Check the digest, and the values of which a message for a redrive is made."""
-    if row.status is Status.HASHED and not _SHA1.fullmatch(row.sha1 or ""):
+    if row.status is Status.HASHED and not SHA1.is_digest(row.sha1 or ""):
         raise ValueError(f"sha1 is {shown(row.sha1)}" if row.sha1 else "sha1 is missing")
     if not 0 <= row.size_bytes <= WHOLE_MAX:
         raise ValueError(f"size_bytes is {row.size_bytes}")
