@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 ROOT: Final = TEMPLATE.parent
 LIBRARY: Final = ROOT / "layers" / "bucketsum"
+ENTRY_POINT: Final = "import lambda_handler"
+"""Code has this where a layer has the handler."""
+
 UNZIPPED_LIMIT_BYTES: Final = 250 * 1024 * 1024  # function and layers together
 
 _ENVIRONMENT: Final = {
@@ -85,11 +88,43 @@ def run_with(folders: Sequence[Path], script: str) -> subprocess.CompletedProces
     )
 
 
+def git(*arguments: str) -> str:
+    """The output of git; nothing where there is no history."""
+    done = subprocess.run(
+        ["git", *arguments],  # noqa: S607 - wherever git is
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout
+
+
 @pytest.mark.parametrize("function", function_ids())
 def test_handler_imports_in_lambda(function: str, built: Built, lambda_packages: Path) -> None:
     """A built handler imports from its folder, its layers and Lambda's own packages alone."""
     done = imported(built.function(function), *built.layers_of(function), lambda_packages)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("function", function_ids())
+def test_earlier_code_starts_with_the_layer_of_now(
+    function: str, built: Built, lambda_packages: Path, tmp_path: Path
+) -> None:
+    """While a stack is updated, code of an earlier version runs with the new layer, or the reverse.
+
+    This holds from the version on whose code is one import from the layer.
+    """
+    path = f"{load_template()['Resources'][function]['Properties']['CodeUri']}/app.py"
+    commits = git("log", "--format=%h", "--diff-filter=AM", "--", path).split()
+    versions = {git("show", f"{commit}:{path}") for commit in commits}
+    earlier = [text for text in versions if ENTRY_POINT in text]
+    if not earlier:
+        pytest.skip(f"the history has no earlier {path}")
+    for text in earlier:
+        (tmp_path / "app.py").write_text(text)
+        done = imported(tmp_path, *built.layers_of(function), lambda_packages)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("function", function_ids())

@@ -7,7 +7,6 @@ import inspect
 import os
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
 
     from tests.simulation.lambda_model import Handler
     from tests.simulation.schedule import Schedule
-
-_SOURCES: Final = Path(__file__).parents[2] / "src"
 
 CHUNK_BYTES: Final = 8
 """Contents have some chunks of this size, so that much can happen while one is read."""
@@ -97,8 +94,7 @@ _SILENT: Final[Any] = _Silent()
 def module_of(function: str) -> ModuleType:
     """The function's own module, loaded once, without its log and its metrics."""
     with patch.dict(os.environ, _ENVIRONMENT):
-        path = _SOURCES / function / "app.py"
-        spec = importlib.util.spec_from_file_location(f"simulated_{function}", path)
+        spec = importlib.util.find_spec(f"bucketsum.functions.{function}")
         assert spec
         assert spec.loader
         module = importlib.util.module_from_spec(spec)

@@ -17,6 +17,12 @@ from tests.support.sam_template import TEMPLATE, load_template
 RESOURCES: Final = load_template()["Resources"]
 LIBRARY: Final = sorted((TEMPLATE.parent / "layers" / "bucketsum" / "bucketsum").rglob("*.py"))
 LAB_LIBRARY: Final = sorted((TEMPLATE.parent / "layers" / "lab" / "bucketsum_lab").rglob("*.py"))
+HANDLERS: Final = {
+    path.stem: path
+    for path in (*LIBRARY, *LAB_LIBRARY)
+    if path.parent.name == "functions" and path.stem != "__init__"
+}
+"""Function → the module in a layer that has its handler."""
 WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 

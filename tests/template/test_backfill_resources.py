@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any, Final
 
-from tests.support.sam_template import TEMPLATE
 from tests.template.client_calls import operations_called
-from tests.template.roles import LIBRARY, RESOURCES, WRITES_LOGS, action_of, allowed
+from tests.template.roles import HANDLERS, LIBRARY, RESOURCES, WRITES_LOGS, action_of, allowed
 from tests.template.state_machines import events, load_definition, states
 
 from bucketsum.errors import BadInventory, UnknownBackfill
@@ -16,7 +15,6 @@ TASKS: Final[list[Any]] = [
     state.body for state in states(load_definition("backfill")) if state.body["Type"] == "Task"
 ]
 BACKFILL: Final = [path for path in LIBRARY if "backfill" in path.parts]
-ENQUEUER: Final = TEMPLATE.parent / "src" / "enqueuer" / "app.py"
 
 ACTION_OF: Final = {
     "s3:ListObjectVersions": "s3:ListBucketVersions",
@@ -34,7 +32,7 @@ ENQUEUERS: Final = 50
 
 def test_the_enqueuer_may_do_what_its_code_calls() -> None:
     """Its own calls, its log, the key of encrypted inventories, and nothing else."""
-    actions = {action_of(*call) for call in operations_called(ENQUEUER, BACKFILL)}
+    actions = {action_of(*call) for call in operations_called(HANDLERS["enqueuer"], BACKFILL)}
     needed = {ACTION_OF.get(action, action) for action in actions}
     assert allowed("EnqueuerRole") == needed | WRITES_LOGS | {"kms:Decrypt"}
 

@@ -40,7 +40,7 @@ ROLES: Final = {
 """Modules that are above or below the rest of their folder → the part that they belong to."""
 
 ARROWS: Final = """\
-analyst: lab.protocol lab.results layer settings
+analyst: lab.functions
 bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing settings
 bench.function: bench.sandbox bench.tables cli.emulator cli.terminal
 bench.readers: bench bench.sandbox bench.tables cli.emulator cli.terminal layer
@@ -100,9 +100,9 @@ lab.workloads.records layer
 cli.tune.workloads.transfer: cli.terminal cli.tune cli.tune.plots lab.protocol \
 lab.workloads.transfer layer
 cli.tune.workloads.unzip: cli.tune lab.workloads.unzip
-enqueuer: layer layer.backfill layer.invocation settings
-hasher: layer.archives layer.backfill layer.hashing layer.invocation layer.long_objects \
-layer.queue layer.s3 layer.table settings
+enqueuer: layer.functions
+hasher: layer.functions
+lab.functions: lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3 settings
 lab.measure: lab.protocol lab.workloads layer layer.s3
 lab.plan: lab.protocol lab.workloads layer settings
 lab.protocol: layer layer.events layer.s3 layer.table settings
@@ -119,6 +119,8 @@ layer.archives: layer layer.events layer.invocation layer.s3 layer.table setting
 layer.backfill: layer layer.events layer.hashing layer.invocation layer.queue layer.s3 layer.table \
 settings
 layer.events: layer
+layer.functions: layer layer.archives layer.backfill layer.hashing layer.invocation \
+layer.long_objects layer.queue layer.s3 layer.table settings
 layer.hashing: layer layer.archives layer.events layer.invocation layer.queue layer.s3 layer.table \
 settings
 layer.invocation: layer
@@ -127,12 +129,11 @@ settings
 layer.queue: layer settings
 layer.s3: layer layer.events layer.invocation
 layer.table: layer layer.events
-planner: lab.plan lab.protocol lab.results lab.workloads layer settings
-prober: lab.measure lab.protocol layer.s3
-publisher: lab.measure lab.protocol lab.results layer settings
+planner: lab.functions
+prober: lab.functions
+publisher: lab.functions
 settings: layer layer.s3 layer.table
-slicer: layer.hashing layer.invocation layer.long_objects layer.queue layer.s3 layer.table \
-settings
+slicer: layer.functions
 tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
 tools.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
@@ -217,8 +218,8 @@ BESIDE: Final = {
 
 def test_the_hashers_layer_has_nothing_that_its_functions_cannot_reach() -> None:
     """Modules that only sweeps or the command need stand with these, not in every cold start."""
-    handlers = [ROOT / "src" / name / "app.py" for name in ("hasher", "slicer", "enqueuer")]
-    unreached = {path.name for path in set(LIBRARY) - reached(handlers)}
+    entry_points = [ROOT / "src" / name / "app.py" for name in ("hasher", "slicer", "enqueuer")]
+    unreached = {path.name for path in set(LIBRARY) - reached(entry_points)}
     assert unreached == set(BESIDE)
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The one file of code that the reference reads."""
-    path = tmp_path / "src" / "app.py"
-    path.parent.mkdir()
+    path = tmp_path / "layers/bucketsum/bucketsum/functions/hasher.py"
+    path.parent.mkdir(parents=True)
     monkeypatch.setattr(monitoring, "_ROOT", tmp_path)
     return path
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.support.recorded_calls import listed
-from tests.support.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import load_template
 from tests.template import roles
 from tests.template.client_calls import OF_THE_PRODUCT, clients_kept, operations_called
 from tests.template.layer_reach import reached
@@ -22,12 +22,10 @@ from bucketsum_cli.buckets.served_buckets import AttachedBucket
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROOT: Final = TEMPLATE.parent
 LIBRARY: Final = roles.LIBRARY
 """Neither function imports what sweeps; test_imports.py holds that."""
 
-HANDLER: Final = ROOT / "src" / "hasher" / "app.py"
-SLICER: Final = ROOT / "src" / "slicer" / "app.py"
+HANDLER, SLICER = roles.HANDLERS["hasher"], roles.HANDLERS["slicer"]
 IMPLIED: Final = {
     # Beside what the operation itself is called:
     "s3:GetObject": {

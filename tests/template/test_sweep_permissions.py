@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
-from tests.support.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import load_template
 from tests.template.client_calls import CLIENTS, clients_kept, operations_called
 from tests.template.references import referred
 from tests.template.roles import (
+    HANDLERS,
     LAB_LIBRARY,
     LIBRARY,
     RESOURCES,
@@ -62,10 +63,9 @@ INTEGRATIONS: Final = {
 
 def actions_of(name: str) -> set[str]:
     """The IAM actions of the operations that a function calls."""
-    handler = TEMPLATE.parent / "src" / name.lower() / "app.py"
     called = {
         (service, method)
-        for service, method in operations_called(handler, [*LIBRARY, *LAB_LIBRARY])
+        for service, method in operations_called(HANDLERS[name.lower()], [*LIBRARY, *LAB_LIBRARY])
         if method in OPERATIONS[name]
     }
     assert {method for _, method in called} == OPERATIONS[name]

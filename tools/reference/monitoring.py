@@ -14,7 +14,7 @@ from bucketsum.queue.dead_letters import Fate
 from bucketsum.table.outcome import Outcome
 
 _ROOT: Final = Path(__file__).parents[2]
-_FOLDERS: Final = ("src", "layers/bucketsum/bucketsum")
+_FOLDERS: Final = ("layers/bucketsum/bucketsum", "layers/lab/bucketsum_lab/functions")
 _LEVELS: Final = {"info": "INFO", "warning": "WARNING", "error": "ERROR", "exception": "ERROR"}
 _EXCEPTION: Final = {"exc_info": "exception"}
 """Argument of a call → field of the line."""

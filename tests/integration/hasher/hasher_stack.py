@@ -35,7 +35,7 @@ QUEUE_ARN: Final = "arn:aws:sqs:us-east-1:123456789012:ArrivalsQueue"
 
 def loaded(function: str) -> ModuleType:
     """The module of *function*, as in a new execution environment."""
-    spec = importlib.util.find_spec(f"{function}.app")
+    spec = importlib.util.find_spec(f"bucketsum.functions.{function}")
     assert spec is not None
     assert spec.loader is not None
     app = importlib.util.module_from_spec(spec)

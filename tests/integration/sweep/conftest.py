@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 BUCKET: Final = "sweeps"
 TABLE: Final = "measurements"
+FUNCTIONS: Final = "bucketsum_lab.functions"
 _VARIABLES: Final = {
     "MEASUREMENTS_TABLE": TABLE,
     "ARCHITECTURE": "arm64",
@@ -107,8 +108,8 @@ def function(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Modul
         monkeypatch.setenv(name, value)
 
     def imported(name: str) -> ModuleType:
-        monkeypatch.delitem(sys.modules, f"{name}.app", raising=False)
-        return importlib.import_module(f"{name}.app")
+        monkeypatch.delitem(sys.modules, f"{FUNCTIONS}.{name}", raising=False)
+        return importlib.import_module(f"{FUNCTIONS}.{name}")
 
     return imported
 

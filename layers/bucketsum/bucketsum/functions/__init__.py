@@ -1,0 +1,1 @@
+"""The functions: each module wires one as it is imported, and has its handler."""

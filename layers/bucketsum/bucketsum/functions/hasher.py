@@ -1,0 +1,108 @@
+"""The hasher: a Lambda function that records a row for each object in a batch of messages."""
+
+# ruff: noqa: E402 - the garbage collector rests while everything below is imported and created
+from __future__ import annotations
+
+import gc
+
+gc.disable()  # all that a cold start makes stays: looking for garbage took a tenth of its time
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from aws_lambda_powertools import Logger, Metrics
+
+from bucketsum.backfill import is_listed
+from bucketsum.hashing.batch import BatchHasher
+from bucketsum.hashing.network import network_of
+from bucketsum.hashing.notified import NotifiedHasher
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.report import Report
+from bucketsum.hashing.small_objects import SmallObjectHasher
+from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.invocation.layer_manifest import log_layer
+from bucketsum.queue.dead_letters import DeadLetters, message_of
+from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum.settings import Settings, needed
+from bucketsum.table.digests_table import DigestsTable
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from bucketsum.archives.archive_hasher import ArchiveHasher
+    from bucketsum.backfill.listed_batch import ListedBatchHasher
+    from bucketsum.long_objects.hand_over import HandOver
+    from bucketsum.table.archive_values import ArchiveSettings
+
+SETTINGS: Final = Settings.from_env(os.environ)
+(_BACKFILLS_TABLE,) = needed(os.environ, "BACKFILLS_TABLE")
+
+# Service and namespace come from the environment, so that two stacks never share a metric.
+logger = Logger(use_rfc3339=True)  # Lambda filters JSON logs by level where it knows the time
+metrics = Metrics()
+
+log_layer(logger)
+speed_up_botocore()
+_DYNAMODB: Final = client_of("dynamodb", PROMPT)
+_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name)
+_sqs: Final = made_once(lambda: client_of("sqs", PROMPT))
+_s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # for archives and few other objects
+
+
+# What few invocations use is imported at its first use: a cold start must not load it.
+def _archives(archives: ArchiveSettings) -> ArchiveHasher:
+    from bucketsum.archives.archive_hasher import ArchiveHasher  # noqa: PLC0415 - as said
+
+    return ArchiveHasher.of(archives, _s3(), _DYNAMODB, SETTINGS)
+
+
+@made_once
+def _hand_over() -> HandOver:
+    from bucketsum.long_objects.hand_over import HandOver  # noqa: PLC0415 - as said
+
+    return HandOver.of(_DYNAMODB, _sqs(), SETTINGS)
+
+
+_TABLE: Final = DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
+_SOURCE: Final = reader(_s3, _URLS, SETTINGS.read_policy, os.environ)
+_HASHER: Final = ObjectHasher(
+    source=_SOURCE,
+    table=_TABLE,
+    settings=SETTINGS,
+    archives=_archives(SETTINGS.archives) if SETTINGS.archives else None,
+    hand_over=(lambda *o: _hand_over().begin(*o)) if SETTINGS.long_objects_queue_url else None,
+)
+_NETWORK: Final = network_of(_SOURCE, _DYNAMODB, _TABLE)
+_SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS) if _NETWORK else None
+_BATCH: Final = BatchHasher(NotifiedHasher(_HASHER, _TABLE, _SMALL), SETTINGS)
+_REPORT: Final = Report(lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics)
+
+
+@made_once
+def _listed_batch() -> ListedBatchHasher:
+    from bucketsum.backfill import listed_batch, table  # noqa: PLC0415 - as said
+
+    backfills = table.BackfillsTable(_DYNAMODB, _BACKFILLS_TABLE)
+    return listed_batch.ListedBatchHasher(_HASHER, _TABLE, backfills, SETTINGS, _SMALL)
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics(capture_cold_start_metric=True)
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Handle a batch from the queue of arrivals or of backfills; returns the failed messages."""
+    deadline = Deadline.of(context)
+    messages = [message_of(record, SETTINGS) for record in event["Records"]]
+    notified = [message for message in messages if not is_listed(message.body)]
+    _, returned = _REPORT.settled(_BATCH.handle(notified, deadline))
+    if listed := [message for message in messages if is_listed(message.body)]:
+        done, failed = _REPORT.settled(_listed_batch().handle(listed, deadline))
+        _listed_batch().count(done, logger)
+        returned += failed
+    return {"batchItemFailures": [{"itemIdentifier": r.received.message_id} for r in returned]}
+
+
+gc.freeze()
+gc.enable()

@@ -1,0 +1,69 @@
+"""The slicer: a Lambda function that hashes one slice of a long object."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from aws_lambda_powertools import Logger, Metrics
+
+from bucketsum.hashing.report import Report
+from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
+from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.long_objects.slice_report import publish_slice
+from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
+from bucketsum.queue.dead_letters import DeadLetters, message_of
+from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum.settings import Settings
+from bucketsum.table.digests_table import DigestsTable
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+SETTINGS: Final = Settings.from_env(os.environ)
+
+logger = Logger(use_rfc3339=True)
+metrics = Metrics()
+
+speed_up_botocore()
+_DYNAMODB: Final = client_of("dynamodb", PROMPT)
+_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name)
+_s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # few objects need it
+_SQS: Final = client_of("sqs", PROMPT)
+
+_SLICER: Final = Slicer(
+    source=reader(_s3, _URLS, SETTINGS.read_policy, os.environ),
+    progress_table=ProgressTable(_DYNAMODB, SETTINGS.digests_table),
+    digests_table=DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days),
+    queue=LongObjectsQueue(_SQS, SETTINGS.arrivals_queue_url),
+    settings=SETTINGS,
+    slice_bytes=slice_bytes_in(os.environ),
+)
+
+_REPORT: Final = Report(lambda: DeadLetters(_SQS, SETTINGS), logger, metrics)
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics(capture_cold_start_metric=True)
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Hash the slice of one message from the long-objects queue; returns it if it failed."""
+    deadline = Deadline.of(context)
+    returned = [
+        record["messageId"] for record in event["Records"] if not _is_done(record, deadline)
+    ]
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in returned]}
+
+
+def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
+    """Hash one slice; return whether its message can be deleted."""
+    received = message_of(record, SETTINGS)
+    try:
+        report = _SLICER.handle_slice(progress_in_message(received.body), deadline)
+    except Exception as error:  # noqa: BLE001 - any error is the message's
+        return _REPORT.is_done(received, error)
+    publish_slice(report, _REPORT)
+    return _REPORT.is_done(received, None)
