@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test proofs soak check product bench events reference pictures docs package sbom audit lock clean
+.PHONY: help setup demo test proofs second soak check product bench events reference pictures docs package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -53,6 +53,17 @@ $(PROOFS)/.ready: .venv/.ready requirements-proofs.lock tests/proofs/pom.xml
 
 proofs: $(PROOFS)/.ready ## Check patterns, permissions, state machines and template with the tools of others (Python 3.13, Java, Maven)
 	@$(BIN)/pytest --numprocesses 0 tests/proofs $(ARGS)
+
+SECOND := .venv/second
+SECOND_TESTS := $(addprefix tests/e2e/test_,attach.py backfill.py delete.py deletions.py pipeline.py selftest.py sweep.py)
+
+$(SECOND)/.ready: .venv/.ready requirements-second.lock
+	@$(BIN)/uv venv --quiet --clear --python "$$($(BIN)/python -c '$(NEWEST)')" $(SECOND)
+	@$(BIN)/uv pip install --quiet --python $(SECOND) --require-hashes --requirement requirements-second.lock
+	@touch $@
+
+second: $(SECOND)/.ready ## Run the end-to-end tests on a second emulator of AWS (Linux, Python 3.13, Java, Maven; ten minutes)
+	@PYTHONPATH=. $(BIN)/pytest --numprocesses 0 -p tests.second.plugin $(or $(ARGS),$(SECOND_TESTS))
 
 soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its parts fail at random (ARGS="--objects 1000": fewer objects)
 	@$(BIN)/python -m tests.soak $(ARGS)

@@ -1,0 +1,111 @@
+"""Corrections of LocalStack 4.14: where it differs from AWS, AWS's documentation decides.
+
+Each function quotes it. Without these the end-to-end tests could not run at all; `differences`
+has the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+from urllib.parse import unquote
+
+from localstack.services.cloudformation.engine.v2.change_set_model_preproc import DeletionPolicy
+from localstack.services.cloudformation.resource_provider import OperationStatus, ProgressEvent
+from localstack.services.cloudformation.v2 import provider as cloudformation
+from localstack.services.iam.resource_providers.aws_iam_managedpolicy import (
+    IAMManagedPolicyProvider,
+)
+from localstack.services.lambda_.invocation.execution_environment import ExecutionEnvironment
+from localstack.services.s3 import notifications
+
+
+def apply() -> None:
+    """Apply all corrections."""
+    name_log_groups()
+    update_managed_policies()
+    number_events()
+    retain_resources()
+    reuse_templates()
+    describe_stacks()
+
+
+def name_log_groups() -> None:
+    """LoggingConfig: "The name of the CloudWatch log group the function sends logs to"."""
+    default = ExecutionEnvironment.get_log_group_name
+
+    def name(self: Any) -> str:  # noqa: ANN401 - untyped
+        group: str = self.function_version.config.logging_config.get("LogGroup") or default(self)
+        return group
+
+    ExecutionEnvironment.get_log_group_name = name
+
+
+def update_managed_policies() -> None:
+    """AWS::IAM::ManagedPolicy, PolicyDocument: "Update requires: No interruption"."""
+
+    def update(_: object, request: Any) -> ProgressEvent:  # noqa: ANN401 - untyped
+        iam, model = request.aws_client_factory.iam, request.desired_state
+        prefix = f"{request.stack_name}-{request.logical_resource_id}-"
+        policies = iam.list_policies(Scope="Local", MaxItems=1000)["Policies"]
+        arn = next(each["Arn"] for each in policies if each["PolicyName"].startswith(prefix))
+        document = json.dumps(model["PolicyDocument"])
+        iam.create_policy_version(PolicyArn=arn, PolicyDocument=document, SetAsDefault=True)
+        return ProgressEvent(OperationStatus.SUCCESS, resource_model={**model, "PolicyArn": arn})
+
+    IAMManagedPolicyProvider.update = update
+
+
+def number_events() -> None:
+    """S3's events: "sequencer: used to determine event sequence"; EventBridge's keys are raw."""
+
+    def numbered(payload_of: Any) -> Any:  # noqa: ANN401 - untyped
+        def payload(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - untyped
+            entry = payload_of(*args, **kwargs)
+            detail = json.loads(entry.get("Detail", "{}"))
+            objects = [record["s3"]["object"] for record in entry.get("Records", [])]
+            if detail:
+                detail["object"]["key"] = unquote(detail["object"]["key"])
+                objects.append(detail["object"])
+            for each in objects:
+                if "sequencer" in each:
+                    each["sequencer"] = f"{time.time_ns():016X}"
+            return entry | ({"Detail": json.dumps(detail)} if detail else {})
+
+        return staticmethod(payload)
+
+    for notifier in (notifications.BaseNotifier, notifications.EventBridgeNotifier):
+        notifier._get_event_payload = numbered(notifier._get_event_payload)  # noqa: SLF001
+
+
+def retain_resources() -> None:
+    """DeletionPolicy, RetainExceptOnCreate: "behaves like Retain for stack operations"."""
+    DeletionPolicy._value2member_map_["RetainExceptOnCreate"] = DeletionPolicy.Retain
+
+
+def reuse_templates() -> None:
+    """UpdateStack, UsePreviousTemplate: "Reuse the existing template"."""
+    own = cloudformation.CloudformationProviderV2.update_stack
+
+    def update_stack(self: Any, context: Any, request: Any) -> Any:  # noqa: ANN401 - untyped
+        if request.get("UsePreviousTemplate"):
+            store = cloudformation.get_cloudformation_store(context.account_id, context.region)
+            stack = cloudformation.find_stack_v2(store, request["StackName"])
+            request["TemplateBody"] = stack.template_body
+        return own(self, context, request)
+
+    update_stack.__dict__.update(own.__dict__)  # it says which operation this is
+    cloudformation.CloudformationProviderV2.update_stack = update_stack
+
+
+def describe_stacks() -> None:
+    """Stack, Description: "A user-defined description associated with the stack"."""
+    provider = cloudformation.CloudformationProviderV2
+    own = provider._describe_stack  # noqa: SLF001 - as below
+
+    def described(self: Any, stack: Any) -> Any:  # noqa: ANN401 - untyped
+        stack.description = stack.description or (stack.template or {}).get("Description")
+        return own(self, stack)
+
+    provider._describe_stack = described  # noqa: SLF001 - no public method does it
