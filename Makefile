@@ -107,6 +107,7 @@ docs: $(SITE)/.ready ## Build the site of the documents in dist/docs; a dead lin
 	@$(SITE)/bin/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs \
 	  --doctree-dir .venv/doctrees . dist/docs
 	@cp dist/docs/README.html dist/docs/index.html
+	@echo "dist/docs/index.html"
 
 package: export SAM_CLI_TELEMETRY := 0
 package: .venv/.ready ## Build the stack, upload it to an S3 bucket, and write dist/packaged.yaml (PACKAGE_BUCKET=name)

@@ -234,6 +234,12 @@ def test_lines_have_at_most_100_columns(document: Document) -> None:
     assert not [line for line in long if not line.startswith(("|", "  |", "![", "> "))]
 
 
+@documents
+def test_no_line_begins_as_a_comment(document: Document) -> None:
+    """The site leaves out lines that begin with a percent sign; GitHub shows them."""
+    assert not re.findall(r"(?m)^\s*%.*$", document.path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("path", sorted(ROOT.glob("docs/*.svg")), ids=lambda path: path.name)
 def test_pictures_refer_to_nothing_outside(path: Path) -> None:
     """The only address in a picture is SVG's namespace: no font, style sheet or script."""

@@ -16,7 +16,9 @@ from bucketsum_cli.terminal.output import print_json, print_text
 def env(as_json: bool) -> None:
     """Print the environment variables that make other programs use the emulator.
 
-    The AWS CLI, SDKs and other S3 clients then use the emulator, and no real account.
+    The AWS CLI, SDKs and other S3 clients then use the emulator, and no real account. rclone
+    fails if AWS_CA_BUNDLE is set:
+    env -u AWS_CA_BUNDLE RCLONE_CA_CERT="$AWS_CA_BUNDLE" rclone ...
 
     Exits with 2 if the emulator is not running.
 
