@@ -13,7 +13,7 @@ from bench.tables.table import Column, Table, dollars
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICES, prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
-from bucketsum_cli.terminal.output import size_text
+from bucketsum_cli.terminal.formatting import size_text
 
 if TYPE_CHECKING:
     from bench.cost.measured import Measured

@@ -14,14 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import remember_options, with_options
-from bucketsum_cli.terminal.output import (
-    moment_text,
-    printable,
-    size_text,
-    speed_text,
-    write_text,
-)
+from bucketsum_cli.terminal.output import printable, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,9 +56,10 @@ def test_sizes_are_in_units_of_thousands(size_bytes: int, shown: str) -> None:
     assert len(shown) <= 8
 
 
-def test_what_was_not_measured_is_left_empty() -> None:
-    """No speed is not a speed of 0."""
-    assert (speed_text(None), speed_text(0.0), speed_text(95.26)) == ("", "0.0", "95.3")
+def test_what_was_not_measured_is_not_a_zero() -> None:
+    """No speed is a dash, or what a table has in its place."""
+    assert (speed_text(None), speed_text(0.0), speed_text(95.26)) == ("–", "0.0", "95.3")
+    assert speed_text(None, missing="") == ""
     assert moment_text("2026-11-20T10:00:01.250000+00:00") == "2026-11-20 10:00:01"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.table import Column, Table
 
-from bucketsum_cli.terminal.output import size_text
+from bucketsum_cli.terminal.formatting import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,8 +10,8 @@ from bucketsum.errors import DamagedItem
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group
 from bucketsum_cli.terminal.documents import INLINE
-from bucketsum_cli.terminal.formatting import MISSING, duration_text
-from bucketsum_cli.terminal.output import moment_text, say, size_text
+from bucketsum_cli.terminal.formatting import MISSING, duration_text, moment_text, size_text
+from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:

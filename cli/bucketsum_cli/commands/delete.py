@@ -21,7 +21,8 @@ from bucketsum_cli.buckets.attachments.queue_notification import without_queue
 from bucketsum_cli.buckets.bucket_contents import Contents, counted, emptied, exists
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
-from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say, size_text
+from bucketsum_cli.terminal.formatting import size_text
+from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -9,7 +9,8 @@ import click
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.dead_letters.messages import FailedMessage, headline, why
 from bucketsum_cli.dead_letters.queue import received
-from bucketsum_cli.terminal.output import moment_text, note, print_json, say
+from bucketsum_cli.terminal.formatting import moment_text
+from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

@@ -25,15 +25,8 @@ from bucketsum_cli.objects.rows import (
 )
 from bucketsum_cli.objects.sums import sums_in
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.output import (
-    moment_text,
-    note,
-    print_json,
-    progress,
-    say,
-    size_text,
-    with_bar,
-)
+from bucketsum_cli.terminal.formatting import moment_text, size_text
+from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:

@@ -17,15 +17,8 @@ from bucketsum_cli.objects.sums import sums_line
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
-from bucketsum_cli.terminal.formatting import count_text
-from bucketsum_cli.terminal.output import (
-    moment_text,
-    note,
-    print_json_array,
-    print_text,
-    size_text,
-    speed_text,
-)
+from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text, speed_text
+from bucketsum_cli.terminal.output import note, print_json_array, print_text
 from bucketsum_cli.terminal.screen import width_of
 from bucketsum_cli.terminal.tables import (
     KEY,
@@ -144,7 +137,7 @@ def _as_cells(item: ListedObject, columns: Sequence[Column]) -> list[str | Cell]
         VERSION: version.version,
         SIZE: size_text(version.size_bytes),
         SHA1: digest_cell(digest),
-        SPEED: speed_text(digest.mb_per_s),
+        SPEED: speed_text(digest.mb_per_s, missing=""),
         MOMENT: moment_text(digest.recorded_at) if digest.recorded_at else "",
     }
     return [cells[column] for column in columns]

@@ -29,16 +29,8 @@ from bucketsum_cli.objects.rows import DigestState, digest_cell, digest_state
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.formatting import count_text
-from bucketsum_cli.terminal.output import (
-    note,
-    print_json,
-    printable,
-    progress,
-    say,
-    size_text,
-    speed_text,
-)
+from bucketsum_cli.terminal.formatting import count_text, size_text, speed_text
+from bucketsum_cli.terminal.output import note, print_json, printable, progress, say
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 
 if TYPE_CHECKING:
@@ -241,4 +233,9 @@ def slices_text(stack: Stack, uploads: Iterable[Upload]) -> str:
 
 def _as_cells(uploaded: UploadedObject) -> list[str | Cell]:
     file, digest = uploaded.file, uploaded.digest
-    return [file.key, size_text(file.size_bytes), digest_cell(digest), speed_text(digest.mb_per_s)]
+    return [
+        file.key,
+        size_text(file.size_bytes),
+        digest_cell(digest),
+        speed_text(digest.mb_per_s, missing=""),
+    ]

@@ -15,8 +15,15 @@ from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
-from bucketsum_cli.terminal.formatting import MISSING, duration_text, speed_text, usd_text
-from bucketsum_cli.terminal.output import moment_text, note, print_json, size_text
+from bucketsum_cli.terminal.formatting import (
+    MISSING,
+    duration_text,
+    moment_text,
+    size_text,
+    speed_text,
+    usd_text,
+)
+from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.terminal.screen import is_terminal, write
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 

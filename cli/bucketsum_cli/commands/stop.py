@@ -16,7 +16,8 @@ from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
-from bucketsum_cli.terminal.output import note, print_json, say, size_text
+from bucketsum_cli.terminal.formatting import size_text
+from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum.long_objects.progress import ChainStatus, Progress
-from bucketsum_cli.terminal.formatting import duration_text
-from bucketsum_cli.terminal.output import size_text
+from bucketsum_cli.terminal.formatting import duration_text, size_text
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

@@ -23,7 +23,7 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
-from bucketsum_cli.terminal.output import size_text, speed_text
+from bucketsum_cli.terminal.formatting import size_text, speed_text
 
 if TYPE_CHECKING:
     from bucketsum_cli.selftest.scratch import Scratch

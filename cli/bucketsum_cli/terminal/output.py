@@ -1,4 +1,4 @@
-"""Output of the commands: lines, JSON, numbers, and the request for confirmation.
+"""Output of the commands: lines, JSON, and the request for confirmation.
 
 Anyone who can write to the bucket chooses keys. All text passes `printable` and is never read as
 markup, so no key can colour, move or clear anything on a terminal.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
-from bucketsum_cli.terminal.documents import Moment, iso_text, json_text
+from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.screen import write, write_line
@@ -169,25 +169,3 @@ def print_text(text: str) -> None:
         write("\n".join(map(printable, text.replace("\r\n", "\n").split("\n"))))
     else:  # whatever the locale's encoding is: an escape would be another name
         write(text.encode())
-
-
-def size_text(size_bytes: int) -> str:
-    """Format a size with three or four digits and a decimal unit."""
-    if size_bytes < 1000:  # noqa: PLR2004 - the step between units
-        return f"{size_bytes} B"
-    size = float(size_bytes)
-    for unit in ("kB", "MB", "GB", "TB"):
-        size /= 1000
-        if size < 999.95:  # noqa: PLR2004 - from here on it would be 1000.0
-            return f"{size:.1f} {unit}"
-    return f"{size / 1000:.1f} PB"
-
-
-def speed_text(mb_per_s: float | None) -> str:
-    """Format MB/s with one decimal; None is an empty text."""
-    return "" if mb_per_s is None else f"{mb_per_s:.1f}"
-
-
-def moment_text(moment: Moment) -> str:
-    """Format a time in UTC, to the second."""
-    return iso_text(moment)[:19].replace("T", " ")

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from bucketsum_cli.terminal.formatting import MISSING
-from bucketsum_cli.tune.number_texts import memory_text, size_texts
+from bucketsum_cli.terminal.formatting import MISSING, memory_text, size_texts
 from bucketsum_cli.tune.results import Results, statistic_of
 from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
 from bucketsum_lab.results.record_values import cell_values

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 from bucketsum.errors import BadSweep
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import count_text, duration_text, usd_text
-from bucketsum_cli.terminal.output import size_text
-from bucketsum_cli.tune.number_texts import chunk_text, memory_text, prices_text
+from bucketsum_cli.terminal.formatting import (
+    chunk_text,
+    count_text,
+    duration_text,
+    memory_text,
+    prices_text,
+    size_text,
+    usd_text,
+)
 from bucketsum_cli.tune.setting_labels import SettingLabels, has_notable_streams
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import MISSING
+from bucketsum_cli.terminal.formatting import MISSING, size_texts
 from bucketsum_cli.tune.machine import Machine, machine_of
-from bucketsum_cli.tune.number_texts import disk_speed_text, size_texts
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from bucketsum_lab.results.recommendation import Improvement, Recommendation
 
 _NO_CAUSE: Final = "no cause was reported"
+_DISK_UNITS: Final = {
+    "disk_write_mb_per_s": "MB/s written",
+    "disk_read_mb_per_s": "MB/s read",
+    "disk_reads_per_s": "reads of 4 KiB per second",
+    "disk_reads_per_s_16": "with 16 at a time",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +76,10 @@ class Results:
         for folder in named:
             of_folder = [disk for disk in self.disks if disk.disk_folder == folder]
             if of_folder:
-                yield f"speed of {folder}", disk_speed_text(of_folder)
+                yield f"speed of {folder}", _disk_speed_text(of_folder)
         others = [disk for disk in self.disks if disk.disk_folder not in named]
         if others:
-            yield "disk speed", disk_speed_text(others)
+            yield "disk speed", _disk_speed_text(others)
 
     @property
     def has_memory_axis(self) -> bool:
@@ -213,3 +219,14 @@ def median_sample(samples: Iterable[Sample], stats: CellStatistics) -> Sample | 
 def failures_of(samples: Sequence[Sample]) -> Iterator[Sample]:
     """The samples that failed, of *samples*."""
     return (sample for sample in samples if sample.status == SampleStatus.FAILED)
+
+
+def _disk_speed_text(disks: Sequence[DiskSpeed]) -> str:
+    """The medians of all processes that measured a disk, and reasons of those that did not."""
+    reasons = sorted({disk.disk_unmeasured for disk in disks if disk.disk_unmeasured})
+    texts = [f"not measured: {reason}" for reason in reasons]
+    for name, unit in _DISK_UNITS.items():
+        values = [value for disk in disks if (value := getattr(disk, name)) is not None]
+        if values:
+            texts.append(f"{median(values):,.0f} {unit}")
+    return ", ".join(texts)

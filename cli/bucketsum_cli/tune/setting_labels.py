@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import AUTO_STREAMS
-from bucketsum_cli.tune.number_texts import chunk_text, memory_text
+from bucketsum_cli.terminal.formatting import chunk_text, memory_text
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.parameters import Setting

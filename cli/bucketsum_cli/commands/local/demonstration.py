@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.objects.files import LocalFile, files_under
-from bucketsum_cli.terminal import output, tables
+from bucketsum_cli.terminal import formatting, output, tables
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -82,15 +82,15 @@ def _print(files: list[_Compared], seconds: float) -> None:
         (
             [
                 file.key,
-                output.size_text(file.size_bytes),
+                formatting.size_text(file.size_bytes),
                 (row and row.sha1) or tables.Cell("not recorded", "red"),
-                output.speed_text(row.mb_per_s if row else None),
+                formatting.speed_text(row.mb_per_s if row else None, missing=""),
                 tables.Cell("yes", "green") if is_equal else tables.Cell("NO", "bold red"),
             ]
             for file, row, is_equal in files
         ),
     )
-    size = output.size_text(sum(file.size_bytes for file, _, _ in files))
+    size = formatting.size_text(sum(file.size_bytes for file, _, _ in files))
     output.say("")
     output.say(
         f"{len(files)} objects, {size}, sent and hashed in {seconds:.1f} s "

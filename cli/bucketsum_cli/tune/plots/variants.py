@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.tune.number_texts import chunk_text, memory_text
+from bucketsum_cli.terminal.formatting import chunk_text, memory_text
 from bucketsum_cli.tune.setting_labels import streams_text
 from bucketsum_lab.workloads import OWN_PARAMETERS
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.terminal.formatting import speed_text, usd_text
-from bucketsum_cli.terminal.output import moment_text
+from bucketsum_cli.terminal.formatting import moment_text, speed_text, usd_text
 from bucketsum_cli.tune.answer import gain_text, headline, remarks_on
 from bucketsum_cli.tune.plots.plot import Plot, style
 from bucketsum_cli.tune.plots.use_over_time import use_over_time

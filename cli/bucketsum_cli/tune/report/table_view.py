@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.terminal import output, tables
-from bucketsum_cli.terminal.formatting import MISSING, count_text
-from bucketsum_cli.terminal.output import moment_text
+from bucketsum_cli.terminal.formatting import MISSING, count_text, moment_text, prices_text
 from bucketsum_cli.terminal.screen import styled, width_of, write
 from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.answer import conclusion, remarks_on
-from bucketsum_cli.tune.number_texts import prices_text
 from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of, has_failed
 from bucketsum_cli.tune.results import Results, measured
 from bucketsum_cli.tune.setting_labels import SettingLabels

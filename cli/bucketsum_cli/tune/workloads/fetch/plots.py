@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.patches import Patch
 
-from bucketsum_cli.tune.number_texts import memory_text
+from bucketsum_cli.terminal.formatting import memory_text
 from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
 from bucketsum_cli.tune.plots.plot import Plot, hint_of, new_axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from bucketsum_cli.tune.number_texts import memory_text
+from bucketsum_cli.terminal.formatting import memory_text
 from bucketsum_lab.workloads.records.workload import RecordsStatistics
 
 if TYPE_CHECKING:

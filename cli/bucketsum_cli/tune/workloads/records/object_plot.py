@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.terminal.formatting import count_text
-from bucketsum_cli.tune.number_texts import seconds_text
+from bucketsum_cli.terminal.formatting import count_text, seconds_text
 from bucketsum_cli.tune.plots.plot import Plot, line_styles, new_axes
 from bucketsum_cli.tune.workloads.records.lines import (
     add_legend,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.terminal.formatting import count_text, usd_text
-from bucketsum_cli.tune.number_texts import seconds_text
+from bucketsum_cli.terminal.formatting import count_text, seconds_text, usd_text
 from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, line_styles, new_axes
 from bucketsum_cli.tune.plots.theme import HIGHLIGHT, PAPER
 from bucketsum_cli.tune.workloads.records.lines import (

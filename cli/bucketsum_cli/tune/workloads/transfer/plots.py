@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum_cli.tune.number_texts import memory_text, seconds_text
+from bucketsum_cli.terminal.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
 from bucketsum_cli.tune.plots.plot import Plot, new_axes, new_figure

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.terminal.formatting import MISSING, usd_text
-from bucketsum_cli.tune.number_texts import seconds_text
+from bucketsum_cli.terminal.formatting import MISSING, seconds_text, usd_text
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_lab.protocol.measuring import BYTES_PER_GB
 from bucketsum_lab.workloads.transfer.file_times import P99_FROM, read
