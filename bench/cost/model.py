@@ -71,7 +71,7 @@ def cost_of(handling: Handling) -> Cost:
     """Cost of *handling* at list prices: no free tier, no savings plan, no retry.
 
     Raises:
-        BadSweep: The architecture has no price.
+        ValueError: The architecture has no price.
     """
     prices = prices_in(DEFAULT_REGION, handling.architecture)
     batch = handling.batch_size

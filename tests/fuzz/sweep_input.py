@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.fuzz.session import FuzzTarget, check_refusal
 
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.plan.setting_fields import COMBINATIONS_MAX

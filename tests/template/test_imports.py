@@ -83,10 +83,10 @@ cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.ev
 layer.long_objects layer.table
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer
 cli.terminal: layer
-cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab.plan lab.protocol \
+cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \
 lab.results lab.workloads layer layer.events layer.s3 layer.table settings
 cli.tune.here: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.emulator \
-cli.emulator.worker cli.machine cli.terminal cli.tune cli.tune.workloads lab.measure lab.plan \
+cli.emulator.worker cli.machine cli.terminal cli.tune cli.tune.workloads lab lab.measure lab.plan \
 lab.protocol lab.results lab.workloads layer layer.s3
 cli.tune.plots: cli.terminal cli.tune lab.protocol lab.workloads layer
 cli.tune.report: cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.protocol lab.results \
@@ -102,19 +102,21 @@ lab.workloads.transfer layer
 cli.tune.workloads.unzip: cli.tune lab.workloads.unzip
 enqueuer: layer.functions
 hasher: layer.functions
-lab.functions: lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3 settings
+lab: layer
+lab.functions: lab lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3 \
+settings
 lab.measure: lab.protocol lab.workloads layer layer.s3
-lab.plan: lab.protocol lab.workloads layer settings
-lab.protocol: layer layer.events layer.s3 layer.table settings
+lab.plan: lab lab.protocol lab.workloads layer settings
+lab.protocol: lab layer layer.events layer.s3 layer.table settings
 lab.results: lab.plan lab.protocol lab.workloads layer layer.table settings
-lab.workloads: lab.protocol lab.workloads.fetch lab.workloads.hash lab.workloads.records \
-lab.workloads.transfer lab.workloads.unzip layer layer.events
-lab.workloads.fetch: lab.protocol lab.workloads.unzip layer layer.archives layer.events layer.s3 \
-layer.table settings
+lab.workloads: lab lab.protocol lab.workloads.fetch lab.workloads.hash lab.workloads.records \
+lab.workloads.transfer lab.workloads.unzip layer.events
+lab.workloads.fetch: lab lab.protocol lab.workloads.unzip layer layer.archives layer.events \
+layer.s3 layer.table settings
 lab.workloads.hash: lab.protocol layer settings
-lab.workloads.records: lab.protocol layer layer.s3 settings
-lab.workloads.transfer: lab.protocol layer layer.archives layer.s3 settings
-lab.workloads.unzip: lab.protocol layer layer.archives layer.s3 layer.table settings
+lab.workloads.records: lab lab.protocol layer layer.s3 settings
+lab.workloads.transfer: lab lab.protocol layer layer.archives layer.s3 settings
+lab.workloads.unzip: lab lab.protocol layer layer.archives layer.s3 layer.table settings
 layer.archives: layer layer.events layer.invocation layer.s3 layer.table settings
 layer.backfill: layer layer.events layer.hashing layer.invocation layer.queue layer.s3 layer.table \
 settings

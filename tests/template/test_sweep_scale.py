@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from tests.template.state_machines import events, load_definition
 
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, plan_of
 from bucketsum_lab.protocol.estimate import PAYLOAD_BYTES_MAX

@@ -11,7 +11,6 @@ from bucketsum import errors
 from bucketsum.errors import (
     BadBackfill,
     BadSettings,
-    BadSweep,
     BucketsumError,
     NotHashed,
     NotRetryable,
@@ -19,7 +18,7 @@ from bucketsum.errors import (
 )
 
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
-BRANCHES = {Retryable, NotRetryable, NotHashed, BadSettings, BadBackfill, BadSweep}
+BRANCHES = {Retryable, NotRetryable, NotHashed, BadSettings, BadBackfill}
 
 
 @pytest.mark.parametrize("error", CLASSES)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.errors import BadSweep
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import (
@@ -20,6 +19,7 @@ from bucketsum_cli.terminal.formatting import (
     usd_text,
 )
 from bucketsum_cli.tune.setting_labels import SettingLabels, has_notable_streams
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
 from bucketsum_lab.workloads import WORKLOADS

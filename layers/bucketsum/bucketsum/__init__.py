@@ -1,7 +1,7 @@
-"""Library of the hasher and of the sweep's functions.
+"""Library of the functions that hash: hasher, slicer and enqueuer.
 
-Read the modules in the order in which data travels: `notifications` → `batch` → `hashing` →
-`s3` → `digest` → `digests_table`, and `dead_letters` for a message that failed.
+Read it in the order in which data travels: `events` → `hashing` → `s3` → `digest` → `table`, and
+`queue` for a message that failed; then `archives`, `long_objects` and `backfill`.
 """
 
 __version__ = "0.1.0"

@@ -10,8 +10,7 @@
     │   ├── Released              no failure: another execution environment gets the message
     │   ├── RowContended          others kept changing a row of the digests table
     │   ├── TableBusy             DynamoDB took none of the rest of a batch
-    │   ├── QueueRefused          SQS did not take a message of a backfill
-    │   └── ConcurrentUpdate      other sweeps kept changing the prober
+    │   └── QueueRefused          SQS did not take a message of a backfill
     ├── NotRetryable          a person: the message goes to the dead-letter queue
     │   ├── MalformedMessage      not a notification that names objects
     │   ├── TooManySlices         a long object's slices are smaller than they can be: a loop
@@ -24,11 +23,9 @@
     │   └── ObjectUnreadable      it exists, but cannot be read; the text says what to do
     │       └── LibraryMissing        a long object needs an OpenSSL that this runtime lacks
     ├── BadSettings           the deployer: names variable, value and range
-    ├── BadBackfill           who started the backfill: the text says why it cannot run
-    │   ├── BadInventory          its inventory cannot be used
-    │   └── UnknownBackfill       the table has no such backfill
-    └── BadSweep              the author of the sweep: names field, value and range
-        └── MemoryRefused         the account does not allow this memory size
+    └── BadBackfill           who started the backfill: the text says why it cannot run
+        ├── BadInventory          its inventory cannot be used
+        └── UnknownBackfill       the table has no such backfill
 """
 
 
@@ -70,10 +67,6 @@ class TableBusy(Retryable):
 
 class QueueRefused(Retryable):
     """SQS did not take a message, in several attempts."""
-
-
-class ConcurrentUpdate(Retryable):
-    """Somebody else changed the prober each time, between its update and its publication."""
 
 
 class NotRetryable(BucketsumError):
@@ -144,11 +137,3 @@ class BadInventory(BadBackfill):
 
 class UnknownBackfill(BadBackfill):
     """The table of backfills has no backfill of this id."""
-
-
-class BadSweep(BucketsumError):
-    """A field of a sweep's input is invalid; the text names the field."""
-
-
-class MemoryRefused(BadSweep):
-    """Lambda does not allow this memory size in this account."""

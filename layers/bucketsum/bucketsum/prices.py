@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bucketsum.errors import BadSweep
-
 PRICE_DATE: Final = "2026-11-01"
 
 DEFAULT_REGION: Final = "us-east-1"
@@ -83,10 +81,10 @@ def prices_in(region: str, architecture: str) -> Prices:
     """The table's prices of *region* for *architecture*, else those of us-east-1.
 
     Raises:
-        BadSweep: Lambda has no such architecture.
+        ValueError: Lambda has no such architecture.
     """
     if architecture not in ARCHITECTURES:
-        raise BadSweep(
+        raise ValueError(
             f"no prices for the architecture {architecture!r}; known are {', '.join(ARCHITECTURES)}"
         )
     listed = _LISTED.get(region)

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
 
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan import generated_objects
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol import objects

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
-from bucketsum.errors import BadSettings, BadSweep, MemoryRefused
+from bucketsum.errors import BadSettings
 from bucketsum.prices import PRICE_DATE, prices_in
 from bucketsum.s3.curl_setup import reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.table.codec import names_of
+from bucketsum_lab.errors import BadSweep, MemoryRefused
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.run_records import RunStatus

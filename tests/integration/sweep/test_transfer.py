@@ -17,10 +17,11 @@ from tests.support.moto_server import moto_server
 from tests.support.sweeps import TRANSFER
 
 from bucketsum.digest import digest_of
-from bucketsum.errors import BadSweep, BucketsumError
+from bucketsum.errors import BucketsumError
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_cli.tune.workloads.transfer import programs as programs_module
 from bucketsum_cli.tune.workloads.transfer import transfer_manager
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol.objects import file_key

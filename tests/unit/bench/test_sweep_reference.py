@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tools.reference import sweep_input
 
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import KNOWN_FIELDS, StrategyName, SweepInput
 from bucketsum_lab.workloads import WORKLOADS
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support.sam_template import TEMPLATE
 
-from bucketsum.errors import BadSweep
 from bucketsum.prices import prices_in
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import Limits, Strategy, StrategyName, SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.parameters import Parameter, Setting

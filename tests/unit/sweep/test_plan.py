@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.support.sweeps import unzip_variant
 
-from bucketsum.errors import BadSweep
 from bucketsum.prices import prices_in
 from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import Limits, SweepInput
 from bucketsum_lab.plan.plan import check_limits, plan_of, unlimited_plan
 from bucketsum_lab.protocol.parameters import Setting

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.support.sweeps import TRANSFER
 
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.objects import PART_BYTES

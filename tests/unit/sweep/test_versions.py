@@ -8,8 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.unit.sweep.fake_lambda import FakeLambda
 
-from bucketsum.errors import ConcurrentUpdate, MemoryRefused
-from bucketsum_lab.measure.prober_versions import ATTEMPTS, ProberVersions
+from bucketsum_lab.errors import ConcurrentUpdate, MemoryRefused
+from bucketsum_lab.publish import ATTEMPTS, ProberVersions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
-from bucketsum.errors import BadSweep
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
@@ -24,6 +23,7 @@ from bucketsum_cli.tune.plan_view import print_machine_plan
 from bucketsum_cli.tune.progress import ProgressBars
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.workloads import add_programs
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 from bucketsum_lab.protocol.measuring import MachinePrice

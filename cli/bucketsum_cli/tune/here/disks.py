@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bucketsum.errors import BadSweep
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.setting_fields import limit_combinations
 from bucketsum_lab.workloads import WORKLOADS
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
-from bucketsum.errors import BadSweep
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.terminal.errors import sentence_of
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.plan_view import plan_as_json
 from bucketsum_cli.tune.workloads import view_of
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
 from bucketsum_lab.results.record_values import sample_of
 from bucketsum_lab.results.summary import ExecutionEnd, summarize

@@ -12,9 +12,9 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
-from bucketsum.errors import BadSweep
 from bucketsum.prices import Prices, prices_in
 from bucketsum.settings import needed
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger
 
-from bucketsum.errors import MemoryRefused
 from bucketsum.settings import needed
-from bucketsum_lab.measure.prober_versions import ProberVersions
+from bucketsum_lab.errors import MemoryRefused
 from bucketsum_lab.protocol.run_records import run_id_of_detail
+from bucketsum_lab.publish import ProberVersions
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.run_status import is_finished
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.digest import digest_of
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.objects import PART_BYTES, file_key
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from bucketsum.errors import BadSweep
 from bucketsum.settings import AUTO_STREAMS
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.setting_fields import (
     SHARED_FIELDS,
     limit_combinations,

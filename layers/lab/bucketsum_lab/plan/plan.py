@@ -9,8 +9,8 @@ from math import ceil
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.errors import BadSweep
 from bucketsum.prices import FREE_STORAGE_MB
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.cells import Cell
 from bucketsum_lab.protocol import estimate
 from bucketsum_lab.protocol.objects import PlannedObject

@@ -7,8 +7,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.errors import BadSweep
 from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.fields import Fields, several, whole
 from bucketsum_lab.protocol.parameters import MEMORY_MB_MAX, MEMORY_MB_MIN, Setting, stream_count
 

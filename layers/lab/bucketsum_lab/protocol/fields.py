@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 
 T = TypeVar("T")
 D = TypeVar("D")

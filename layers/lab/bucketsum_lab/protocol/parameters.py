@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bucketsum.errors import BadSweep
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 from bucketsum.settings import AUTO_STREAMS
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.fields import among, shown, whole
 
 MEMORY_MB_MIN: Final = 128

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.errors import BadSweep
 from bucketsum.events.message_fields import WHOLE_MAX
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.fields import text, whole
 from bucketsum_lab.protocol.parameters import Setting, stream_count
 from bucketsum_lab.workloads.fetch.workload import FetchWorkload

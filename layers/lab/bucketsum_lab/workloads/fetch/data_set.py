@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from bucketsum.digest import digest_of
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.fields import Fields, text, whole
 from bucketsum_lab.workloads.fetch.model import Item
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive

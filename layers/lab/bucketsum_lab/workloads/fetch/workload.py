@@ -8,9 +8,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
-from bucketsum.errors import BadSettings, BadSweep
+from bucketsum.errors import BadSettings
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.table.codec import names_of
+from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated data set needs is imported there, as in unzip.
 # ruff: noqa: PLC0415

@@ -8,7 +8,7 @@ from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated data set needs is imported there.
 # ruff: noqa: PLC0415

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
 from bucketsum.digest import Digest, digest_of
-from bucketsum.errors import BadSettings, BadSweep
+from bucketsum.errors import BadSettings
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.measuring import Meter, children_cpu_seconds
 from bucketsum_lab.protocol.probe import checked_answer, failed
 from bucketsum_lab.workloads.transfer import data_set, file_times

@@ -12,7 +12,7 @@ from statistics import NormalDist
 from typing import Final
 
 from bucketsum.digest import digest_of
-from bucketsum.errors import BadSweep
+from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.fields import Fields, text, whole
 from bucketsum_lab.protocol.objects import DataFile
 from bucketsum_lab.workloads.transfer.model import files_in

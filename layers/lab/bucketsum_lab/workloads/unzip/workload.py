@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum import settings as hasher
 from bucketsum.digest import RunningDigest
-from bucketsum.errors import BadSettings, BadSweep
+from bucketsum.errors import BadSettings
 from bucketsum.settings import MEMORY_MB_PER_CPU, has_second_core
 from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
+from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
 # ruff: noqa: PLC0415

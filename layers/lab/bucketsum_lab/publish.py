@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.errors import ConcurrentUpdate, MemoryRefused
+from bucketsum_lab.errors import ConcurrentUpdate, MemoryRefused
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
