@@ -23,6 +23,8 @@ _FIRST: Final = "2"  # ids begin with a year
 _PART: Final = "part#"
 _TALLY: Final = "tally"
 _FLOAT_FORMAT: Final = ".9g"
+_LEFT_OUT_NONE: Final = {"archived": {"BOOL": True}}
+"""Of backfills from before there was this attribute: they read every storage class."""
 
 
 class BackfillsTable:
@@ -147,8 +149,8 @@ def _part_item(part: Part) -> str:
 def _backfill_of(item: Mapping[str, Any]) -> Backfill:
     backfill_id = item["item"]["S"]
     with intact("backfill", backfill_id):
-        _require(item, "all_versions", "archived")
-        backfill = decoded(Backfill, item, backfill_id=backfill_id)
+        _require(item, "all_versions")
+        backfill = decoded(Backfill, {**_LEFT_OUT_NONE, **item}, backfill_id=backfill_id)
         _moment(backfill.started_at)
         _moment(backfill.ended_at or backfill.started_at)
     return backfill
