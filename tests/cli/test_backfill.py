@@ -12,7 +12,9 @@ from tests.support.sam_template import create_table
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
+from bucketsum.clock import now
 from bucketsum.prices import prices_in
+from bucketsum_cli.backfill import backfills
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
 from bucketsum_cli.backfill.views import print_estimate, time_text
@@ -265,6 +267,48 @@ def test_a_backfill_is_waited_for(
     assert executions
     shown = run("backfill", "show", "last", "--json").document
     assert shown["backfill"] == ended.document["backfill"]
+
+
+def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
+    run: Run, executions: dict[str, Any], stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts that are false decide nothing; an empty queue does, in time."""
+    backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
+    assert executions
+    table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
+    table.record_plan(backfill, [Part(0, objects=2, object_hashes=5, done=True)])
+    assert table.end(backfill, BackfillStatus.QUEUED, now())
+    for _ in range(2):
+        table.count(backfill, Tally(hashed=1, object_hashes=2, invocations=1))
+
+    def shown() -> tuple[str, int | None]:
+        document = run("backfill", "show", backfill, "--json").document
+        return document["state"], document["left_objects"]
+
+    assert shown() == ("queued", None)
+    assert "counted twice" in run("backfill", "show", backfill).out
+    monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
+    sqs, url = stack.client("sqs"), stack.outputs["BackfillQueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="of a backfill")
+    assert shown() == ("queued", None)
+    sqs.receive_message(QueueUrl=url)
+    assert shown() == ("queued", None)
+    sqs.purge_queue(QueueUrl=url)
+    assert shown() == ("done", 0)
+
+
+def test_a_backfill_whose_counts_were_lost_is_done_in_the_end(
+    run: Run, executions: dict[str, Any], stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An invocation that dies before it counts would keep `--wait` waiting for ever."""
+    backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
+    assert executions
+    table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
+    table.record_plan(backfill, [Part(0, objects=2, object_hashes=5, done=True)])
+    assert table.end(backfill, BackfillStatus.QUEUED, now())
+    assert run("backfill", "show", backfill, "--json").document["left_objects"] == 2
+    monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
+    assert run("backfill", "show", backfill, "--json").document["state"] == "done"
 
 
 @pytest.mark.usefixtures("executions")

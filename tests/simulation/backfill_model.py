@@ -10,8 +10,9 @@ from tests.simulation.lambda_model import TIME_OUT_SECONDS, context_of
 from tests.simulation.s3_model import BUCKET
 from tests.simulation.schedule import Killed, Process
 
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
-from bucketsum.table.codec import encoded
+from bucketsum.backfill import backfill_records
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.table.codec import decoded, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,6 +86,21 @@ class Backfills:
             queued = int(self._dynamodb.attribute(BACKFILLS, key, "objects") or 0)
             if queued > listed[backfill_id]:
                 self._schedule.violate(f"{queued} objects are queued without their messages")
+
+    def check_done(self, changed: set[str], is_left: Callable[[Version], bool]) -> None:
+        """A backfill whose counts are complete has left out no version that it must list."""
+        for backfill, versions in self._begun:
+            name = backfill.backfill_id
+            if name in changed or not self._is_queued(backfill):
+                continue
+            items = {i["item"]["S"]: i for i in self._dynamodb.items(BACKFILLS)
+                     if i["backfill"]["S"] == name}  # fmt: skip
+            tally = decoded(Tally, items.pop("tally", {}))
+            parts = [decoded(Part, item, number=0) for item in items.values()]
+            listed = set(self._listable(all_versions=backfill.all_versions))
+            if backfill_records.is_complete(parts, tally):
+                for version in filter(is_left, listed.intersection(versions)):
+                    self._schedule.violate(f"{name} is done, but {version.key} is left")
 
     def _is_queued(self, backfill: Backfill) -> bool:
         status = self._dynamodb.attribute(BACKFILLS, (_RUNS, backfill.backfill_id), "status")

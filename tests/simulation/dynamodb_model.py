@@ -39,7 +39,7 @@ class DynamoDb:
     def __init__(
         self, schedule: Schedule, on_write: Callable[[Item | None, Item | None], None]
     ) -> None:
-        """Call *on_write* with the item before and after each write to the digests table."""
+        """Call *on_write* with the item before and after each write."""
         self._schedule = schedule
         self._on_write = on_write
         self.network = Network(schedule, ("ProvisionedThroughputExceededException", 400))
@@ -115,6 +115,8 @@ class DynamoDb:
         if table == DIGESTS:
             self._on_write(before, after)
         self._tables[table].setdefault(key, []).append((self._schedule.now, after))
+        if table == BACKFILLS:
+            self._on_write(before, after)
         return after
 
     def get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's

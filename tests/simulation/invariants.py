@@ -218,6 +218,16 @@ class Invariants:
         """Whether the row of a version ``null``, with the order of its events, was removed."""
         return name[1] == NULL and name in self._other.removed | self._other.rows
 
+    def is_left(self, version: Version, sqs: Sqs, dynamodb: DynamoDb) -> bool:
+        """Whether nothing is known of it: no row of its content, no progress, no dead letter."""
+        row = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
+        if _text(row, "etag") == version.etag:
+            return False
+        items = filter(is_progress, dynamodb.items())
+        in_slices = {(item["key"]["S"], item["version"]["S"]) for item in items}
+        is_known = (version.key, version.version_id) in in_slices or version in self.waiting(sqs)
+        return not is_known and self._is_lost(version, dynamodb)
+
     def _is_lost(self, version: Version, dynamodb: DynamoDb) -> bool:
         """Whether it has no row, and another program is not to blame."""
         is_known = (version.key, version.version_id) in self._other.objects

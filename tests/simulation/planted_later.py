@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
-from bucketsum.backfill import listed_batch
+from bucketsum.backfill import backfill_records, listed_batch
 from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.errors import DamagedRow, RowContended
 from bucketsum.hashing import deletions, object_hasher, restores
@@ -136,6 +136,10 @@ def _damage_ends_the_batch(item: Any) -> Any:  # noqa: ANN401 - as the product's
     return next(rows_of([item]), None) or deletion_of(item)
 
 
+def _complete_by_numbers(parts: Any, tally: Any) -> bool:  # noqa: ANN401 - as the product's
+    return bool(tally.objects >= sum(part.objects for part in parts))
+
+
 def _listed_in_time(listed: Any, row: Any) -> Any:  # noqa: ANN401 - as the product's
     outcome = _KNOWN(listed, row)
     return outcome if outcome or is_newer(listed, row) else Outcome.SUPERSEDED
@@ -174,4 +178,6 @@ LATER_BUGS: Final = (
     ("an upload in parts is as old as its beginning", listed_batch, "_known", _listed_in_time),
     ("an unreadable listed object replaces a row that may be newer", object_hasher, "is_newer",
      lambda *_: True),
+    ("numbers alone say that a backfill is done", backfill_records, "is_complete",
+     _complete_by_numbers),
 )  # fmt: skip

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectEvent
 
 _DETACHED: Final = 0.15
+_OLD_OBJECTS: Final = 0.03
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')
 
@@ -57,8 +58,9 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     schedule = Schedule(seed, trace)
     with scaled_down(schedule):
         # Each has a generator of its own, so that the schedules without it stay as they are.
-        other, detachment = (Random(f"{name} {seed}") for name in ("another program", "detachment"))  # noqa: S311 - nothing secret
-        _World(schedule, other, detachment).run()
+        names = ("another program", "detachment", "old objects")
+        other, detachment, old = (Random(f"{name} {seed}") for name in names)  # noqa: S311 - nothing secret
+        _World(schedule, other, detachment, old).run()
     return Outcome(seed, schedule.violations, trace.lines)
 
 
@@ -67,6 +69,7 @@ class _World:
     schedule: Schedule
     random_of_other: InitVar[Random]
     random_of_detachment: InitVar[Random]
+    random_of_old_objects: InitVar[Random]
     s3: S3 = field(init=False)
     sqs: Sqs = field(init=False)
     dynamodb: DynamoDb = field(init=False)
@@ -82,7 +85,9 @@ class _World:
     is_attached: bool = True
     was_detached: bool = False
 
-    def __post_init__(self, random_of_other: Random, random_of_detachment: Random) -> None:
+    def __post_init__(
+        self, random_of_other: Random, random_of_detachment: Random, random_of_old_objects: Random
+    ) -> None:
         schedule = self.schedule
         versioning = schedule.random.choice((*Versioning, Versioning.UNVERSIONED))
         schedule.log("the bucket is %s", versioning)
@@ -107,6 +112,7 @@ class _World:
         self._plan_writes()
         self.other.plan()
         self._plan_detachment(random_of_detachment)
+        self._plan_old_objects(random_of_old_objects)
 
     def _plan_faults(self) -> None:
         schedule, chance = self.schedule, self.schedule.random.choice
@@ -156,12 +162,26 @@ class _World:
             self.schedule.after(attached_at, self._attach)
             self.schedule.after(starts_at, partial(self.backfills.start, all_versions=True))
 
+    def _plan_old_objects(self, random: Random) -> None:
+        """In some schedules, several objects are older than the stack; a backfill reads them."""
+        if random.random() < _OLD_OBJECTS:
+            for number in range(6):
+                content = _content(len(self.contents), 1)
+                self.contents.append(content)
+                self.s3.put(f"old/{number}", content)
+            start = partial(self.backfills.start, all_versions=False)
+            self.schedule.after(random.random(), start)
+
     def _detach(self) -> None:
         self.is_attached, self.was_detached = False, True
         self.schedule.log("the bucket notifies nobody from now on")
 
     def _check_write(self, before: Item | None, item: Item | None) -> None:
-        self.invariants.check_write(before, item)
+        if item and "backfill" in item:
+            is_left = partial(self.invariants.is_left, sqs=self.sqs, dynamodb=self.dynamodb)
+            self.backfills.check_done(self.other.backfills, is_left)
+        else:
+            self.invariants.check_write(before, item)
 
     def _attach(self) -> None:
         self.is_attached = True

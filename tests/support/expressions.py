@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     Condition = Callable[[Item, Callable[[str, Item], Any]], bool]
 
 _TOKEN: Final = re.compile(r"<=|>=|<>|[=<>()]|[#:]?\w+")
-_ASSIGNMENT: Final = re.compile(r"(#?\w+) = (:\w+)")
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,
     "<>": operator.ne,
@@ -93,7 +92,8 @@ def _term(tokens: list[str]) -> Condition:
 
     def compared(item: Item, value: Callable[[str, Item], Any]) -> bool:
         left, right = value(first, item), value(second, item)
-        if left is None or right is None or type(left) is not type(right):
+        kinds = {str if isinstance(each, str) else type(each) for each in (left, right)}
+        if left is None or right is None or len(kinds) > 1:
             return comparison is operator.ne  # as DynamoDB: different, and in no order
         return comparison(left, right)
 
@@ -101,18 +101,21 @@ def _term(tokens: list[str]) -> Condition:
 
 
 def updated(item: Item, request: dict[str, Any]) -> Item:
-    """*item* after an UpdateExpression: SET of values and REMOVE, or ADD of numbers."""
+    """*item* after an UpdateExpression: SET of values, REMOVE, and ADD of numbers."""
     names = request.get("ExpressionAttributeNames", {})
     values = request.get("ExpressionAttributeValues", {})
-    expression: str = request["UpdateExpression"]
-    if expression.startswith("ADD "):
-        for name, value in re.findall(r"(\w+) (:\w+)", expression.removeprefix("ADD ")):
-            total = int(item.get(name, {"N": "0"})["N"]) + int(values[value]["N"])
-            item[name] = {"N": str(total)}
-        return item
-    assigned, _, removed = expression.partition(" REMOVE ")
-    for name, value in _ASSIGNMENT.findall(assigned):
-        item[names.get(name, name)] = values[value]
-    for name in filter(None, removed.split(", ")):
-        item.pop(names.get(name, name), None)
+    for clause in re.split(r" (?=REMOVE |ADD )", request["UpdateExpression"]):
+        action, _, rest = clause.partition(" ")
+        for words in (term.split() for term in rest.split(", ")):
+            name = names.get(words[0], words[0])
+            if action == "REMOVE":
+                item.pop(name, None)
+            elif action == "ADD":
+                before = item.get(name, {"N": "0"})
+                if "N" not in before:
+                    raise ClientError({"Error": {"Code": "ValidationException"}}, "UpdateItem")
+                item[name] = {"N": str(int(before["N"]) + int(values[words[-1]]["N"]))}
+            else:
+                assert action == "SET", clause
+                item[name] = values[words[-1]]
     return item

@@ -1,4 +1,4 @@
-"""What earlier versions stored is read by this one: a new attribute of a record has a default."""
+"""Records of earlier versions: a new attribute of a stored record has a default."""
 
 from __future__ import annotations
 

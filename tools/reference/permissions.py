@@ -49,7 +49,7 @@ ACTIONS: Final = {
     "redrive --key": "dynamodb:Query sqs:SendMessage",
     "stop": f"{_SHOW} dynamodb:UpdateItem dynamodb:PutItem",
     "backfill": f"{_SHOW} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
-    f"{_RUNS} {_COUNTS} s3:GetObject",
+    f"{_RUNS} {_COUNTS} s3:GetObject sqs:GetQueueAttributes",
     "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_RUNS} s3:GetObject s3:ListBucketVersions "
     "s3:ListBucketMultipartUploads s3:DeleteObjectVersion dynamodb:DeleteItem dynamodb:PutItem "
     "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms",

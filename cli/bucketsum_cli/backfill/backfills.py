@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.backfill_records import (
+    Backfill,
+    BackfillStatus,
+    Part,
+    Tally,
+    is_complete,
+)
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
@@ -20,6 +26,8 @@ from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
+
     from bucketsum_cli.aws.stack import Stack
 
 LAST: Final = "last"
@@ -27,6 +35,15 @@ LAST: Final = "last"
 
 _STATE_MACHINE: Final = "BackfillStateMachineArn"
 _TABLE: Final = "BackfillsTableName"
+_QUEUE: Final = "BackfillQueueUrl"
+
+_QUIET_SECONDS: Final = 300
+"""SQS's numbers of messages may be wrong for a minute after the last was sent or received."""
+_LENGTHS: Final[tuple[QueueAttributeNameType, ...]] = (
+    "ApproximateNumberOfMessages",
+    "ApproximateNumberOfMessagesNotVisible",
+    "ApproximateNumberOfMessagesDelayed",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +53,7 @@ class Progress:
     Attributes:
         queued: Its objects that were queued so far.
         tally: Its objects that are done, by outcome.
+        is_done: Whether every object is done.
         failed: Its execution, if that ended early.
         usd: US dollars so far, by arithmetic.
         seconds: Time since it was started, until its last count if it is not running.
@@ -45,6 +63,7 @@ class Progress:
     parts: tuple[Part, ...]
     queued: Work
     tally: Tally
+    is_done: bool
     failed: Execution | None
     usd: float
     seconds: float
@@ -52,8 +71,10 @@ class Progress:
     @property
     def left(self) -> int | None:
         """Objects that are not done; None while it is not known how many there are."""
-        if self.backfill.status is BackfillStatus.QUEUED:
-            return max(0, self.queued.object_count - self.tally.objects)
+        if self.is_done:
+            return 0
+        if self.backfill.status is BackfillStatus.QUEUED:  # at least one, but some counted twice
+            return max(0, self.queued.object_count - self.tally.objects) or None
         if self.backfill.expected_objects is None:
             return None
         return max(0, self.backfill.expected_objects - self.tally.objects)
@@ -62,11 +83,6 @@ class Progress:
     def archived(self) -> int:
         """Objects in GLACIER and DEEP_ARCHIVE that were left out."""
         return sum(part.archived for part in self.parts)
-
-    @property
-    def is_done(self) -> bool:
-        """Whether every object is done."""
-        return self.backfill.status is BackfillStatus.QUEUED and not self.left
 
     @property
     def objects_per_second(self) -> float:
@@ -108,7 +124,8 @@ class Backfills:
     """
 
     def __init__(self, stack: Stack) -> None:
-        stack.require_outputs(_STATE_MACHINE, _TABLE)
+        stack.require_outputs(_STATE_MACHINE, _TABLE, _QUEUE)
+        self._stack = stack
         client = stack.client("stepfunctions")
         self._state_machine = StateMachine(client, stack.outputs[_STATE_MACHINE])
         self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
@@ -194,9 +211,19 @@ class Backfills:
         hashed = Work(tally.hashed, tally.hashed_bytes)
         usd = estimate_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
         usd += estimate_of(hashed, self.setup, self.prices).usd_of(Group.HASHING)
-        until = datetime.fromisoformat((is_over and counted_at) or now())
-        seconds = (until - datetime.fromisoformat(backfill.started_at)).total_seconds()
-        return Progress(backfill, parts, queued, tally, failed, usd, seconds)
+        seconds = _seconds(backfill.started_at, (is_over and counted_at) or now())
+        last = [moment for moment in (backfill.ended_at, counted_at) if moment]
+        is_done = backfill.status is BackfillStatus.QUEUED and (
+            is_complete(parts, tally) or self._is_quiet_since(last)
+        )
+        return Progress(backfill, parts, queued, tally, is_done, failed, usd, seconds)
+
+    def _is_quiet_since(self, moments: Iterable[str]) -> bool:
+        """Whether the queue is empty, and all *moments* are so long ago that SQS knows that."""
+        if any(_seconds(moment, now()) < _QUIET_SECONDS for moment in moments):
+            return False
+        attributes = self._stack.queue_attributes(self._stack.outputs[_QUEUE])
+        return not any(int(attributes[name]) for name in _LENGTHS)
 
     def _found(self, backfill_id: str) -> Backfill:
         if backfill_id == LAST:
@@ -214,3 +241,7 @@ class Backfills:
     def _is_running(self, backfill: Backfill) -> bool:
         execution = self._state_machine.execution(backfill.execution_name)
         return bool(execution and not execution.is_over)
+
+
+def _seconds(begin: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final
 
+from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group
@@ -187,8 +188,10 @@ def print_progress(progress: Progress) -> None:
 
 def _left_text(progress: Progress) -> str:
     if progress.left is None:
-        waiting = progress.queued.object_count - progress.tally.objects
-        return f"{max(0, waiting):,} of the queued objects; the total is not known"
+        waiting = max(0, progress.queued.object_count - progress.tally.objects)
+        if progress.backfill.status is BackfillStatus.QUEUED:
+            return "not known: some were counted twice; done 5 min after the queue is empty"
+        return f"{waiting:,} of the queued objects; the total is not known"
     if progress.left and progress.objects_per_second:
         hours = progress.left / progress.objects_per_second / 3600
         return f"{progress.left:,}, {time_text(hours)} at this rate"

@@ -19,10 +19,16 @@ from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.backfill_records import (
+    Backfill,
+    BackfillStatus,
+    Part,
+    Tally,
+    is_complete,
+)
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryFile, InventoryReader, Manifest
-from bucketsum.backfill.messages import listed_objects_in
+from bucketsum.backfill.messages import listed_objects_in, object_hash
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import BadInventory, DamagedItem
@@ -64,6 +70,7 @@ class World:
         create_table(dynamodb, "BackfillsTable", "backfills")
         self.table = BackfillsTable(dynamodb, "backfills")
         self.url = self.sqs.create_queue(QueueName="backfill")["QueueUrl"]
+        self.objects: list[ObjectCreated] = []
 
     def keep_versions(self) -> None:
         """Keep the versions of objects from now on."""
@@ -96,6 +103,7 @@ class World:
             for message in messages:
                 self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
                 objects += listed_objects_in(message["Body"]).objects
+        self.objects = objects
         return sorted((listed.key, listed.version_id) for listed in objects)
 
 
@@ -118,6 +126,10 @@ def test_each_key_is_queued_once(world: World, concurrency: int) -> None:
     assert all(part.done for part in parts)
     assert (len(parts) > 1) is (concurrency > 20)
     assert sum(part.objects for part in parts) == len(KEYS)
+    hashes = sum(map(object_hash, world.objects))
+    assert is_complete(parts, Tally(hashed=len(KEYS), object_hashes=hashes))
+    assert not is_complete(parts, Tally(hashed=len(KEYS), object_hashes=hashes + 1))
+    assert not is_complete(parts, Tally(hashed=len(KEYS) - 1, object_hashes=hashes))
     assert world.run(BACKFILL, concurrency) == 0
     ended = world.table.backfill(BACKFILL.backfill_id)
     assert ended is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Final
@@ -76,6 +77,7 @@ class Part:
             the first page and for a file.
         done: Whether all of it is queued.
         objects: Objects that are queued.
+        object_hashes: Sum of their hashes; see `is_complete`.
         size_bytes: Their size.
         messages: Messages that they are in.
         pages: Requests that listed them.
@@ -91,6 +93,7 @@ class Part:
     version: str | None = None
     done: bool = False
     objects: int = 0
+    object_hashes: int = 0
     size_bytes: int = 0
     messages: int = 0
     pages: int = 0
@@ -111,6 +114,7 @@ class Tally:
         unreadable: Recorded with a reason instead of a digest.
         long: Handed over to be hashed in slices.
         failed: In the dead-letter queue.
+        object_hashes: Sum of the hashes of them all; see `is_complete`.
         invocations: Invocations of the hasher that did this.
     """
 
@@ -122,6 +126,7 @@ class Tally:
     unreadable: int = 0
     long: int = 0
     failed: int = 0
+    object_hashes: int = 0
     invocations: int = 0
 
     def __add__(self, other: Tally) -> Tally:
@@ -134,3 +139,14 @@ class Tally:
         """All objects that are done."""
         done = (self.hashed, self.skipped, self.superseded, self.gone, self.unreadable)
         return sum(done) + self.long + self.failed
+
+
+def is_complete(parts: Iterable[Part], tally: Tally) -> bool:
+    """Whether exactly the objects that are queued are done.
+
+    Some are counted twice: a repeated request, a batch that is received again, a page that is sent
+    again. Then numbers alone may be equal while others are left; the sums of hashes are not.
+    """
+    queued = [(part.objects, part.object_hashes) for part in parts]
+    sums = sum(number for number, _ in queued), sum(hashes for _, hashes in queued)
+    return sums == (tally.objects, tally.object_hashes)

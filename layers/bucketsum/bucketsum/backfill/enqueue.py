@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.backfill.backfill_records import BackfillStatus, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
-from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.messages import bodies_of, object_hash
 from bucketsum.backfill.table import other_parts
 from bucketsum.errors import QueueRefused
 from bucketsum.queue.batches import batches_of
@@ -174,6 +174,7 @@ class Enqueuer:
             page.after,
             done=page.after.done or (budget is not None and budget <= len(objects)),
             objects=part.objects + len(objects),
+            object_hashes=part.object_hashes + sum(map(object_hash, objects)),
             size_bytes=part.size_bytes + sum(listed.size_bytes for listed in objects),
             messages=part.messages + messages,
             pages=part.pages + 1,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import Tally
-from bucketsum.backfill.messages import body_of, listed_objects_in
+from bucketsum.backfill.messages import body_of, listed_objects_in, object_hash
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.object_rows import SECONDS
@@ -55,7 +55,8 @@ class ListedBatchHasher:
                 row_key_of(listed) for message in messages for listed in _objects_in(message)
             )
         except (BotoCoreError, ClientError, TableBusy) as error:
-            yield from (MessageResult(message, results=[error]) for message in messages)
+            for message in messages:
+                yield MessageResult(message, _objects_in(message), results=[error])
             return
         hasher = _ListedHasher(self.hasher, self.small, records)
         for result in BatchHasher(hasher, self.settings, _parsed).handle(messages, deadline):
@@ -166,6 +167,7 @@ def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
 
 def _tally_of(result: MessageResult) -> Tally:
     """The objects of a message that is done, by outcome."""
+    listed = cast("Sequence[ObjectCreated]", result.events)  # `_parsed` has no others
     counts = Counter(report.outcome for report in result.reports)
     hashed = (
         report.measurement.size_bytes
@@ -180,5 +182,6 @@ def _tally_of(result: MessageResult) -> Tally:
         gone=counts[Outcome.GONE],
         unreadable=counts[Outcome.UNREADABLE],
         long=counts[Outcome.LONG],
-        failed=len(result.events) - len(result.reports),
+        failed=len(listed) - len(result.reports),
+        object_hashes=sum(map(object_hash, listed)),
     )

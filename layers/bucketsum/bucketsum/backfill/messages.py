@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -103,6 +104,12 @@ def bodies_of(backfill_id: str, objects: Iterable[ObjectCreated]) -> Iterator[st
         total_bytes += listed.size_bytes
     if batch:
         yield body_of(backfill_id, batch)
+
+
+def object_hash(listed: ObjectCreated) -> int:
+    """64 bits that are those of no other object, version or content; see `is_complete`."""
+    name = _json([listed.key, listed.version_id, listed.etag]).encode()
+    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest())
 
 
 def body_of(backfill_id: str, objects: Sequence[ObjectCreated]) -> str:
