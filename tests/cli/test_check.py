@@ -208,7 +208,7 @@ def test_a_list_of_another_system_is_read(run: Run, stack: Stack, tmp_path: Path
     keys = ["a", "b (1) = x", "line\nbreak"]
     sums = [put_and_record(stack, key, key.encode()).sha1 for key in keys]
     listed = tmp_path / "list"
-    text = f"\ufeff{sums[0]}  .//./a\r\n\r\n# SHA-1\nSHA1 (b (1) = x) = {str(sums[1]).upper()}\n"
+    text = f"\ufeff{sums[0]}  ./a\r\n\r\n# SHA-1\nSHA1 (b (1) = x) = {str(sums[1]).upper()}\n"
     listed.write_text(text + f"\\SHA1 (line\\nbreak) = {sums[2]}\n", newline="")
     ended = run("check", "--sums", listed, "--json")
     assert [(file["key"], file["result"]) for file in ended.document["files"]] == [
@@ -216,6 +216,26 @@ def test_a_list_of_another_system_is_read(run: Run, stack: Stack, tmp_path: Path
     ]
     listed.write_text(listed.read_text(), "utf-16")
     run("check", "--sums", listed).assert_refused("the list is UTF-16; write it as UTF-8")
+
+
+@pytest.mark.parametrize("name", ["v1./a.txt", "a/./b", "a/../a/b", "././v1a.txt", ".//v1a.txt"])
+def test_a_list_never_names_another_object(run: Run, stack: Stack, name: str) -> None:
+    """A key is compared letter by letter: what only leads to an object on a disk is not it."""
+    for key in ("v1a.txt", "a/b"):
+        put_and_record(stack, key, b"s")
+    ended = run(
+        "check", "--sums", "-", "--json", answer=f"{hashlib.sha1(b's').hexdigest()}  {name}\n"
+    )
+    assert (ended.status, ended.document["files"][0]["result"]) == (1, "not recorded")
+
+
+@pytest.mark.parametrize("key", ["./a", "././a", ".//a", "a/./b", "v1./a", "/a", "../a"])
+def test_own_lists_name_every_key(run: Run, stack: Stack, key: str) -> None:
+    """`check --sums` reads each key as `ls --sums` has written it, and no other."""
+    put_and_record(stack, key, b"s")
+    put_and_record(stack, "a", b"other")
+    listed = run("ls", "--sums", key).out
+    assert run("check", "--sums", "-", answer=listed).status == 0
 
 
 class Terminal(io.StringIO):

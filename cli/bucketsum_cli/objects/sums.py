@@ -15,7 +15,8 @@ _LINE: Final = re.compile(
     rf"(?P<escaped>\\?)(?:(?P<sha1>{_DIGITS}) [ *](?P<name>.+)"
     rf"|{SHA1.label} \((?P<tagged>.+)\) = (?P<tag>{_DIGITS}))"
 )
-_BEGINNING: Final = re.compile(r"(?:\./+)+(?=.)")
+_HERE: Final = "./"
+"""The current folder: `sha1sum ./a` prints it, and `a` is meant."""
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _UTF_16: Final = ("\udcff\udcfe", "\udcfe\udcff")
 """The byte-order marks of UTF-16, read as UTF-8."""
@@ -27,14 +28,16 @@ _CHARACTERS: Final = {text: character for character, text in _ESCAPES.items()}
 
 def sums_line(sha1: str, name: str) -> str:
     """Return the line of *name*; if it has a line break, as escapes after a first backslash."""
-    escaped = name
+    escaped = name = f"{_HERE}{name}" if name.startswith(_HERE) else name
     for character, text in _ESCAPES.items():  # the backslash is the first
         escaped = escaped.replace(character, text)
     return f"{'' if escaped == name else chr(92)}{sha1}  {escaped}\n"
 
 
 def sums_in(stream: TextIO) -> Iterator[tuple[str, str]]:
-    """Yield name and SHA-1 of each line of *stream*; a leading ``./`` is no part of a name.
+    """Yield name and SHA-1 of each line of *stream*; one leading ``./`` is no part of a name.
+
+    Everything else is: ``a/./b`` is not the key ``a/b``.
 
     Blank lines and comments are left out, as `sha1sum --check` does.
 
@@ -58,4 +61,4 @@ def sums_in(stream: TextIO) -> Iterator[tuple[str, str]]:
         name = match["name"] or match["tagged"]
         if match["escaped"]:
             name = _ESCAPED.sub(lambda escape: _CHARACTERS[escape[0]], name)
-        yield _BEGINNING.sub("", name, count=1), (match["sha1"] or match["tag"]).lower()
+        yield name.removeprefix(_HERE), (match["sha1"] or match["tag"]).lower()
