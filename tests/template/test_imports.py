@@ -78,6 +78,7 @@ cli.emulator.deploy: cli.aws cli.emulator cli.selftest cli.terminal
 cli.machine: cli.emulator.worker
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
+cli.manifests: cli.terminal layer
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
 layer.long_objects layer.table

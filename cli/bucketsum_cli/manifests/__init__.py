@@ -1,0 +1,1 @@
+"""Manifests: lists of digests and names, in the formats of other programs."""

@@ -1,0 +1,95 @@
+"""Entries of manifests, and the digests in them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from bucketsum.algorithms import ALGORITHMS
+
+_DIGITS: Final = {
+    **{algorithm.hex_digits: name for name, algorithm in ALGORITHMS.items()},
+    56: "sha224",
+    96: "sha384",
+}
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
+_BASE64: Final = re.compile(r"[\w+/-]{22,}=+", re.ASCII)
+_SHOWN_CHARACTERS: Final = 80
+_HERE: Final = b"./"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name with its digests.
+
+    Attributes:
+        name: Its exact bytes, which need not be UTF-8; empty in a list of digests alone.
+        digests: Algorithm → lower-case hexadecimal digits; see `algorithm_called`.
+        size_bytes: None in formats without sizes.
+        line: The number of its line; 0 if it was not read from a manifest.
+    """
+
+    name: bytes
+    digests: Mapping[str, str]
+    size_bytes: int | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that is no entry; or, when writing, an entry that the format has no line for."""
+
+    line: int
+    reason: str
+
+    @classmethod
+    def of(cls, line: int, reason: str, content: bytes) -> BadLine:
+        """A line that is not what *reason* says, with its beginning."""
+        shown = content.decode("utf-8", "backslashreplace")[:_SHOWN_CHARACTERS]
+        return cls(line, f"line {line} is not {reason}: {shown}")
+
+
+def algorithm_called(name: str) -> str:
+    """The algorithm that a program calls *name*: ``sha256`` for SHA256, SHA-256 and SHA2-256."""
+    return name.lower().replace("sha2-", "sha").replace("sha-", "sha")
+
+
+def is_told_by_digits(algorithm: str) -> bool:
+    """Whether a digest without a name is of *algorithm* if it has as many digits."""
+    return algorithm in _DIGITS.values()
+
+
+def digests_of(text: str, algorithm: str | None = None) -> dict[str, str] | None:
+    """The digest in *text*, hexadecimal or base64; None if it is none of *algorithm*.
+
+    Without an algorithm, the number of digits tells it.
+    """
+    digits = text.lower()
+    if _BASE64.fullmatch(text):
+        try:
+            digits = base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True).hex()
+        except binascii.Error:
+            return None
+    if not _HEXADECIMAL.fullmatch(digits):
+        return None
+    counted = _DIGITS.get(len(digits))
+    if algorithm in (None, counted):
+        return {counted: digits} if counted else None
+    return None if is_told_by_digits(str(algorithm)) else {str(algorithm): digits}
+
+
+def as_name(path: bytes) -> bytes:
+    """The name in *path*, as `sha1sum ./a` or `find` print it, without one ``./`` in front.
+
+    Nothing else is left out: ``a/./b``, ``a//b`` and ``a/../b`` are other keys than ``a/b``.
+    """
+    return path.removeprefix(_HERE)
+
+
+def as_path(name: bytes) -> bytes:
+    """The inverse of `as_name`; a program that opens the path stays in its folder."""
+    return _HERE + name if name.startswith((_HERE, b"/")) or name == b"-" else name

@@ -1,0 +1,112 @@
+"""The formats of manifests: how each is recognized, read and written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import IO, Final
+
+from bucketsum_cli.manifests import records, sums
+from bucketsum_cli.manifests.entries import BadLine, Entry, algorithm_called, is_told_by_digits
+from bucketsum_cli.terminal.errors import CannotDoError
+
+_LINE_BYTES_MAX: Final = 1 << 20
+_HEAD_LINES: Final = 20
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_ALGORITHM: Final = r"(?:md5|sha-?[\d-]+|b[23]|blake\w+)"
+_FILE: Final = re.compile(
+    rf"(?:tag)?(?P<bag>manifest)-(?P<a>{_ALGORITHM})\.txt"
+    rf"|(?P<b>{_ALGORITHM})sums?(?:\.txt)?|.+\.(?P<c>{_ALGORITHM})(?:sums?)?(?:\.txt)?",
+    re.IGNORECASE,
+)
+"""Names of files that say the algorithm: manifest-sha256.txt, SHA256SUMS, photos.sha1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of manifests.
+
+    Attributes:
+        name: The value of ``--format``.
+        parse: Lines, with their ends → entries; a line that is none does not end the others.
+        line: Entry and algorithm → its line, or why the format has none.
+        head: Algorithm → what comes before all lines.
+    """
+
+    name: str
+    parse: Callable[[Iterable[bytes]], Iterator[Entry | BadLine]]
+    line: Callable[[Entry, str], bytes | str]
+    head: Callable[[str], bytes] = lambda _algorithm: b""
+
+    def lines(self, entries: Iterable[Entry], algorithm: str) -> Iterator[bytes | BadLine]:
+        """The lines of *entries*, with the digests of *algorithm*."""
+        if head := self.head(algorithm):
+            yield head
+        for number, entry in enumerate(entries, 1):
+            line: bytes | str = f"it has no {algorithm}"
+            if algorithm in entry.digests:
+                line = "its name has a NUL" if b"\0" in entry.name else self.line(entry, algorithm)
+            yield line if isinstance(line, bytes) else BadLine(number, line)
+
+
+SUM: Final = Format("sum", sums.sums_in, sums.sum_line)
+BAGIT: Final = Format("bagit", sums.bag_entries_in, sums.bag_line)
+HASHDEEP: Final = Format(
+    "hashdeep", records.hashdeep_entries_in, records.hashdeep_line, records.hashdeep_head
+)
+CSV: Final = Format("csv", records.csv_entries_in, records.csv_line, records.csv_head)
+JSONL: Final = Format("jsonl", records.json_entries_in, records.json_line)
+DIGESTS: Final = Format("digests", sums.digests_in, sums.digest_line)
+
+FORMATS: Final = {
+    format_.name: format_
+    for format_ in (
+        SUM,
+        Format("tag", sums.sums_in, sums.tagged_line),
+        BAGIT,
+        HASHDEEP,
+        Format("rclone", sums.exact_sums_in, sums.exact_line),
+        CSV,
+        JSONL,
+        DIGESTS,
+    )
+}
+
+
+def entries_in(
+    stream: IO[bytes], file: str, format_: Format | None = None
+) -> Iterator[Entry | BadLine]:
+    """Read the manifest *stream*; *file*, its name, and its first lines tell its format.
+
+    Raises:
+        CannotDoError: It is UTF-16.
+    """
+    lines = iter(lambda: stream.readline(_LINE_BYTES_MAX), b"")
+    head = [*islice(lines, _HEAD_LINES)]
+    if head and head[0].startswith(_UTF_16):
+        raise CannotDoError(f"{file} is UTF-16; write it as UTF-8")
+    name = _FILE.fullmatch(re.split(r"[/\\]", file)[-1])
+    chosen = format_ or (BAGIT if name and name["bag"] else _format_of(head))
+    entries = chosen.parse(chain(head, lines))
+    algorithm = algorithm_called(name["a"] or name["b"] or name["c"]) if name else None
+    if algorithm is None or is_told_by_digits(algorithm):
+        yield from entries
+        return
+    for entry in entries:  # B2SUMS has as many digits as SHA512SUMS
+        if isinstance(entry, Entry):
+            yield replace(entry, digests=dict.fromkeys([algorithm], *entry.digests.values()))
+        else:
+            yield entry
+
+
+def _format_of(head: Iterable[bytes]) -> Format:
+    first = next((content for _, content in sums.content_of(head)), b"")
+    if first.startswith(records.HASHDEEP_HEAD.strip()):
+        return HASHDEEP
+    if first.lstrip().startswith(b"{"):
+        return JSONL
+    if sums.is_digest(first):
+        return DIGESTS
+    return CSV if records.is_heading(first) else SUM

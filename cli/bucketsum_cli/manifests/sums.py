@@ -1,0 +1,161 @@
+"""Lines of `sha1sum`, its relatives, BSD and OpenSSL, read as `sha1sum --check` reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from bucketsum.algorithms import ALGORITHMS
+from bucketsum_cli.manifests.entries import (
+    BadLine,
+    Entry,
+    algorithm_called,
+    as_name,
+    as_path,
+    digests_of,
+)
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_TAGGED: Final = re.compile(
+    rb"[ \t]*(\\?)([A-Za-z][\w/-]*) ?\((.+)\)[ \t]*=[ \t]*([^ \t]+)", re.DOTALL
+)
+_SUM: Final = re.compile(rb"[ \t]*(\\?)([^ \t\\]+)[ \t](.+)", re.DOTALL)
+_EXACT: Final = re.compile(rb" *([^ ]+) [ *](.+)", re.DOTALL)
+_IN_BAG: Final = re.compile(rb"([^ \t]+)[ \t]+(?:\*(?=data/))?(.+)", re.DOTALL)
+_ESCAPE: Final = re.compile(rb"\\(.?)", re.DOTALL)
+_ESCAPED: Final = {b"\\": b"\\", b"n": b"\n", b"r": b"\r"}
+_PERCENT: Final = re.compile(rb"%(25|0[AaDd])")
+_MODES: Final = (b" ", b"*")
+
+
+def content_of(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Number and content of each of *lines*, without its end; blank lines are left out.
+
+    The first line says whether they end with CRLF: else a CR belongs to the name, as of `shasum`.
+    """
+    has_cr = False
+    for number, line in enumerate(lines, 1):
+        content = line.removesuffix(b"\n")
+        if number == 1:
+            has_cr = line.endswith(b"\r\n")
+            content = content.removeprefix(BYTE_ORDER_MARK)
+        content = content.removesuffix(b"\r") if has_cr else content
+        if content.strip():
+            yield number, content
+
+
+def sums_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+    """Read what `sha1sum`, `sha1sum --tag` and `openssl dgst` print, also mixed.
+
+    A second blank, or ``*``, is the mode and no part of a name, unless the first line has none.
+    """
+    has_mode: bool | None = None
+    for number, content in content_of(lines):
+        if content.startswith(b"#"):
+            continue
+        escape = name = b""
+        digests = None
+        if match := _TAGGED.fullmatch(content):
+            escape, tag, name, digest = match.groups()
+            digests = digests_of(_text(digest), algorithm_called(_text(tag)))
+        elif match := _SUM.fullmatch(content):
+            escape, digest, name = match.groups()
+            digests = digests_of(_text(digest))
+            if has_mode is None:
+                has_mode = name.startswith(_MODES)
+            name = name[1:] if has_mode and name.startswith(_MODES) else name
+        name = as_name(_unescaped(name) if escape else name)
+        yield _entry(number, content, name, digests, "a digest and a name, as `sha1sum` prints")
+
+
+def exact_sums_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+    """Read what `rclone hashsum` prints: names are keys, without ``./`` and escapes."""
+    for number, content in content_of(lines):
+        match = _EXACT.fullmatch(content)
+        digest, name = match.groups() if match else (b"", b"")
+        expected = "a digest and a name, as `rclone hashsum` prints"
+        yield _entry(number, content, name, digests_of(_text(digest)), expected)
+
+
+def bag_entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+    """Read BagIt's ``manifest-ALGORITHM.txt`` (RFC 8493)."""
+    for number, content in content_of(lines):
+        match = _IN_BAG.fullmatch(content)
+        digest, path = match.groups() if match else (b"", b"")
+        name = _PERCENT.sub(lambda escape: bytes.fromhex(escape[1].decode()), as_name(path))
+        expected = "a digest and a path, as in a BagIt manifest"
+        yield _entry(number, content, name, digests_of(_text(digest)), expected)
+
+
+def digests_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+    """Read digests alone, one in each line."""
+    for number, content in content_of(lines):
+        digests = digests_of(_text(content.strip()))
+        bad = BadLine.of(number, "a digest alone", content)
+        yield Entry(b"", digests, line=number) if digests else bad
+
+
+def is_digest(line: bytes) -> bool:
+    """Whether *line* is a digest alone."""
+    return digests_of(_text(line.strip())) is not None
+
+
+def sum_line(entry: Entry, algorithm: str) -> bytes:
+    """`sha1sum`'s line; a name with a line break has escapes after a first backslash."""
+    mark, name = _escaped(entry)
+    return b"%s%s  %s\n" % (mark, entry.digests[algorithm].encode(), name)
+
+
+def tagged_line(entry: Entry, algorithm: str) -> bytes:
+    """The line of `sha1sum --tag`."""
+    mark, name = _escaped(entry)
+    digest = entry.digests[algorithm].encode()
+    return b"%s%s (%s) = %s\n" % (mark, ALGORITHMS[algorithm].label.encode(), name, digest)
+
+
+def exact_line(entry: Entry, algorithm: str) -> bytes | str:
+    """`rclone hashsum`'s line, or why there is none."""
+    if b"\n" in entry.name or entry.name.endswith(b"\r"):
+        return "rclone's lists have no escapes for line breaks"
+    return b"%s  %s\n" % (entry.digests[algorithm].encode(), entry.name)
+
+
+def bag_line(entry: Entry, algorithm: str) -> bytes:
+    """The line of a BagIt manifest; the caller puts ``data/`` before the name."""
+    path = b"./" + entry.name if entry.name.startswith((b" ", b"\t", b"*")) else as_path(entry.name)
+    name = re.sub(rb"[%\r\n]", lambda match: b"%%%02X" % match[0][0], path)
+    return b"%s  %s\n" % (entry.digests[algorithm].encode(), name)
+
+
+def digest_line(entry: Entry, algorithm: str) -> bytes:
+    """The digest alone, without a name."""
+    return entry.digests[algorithm].encode() + b"\n"
+
+
+def _entry(
+    line: int, content: bytes, name: bytes, digests: dict[str, str] | None, expected: str
+) -> Entry | BadLine:
+    if name and digests and b"\0" not in name:
+        return Entry(name, digests, line=line)
+    return BadLine.of(line, expected, content)
+
+
+def _text(field: bytes) -> str:
+    return field.decode("ascii", "replace")
+
+
+def _escaped(entry: Entry) -> tuple[bytes, bytes]:
+    name = as_path(entry.name)
+    escaped = name
+    for letter, character in _ESCAPED.items():  # the backslash is the first
+        escaped = escaped.replace(character, b"\\" + letter)
+    return b"" if escaped == name else b"\\", escaped
+
+
+def _unescaped(name: bytes) -> bytes:
+    """*name* without its escapes; empty if one of them is unknown."""
+    escapes = [match[1] for match in _ESCAPE.finditer(name)]
+    if not _ESCAPED.keys() >= set(escapes):
+        return b""
+    return _ESCAPE.sub(lambda match: _ESCAPED[match[1]], name)

@@ -1,0 +1,290 @@
+"""Manifests are read as the programs read them that write them, and never as another name."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import subprocess
+import sys
+from os.path import normpath
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bucketsum_cli.manifests.entries import BadLine, Entry
+from bucketsum_cli.manifests.formats import FORMATS, entries_in
+from bucketsum_cli.terminal.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+SHA1 = hashlib.sha1(b"a").hexdigest()
+SHA256 = hashlib.sha256(b"a").hexdigest()
+SHA512 = hashlib.sha512(b"a").hexdigest()
+MD5 = hashlib.md5(b"a").hexdigest()
+HOSTILE = [
+    b"a", b"\ta", b"*data/a", b"a b", b" a", b"a ", b"*a", b"#a", b"-", b"./a", b"././a",
+    b"/a", b".//a", b"a/./b",
+    b"a/../b", b"v1./a", b"a\nb", b"a\rb", b"a\r", b"a\\b", b"a\\nb", b"\\a", b"100%", b"a%0Ab",
+    b"%25", b"a%20b", b'a"b', b"a,b", b"\xe9", b"\xef\xbb\xbfa", b"=cmd()", b"x) = y", b"SHA1 (x)",
+    "é€\u202e".encode(), b"{", b"'", b"\x1b[2J",
+]  # fmt: skip
+
+
+def read(content: bytes, file: str = "list", format_: str | None = None) -> list[Entry | BadLine]:
+    """The entries and bad lines of a manifest."""
+    return [*entries_in(io.BytesIO(content), file, FORMATS[format_] if format_ else None)]
+
+
+def names(content: bytes, file: str = "list") -> list[tuple[bytes, Any]]:
+    """Name and digests of each entry, or nothing and the reason of a bad line."""
+    return [
+        (entry.name, dict(entry.digests)) if isinstance(entry, Entry) else (b"", entry.reason)
+        for entry in read(content, file)
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{SHA1}  a", f"{SHA1} *a", f"{SHA1} a", f"{SHA1}\ta", f"  {SHA1}  a", f"\t{SHA1}  ./a",
+        f"{SHA1.upper()}  a", f"\\{SHA1}  a", f"SHA1 (a) = {SHA1}", f"SHA1(a)= {SHA1}",
+        f" SHA1 (./a) = {SHA1}", f"SHA1(a)={SHA1}", f"\ufeff{SHA1}  a", f"# a list\n\n{SHA1}  a",
+        "hvfkN/qlp/zhXR3cuerq6jd2Z7g=  a", "SHA1 (a) = hvfkN_qlp_zhXR3cuerq6jd2Z7g=",
+        f"SHA-1 (a) = {SHA1}", f'{{"key": "a", "sha1": "{SHA1}"}}', f"key,sha1\na,{SHA1}",
+        f'"SHA-1","MD5","FileName"\n"{SHA1.upper()}","","a"',
+        f"%%%% HASHDEEP-1.0\n%%%% size,sha1,filename\n## \n1,{SHA1},./a",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_what_programs_read_is_read(line: str, end: str) -> None:
+    """Blanks, tabs, tags, cases, CRLF, a byte-order mark and base64: all that is one digest."""
+    content = end.join([*line.split("\n"), ""]) if end else line
+    assert names(content.encode()) == [(b"a", {"sha1": SHA1})]
+
+
+@pytest.mark.parametrize(
+    ("line", "algorithm", "digest"),
+    [
+        (f"{SHA256}  a", "sha256", SHA256),
+        (f"{MD5}  a", "md5", MD5),
+        (f"{SHA512}  a", "sha512", SHA512),
+        (f"SHA2-256(a)= {SHA256}", "sha256", SHA256),
+        (f"SHA3-256(a)= {SHA256}", "sha3-256", SHA256),
+        (f"SHA2-512/256(a)= {SHA256}", "sha512/256", SHA256),
+        (f"HMAC-SHA1(a)= {SHA1}", "hmac-sha1", SHA1),
+        (f"BLAKE2b (a) = {SHA512}", "blake2b", SHA512),
+    ],
+)
+def test_digits_or_the_tag_say_the_algorithm(line: str, algorithm: str, digest: str) -> None:
+    """A digest of another algorithm is never taken for one that happens to have its length."""
+    assert names(line.encode()) == [(b"a", {algorithm: digest})]
+
+
+@pytest.mark.parametrize(
+    ("file", "digest", "algorithm"),
+    [
+        ("B2SUMS", SHA512, "b2"), ("x/SHA512SUMS", SHA512, "sha512"), ("a.sha1", SHA256, "sha256"),
+        ("CHECKSUMS", SHA1, "sha1"), ("a.sha3-256", SHA256, "sha3-256"), ("a.b3", SHA256, "b3"),
+        ("manifest-photos.txt", MD5, "md5"), ("MD5SUMS.txt", MD5, "md5"), ("a.md5sum", MD5, "md5"),
+    ],
+)  # fmt: skip
+def test_the_files_name_says_what_digits_cannot(file: str, digest: str, algorithm: str) -> None:
+    """B2SUMS has as many digits as SHA512SUMS; for the usual algorithms, digits decide."""
+    assert names(f"{digest}  a".encode(), file) == [(b"a", {algorithm: digest})]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"x", SHA1.encode() + b"  ", SHA1[:39].encode() + b"  a", f"SHA1 (a) = {MD5}".encode(),
+        f"\\{SHA1}  a\\x".encode(), f"\\{SHA1}  a\\".encode(), f"{SHA1}  a\0b".encode(),
+        b" " * 40 + b"  a", b"%40s  a" % b"UNSUPPORTED", f"{SHA1}  ./".encode(), b"\xff\xfe\xfd",
+    ],
+)  # fmt: skip
+def test_a_bad_line_has_its_number_and_ends_no_other(line: bytes) -> None:
+    """The lines before and after it are read."""
+    good = f"{SHA1}  a\n".encode()
+    first, bad, last = read(good + line + b"\n" + good)
+    assert isinstance(bad, BadLine)
+    assert (bad.line, bad.reason.startswith("line 2 is not ")) == (2, True)
+    assert [first, last] == [Entry(b"a", {"sha1": SHA1}, line=n) for n in (1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("content", "bad"),
+    [
+        (f'key,sha1\na,{SHA1}\n"b"x,{SHA1}\na\nc,{SHA1[1:]}\nd,{SHA1}\n', [3, 4, 5]),
+        ((f'{{"key":"a","sha1":"{SHA1}"}}\n[1]\n{{"key":"a","size":"x","sha1":"{SHA1}"}}\n'
+         f'{{"key":"\\ud800","sha1":"{SHA1}"}}\n{{"key":"d","sha1":"{SHA1}"}}\n'), [2, 3, 4]),
+        ((f"%%%% HASHDEEP-1.0\n%%%% size,sha1,filename\n1,{SHA1},a\n1,x,a\nx\nx,{SHA1},a\n"
+          f"1,{SHA1},d\n"), [4, 5, 6]),
+    ],
+)  # fmt: skip
+def test_a_bad_record_ends_no_other(content: str, bad: list[int]) -> None:
+    """A damaged digest, size, quote or name: its line alone."""
+    first, *between, last = read(content.encode())
+    assert isinstance(first, Entry)
+    assert isinstance(last, Entry)
+    assert (first.name, last.name) == (b"a", b"d")
+    assert [line.line for line in between if isinstance(line, BadLine)] == bad
+
+
+def test_a_list_without_modes_keeps_blanks() -> None:
+    """`sha1sum --check` decides by the first line whether a second blank belongs to the name."""
+    without = f"{SHA1} a\n{SHA1} *b\n{SHA1}  c\n".encode()
+    assert [name for name, _ in names(without)] == [b"a", b"*b", b" c"]
+    assert [name for name, _ in names(b"%b  *x\n%b   y" % ((SHA1.encode(),) * 2))] == [b"*x", b" y"]
+
+
+def test_a_bag_is_another_format() -> None:
+    """The file's name says it: %0A, %0D and %25 are escapes there, and blanks are any."""
+    lines = "\t \tdata/100%25 a%20b\n", "   *data/c%0d%0A\n", " data/d \n"
+    manifest = "".join(f"{SHA1}{line}" for line in lines).encode()
+    assert [name for name, _ in names(manifest, "bag/manifest-sha1.txt")] == [
+        b"data/100% a%20b", b"data/c\r\n", b"data/d ",
+    ]  # fmt: skip
+
+
+def test_digests_alone_are_a_list() -> None:
+    """`cut -c1-40` leaves them; they can be found, not compared."""
+    assert names(f"{SHA1}\r\n{SHA256} \n".encode()) == [
+        (b"", {"sha1": SHA1}), (b"", {"sha256": SHA256}),
+    ]  # fmt: skip
+
+
+def test_utf_16_is_refused() -> None:
+    """PowerShell writes it; every second byte would be a NUL."""
+    with pytest.raises(CannotDoError, match="UTF-16"):
+        read("a".encode("utf-16"))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(names=st.lists(st.binary(min_size=1) | st.sampled_from(HOSTILE), min_size=1, unique=True))
+def test_what_is_written_is_read(name: str, names: list[bytes]) -> None:
+    """Every name comes back byte for byte, or is refused: none becomes another."""
+    entries = [Entry(name, {"sha1": SHA1}, 1) for name in names]
+    written = [*FORMATS[name].lines(entries, "sha1")]
+    refused = {line.line for line in written if isinstance(line, BadLine)}
+    listed = read(b"".join(line for line in written if isinstance(line, bytes)), format_=name)
+    expected = [entry.name for number, entry in enumerate(entries, 1) if number not in refused]
+    if name == "digests":
+        expected = [b""] * len(expected)
+    assert [entry.name if isinstance(entry, Entry) else entry for entry in listed] == expected
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, list[Entry]]:
+    """Files with names that a file system allows, each in a folder of its own."""
+    entries = []
+    for number, name in enumerate(name for name in HOSTILE if not name.startswith(b"\xef")):
+        content = b"%d" % number
+        key = b"data/%d/" % number + name
+        path = tmp_path / key.decode("utf-8", "surrogateescape")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        digests = {
+            name: hashlib.new(name, content).hexdigest() for name in ("sha1", "sha256", "md5")
+        }
+        entries.append(Entry(key, digests, len(content)))
+    return tmp_path, entries
+
+
+def ended(
+    folder: Path, *command: str, answer: bytes | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program in *folder*."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    return subprocess.run(command, cwd=folder, input=answer, capture_output=True, check=False)
+
+
+def keep(folder: Path, entries: Sequence[Entry], kept: Sequence[Entry]) -> None:
+    """Delete the files of the *entries* that are not *kept*."""
+    for entry in entries:
+        if entry not in kept:
+            (folder / entry.name.decode("utf-8", "surrogateescape")).unlink()
+
+
+def written(format_: str, entries: Sequence[Entry], algorithm: str) -> bytes:
+    """The manifest of all *entries* that the format can name."""
+    lines = FORMATS[format_].lines(entries, algorithm)
+    return b"".join(line for line in lines if isinstance(line, bytes))
+
+
+@pytest.mark.parametrize("format_", ["sum", "tag"])
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256", "md5"])
+def test_sums_are_checked_and_read(
+    files: tuple[Path, list[Entry]], format_: str, algorithm: str
+) -> None:
+    """`sha1sum --check` finds every file by our list, and we every name in its."""
+    folder, entries = files
+    program = f"{algorithm}sum"
+    checked = ended(
+        folder, program, "--check", "--strict", answer=written(format_, entries, algorithm)
+    )
+    assert (checked.returncode, checked.stdout.count(b": OK")) == (0, len(entries))
+    tag = ("--tag",) if format_ == "tag" else ()
+    paths = [entry.name.decode("utf-8", "surrogateescape") for entry in entries]
+    listed = ended(folder, program, *tag, *paths).stdout
+    assert [
+        (entry.name, dict(entry.digests)) for entry in read(listed) if isinstance(entry, Entry)
+    ] == [(entry.name, {algorithm: entry.digests[algorithm]}) for entry in entries]
+
+
+@pytest.mark.parametrize(
+    "command", [("shasum",), ("openssl", "dgst", "-r", "-sha1"), ("openssl", "dgst", "-sha1")]
+)
+def test_other_programs_sums_are_read(
+    files: tuple[Path, list[Entry]], command: tuple[str, ...]
+) -> None:
+    """OpenSSL prints a line break as it is: such a name is two bad lines, not another name."""
+    folder, entries = files
+    paths = [entry.name.decode("utf-8", "surrogateescape") for entry in entries]
+    listed = {
+        entry.name
+        for entry in read(ended(folder, *command, *paths).stdout)
+        if isinstance(entry, Entry)
+    }
+    known = {entry.name for entry in entries}
+    assert listed <= known
+    assert {name for name in known if not set(name) & set(b"\r\n\\")} <= listed
+
+
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256", "md5"])
+def test_hashdeep_audits_and_is_read(files: tuple[Path, list[Entry]], algorithm: str) -> None:
+    """`hashdeep -a` finds every file that our list can name, and we every name in its."""
+    folder, entries = files
+    nameable = [e for e in entries if not set(e.name) & set(b"\r\n") and normpath(e.name) == e.name]
+    keep(folder, entries, nameable)
+    known = folder.parent / "known"
+    known.write_bytes(written("hashdeep", nameable, algorithm))
+    audit = ("hashdeep", "-c", algorithm, "-l", "-r")
+    assert b"Audit passed" in ended(folder, *audit, "-a", "-k", str(known), ".").stdout
+    listed = read(ended(folder, *audit, ".").stdout)
+    assert sorted((e.name, e.size_bytes) for e in listed if isinstance(e, Entry)) == sorted(
+        (e.name, e.size_bytes) for e in nameable
+    )
+
+
+def test_a_bag_is_valid_and_read(files: tuple[Path, list[Entry]]) -> None:
+    """`bagit.py --validate` accepts our manifest; it reads no %25, which RFC 8493 demands."""
+    folder, entries = files
+    bag = [
+        e
+        for e in entries
+        if b"%" not in e.name and e.name.strip() == e.name and b"\xe9" not in e.name
+    ]
+    keep(folder, entries, bag)
+    (folder / "bagit.txt").write_text("BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n")
+    manifest = written("bagit", bag, "sha256")
+    (folder / "manifest-sha256.txt").write_bytes(manifest)
+    validated = ended(folder, sys.executable, "-m", "bagit", "--validate", ".")
+    assert validated.returncode == 0, validated.stderr
+    assert [e.name for e in read(manifest, "manifest-sha256.txt") if isinstance(e, Entry)] == [
+        e.name for e in bag
+    ]
