@@ -85,7 +85,7 @@ layer.long_objects layer.table
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \
-lab.results lab.workloads layer layer.events layer.s3 layer.table settings
+lab.results lab.workloads layer layer.events layer.table settings
 cli.tune.here: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.emulator \
 cli.emulator.worker cli.machine cli.terminal cli.tune cli.tune.workloads lab lab.measure lab.plan \
 lab.protocol lab.results lab.workloads layer layer.s3
@@ -107,7 +107,7 @@ lab: layer
 lab.functions: lab lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3 \
 settings
 lab.measure: lab.protocol lab.workloads layer layer.s3
-lab.plan: lab lab.protocol lab.workloads layer settings
+lab.plan: lab lab.protocol lab.workloads layer layer.s3 settings
 lab.protocol: lab layer layer.events layer.s3 layer.table settings
 lab.results: lab.plan lab.protocol lab.workloads layer layer.table settings
 lab.workloads: lab lab.protocol lab.workloads.fetch lab.workloads.hash lab.workloads.records \
@@ -140,7 +140,7 @@ slicer: layer.functions
 tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
 tools.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
-lab.protocol lab.workloads layer.queue layer.s3 layer.table settings
+lab.workloads layer.queue layer.table
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

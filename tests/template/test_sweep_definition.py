@@ -10,7 +10,7 @@ from tests.support.sam_template import load_template
 from tests.support.sweeps import DEPLOYED
 from tests.template.state_machines import load_definition, states, targets
 
-from bucketsum_lab.plan.input import CONCURRENCY_MAX
+from bucketsum_lab.plan.input_fields import CONCURRENCY_MAX
 
 MACHINE: Final = load_definition()
 STATES: Final = {state.name: state for state in states(MACHINE)}

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bucketsum_cli.terminal import output
-from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import (
     chunk_text,
     count_text,
@@ -19,7 +18,6 @@ from bucketsum_cli.terminal.formatting import (
     usd_text,
 )
 from bucketsum_cli.tune.setting_labels import SettingLabels, has_notable_streams
-from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
 from bucketsum_lab.workloads import WORKLOADS
@@ -71,16 +69,13 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
     """Plan a sweep with the input *fields* as the stack would.
 
     Raises:
-        CannotDoError: The sweep cannot run; the message names the field to change.
+        BadSweep: The sweep cannot run; the message names the field to change.
     """
-    try:
-        sweep = SweepInput.from_json(fields).with_deployed(sweeper.stack.parameters)
-        key_sizes = sweeper.key_sizes(sweep.keys, WORKLOADS[sweep.workload])
-        plan = plan_of(sweep, key_sizes, sweeper.storage_mb())
-        prices = sweeper.prices()
-        check_limits(plan, prices)
-    except BadSweep as error:
-        raise CannotDoError(f"this sweep cannot run: {error}") from error
+    sweep = SweepInput.from_json(fields).with_deployed(sweeper.stack.parameters)
+    key_sizes = sweeper.key_sizes(sweep.keys, WORKLOADS[sweep.workload])
+    plan = plan_of(sweep, key_sizes, sweeper.storage_mb())
+    prices = sweeper.prices()
+    check_limits(plan, prices)
     return Priced(plan, prices, sweeper.stack.connection.is_local)
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_lab.protocol.measuring import GB_PER_TB
+from bucketsum_lab.errors import BadSweep, FieldPlace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,38 +28,14 @@ _REPLACED_BY: Final = {
 }
 """Fields of the file that an option removes in addition to its own."""
 
-_STRATEGY_OPTIONS: Final = ("weight", "mb_per_s", "usd_per_gb")
-_PLAIN_WORDS: Final = re.compile(r"[a-z]+")
-"""Names of fields that also occur as words, so that they are names before ``is`` alone."""
-
 _EXAMPLE: Final = "bucketsum tune run --memory 512,1769 --chunk 256KiB,1MiB --object-size 100MB"
-
-
-def sweep_fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a sweep's input that *options* of the command set.
-
-    Raises:
-        UsageError: An option of a strategy is given without a strategy.
-    """
-    fields = {name: value for name, value in options.items() if value not in (None, ())}
-    if "usd_per_tb" in fields:
-        fields["usd_per_gb"] = fields.pop("usd_per_tb") / GB_PER_TB
-    strategy = {name: fields.pop(name) for name in _STRATEGY_OPTIONS if name in fields}
-    if strategy and "strategy" not in fields:
-        raise click.UsageError("--weight, --mb-per-s and --usd-per-tb need a --strategy")
-    if "strategy" in fields:
-        fields["strategy"] = {"name": fields["strategy"], **strategy}
-    if "keys" in fields:
-        fields["keys"] = list(fields["keys"])
-    if "max_usd" in fields:
-        fields["limits"] = {"max_usd": fields.pop("max_usd")}
-    return fields
 
 
 def sweep_input(file: Path | None, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON of a sweep: the fields of *file*, replaced by *fields*.
 
     Raises:
+        BadSweep: A field has text that is not Unicode.
         CannotDoError: The file cannot be read, or is not a JSON object.
         UsageError: Neither a file nor options say what to measure.
     """
@@ -77,21 +53,12 @@ def sweep_input(file: Path | None, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def naming(options: Mapping[str, str]) -> Iterator[None]:
-    """Within the ``with`` block, errors name *options* instead of the fields of the input."""
+def naming(options: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
+    """Within the ``with`` block, a refused sweep ends the command; the error names *options*."""
     try:
         yield
-    except CannotDoError as error:
-        raise CannotDoError(_with_options(error.message, options)) from error
-
-
-def _with_options(text: str, options: Mapping[str, str]) -> str:
-    for field, option in options.items():
-        is_word = _PLAIN_WORDS.fullmatch(field) and field != "keys"
-        name = rf"(?:strategy\.|limits\.)?{field}(?:\[\d+\])?"
-        pattern = rf"(?:^|(?<=: )){name}(?= is\b)" if is_word else rf"(?<![\w\"'.-]){name}(?!\w)"
-        text = re.sub(pattern, option, text)
-    return text
+    except BadSweep as error:
+        raise CannotDoError(f"this sweep cannot run: {error.text(options)}") from error
 
 
 def _document_in(file: Path) -> dict[str, Any]:
@@ -127,6 +94,6 @@ def _require_unicode(sweep: Mapping[str, Any]) -> None:
         try:
             json.dumps([name, value], ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise CannotDoError(
-                f"{name} has a character that is not Unicode text; S3 keys are UTF-8"
+            raise BadSweep(
+                FieldPlace(name), " has a character that is not Unicode text; S3 keys are UTF-8"
             ) from None

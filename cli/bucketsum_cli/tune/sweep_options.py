@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.arguments.options import FiniteRange
 from bucketsum_cli.tune.machine import Confinement
-from bucketsum_lab.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
+from bucketsum_lab.plan.input_fields import (
+    CHUNKS,
+    CONCURRENCY,
+    FIELDS,
+    KEYS,
+    MEMORY,
+    OBJECT_BYTES,
+    RUNS,
+    STRATEGY,
+    STREAMS,
+    USD_PER_GB,
+    WORKLOAD,
+    Field,
+    StrategyName,
+)
+from bucketsum_lab.protocol.measuring import GB_PER_TB
 from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
@@ -86,7 +100,7 @@ def _workload_options() -> Iterator[Any]:
         names = [name for name, workload in WORKLOADS.items() if parameter in workload.parameters]
         has_numbers = not isinstance(parameter.default_value, str)
         yield click.option(
-            f"--{parameter.option or parameter.name.replace('_', '-')}",
+            f"--{parameter.option_name}",
             parameter.name,
             cls=WorkloadOption,
             workloads=names,
@@ -101,8 +115,39 @@ def _choice(names: type[StrEnum]) -> click.Choice:
     return click.Choice([name.value for name in names])
 
 
-def _choices(names: Iterable[str], default: str) -> str:
-    return ", ".join(f"{name} (default)" if name == default else name for name in names)
+def _usd_per_gb(text: str) -> float:
+    """Dollars per TB, as the option has them, per GB, as the field has."""
+    return float(FiniteRange(1e-6, 1e6).convert(text, None, None)) / GB_PER_TB
+
+
+_TYPES: Final[Mapping[Field[Any], Mapping[str, Any]]] = {
+    MEMORY: {"type": _INTEGERS},
+    CHUNKS: {"type": _SIZES},
+    OBJECT_BYTES: {"type": _SIZES},
+    KEYS: {"multiple": True},
+    STREAMS: {"type": _separated(_connections)},
+    WORKLOAD: {"type": _choice(WorkloadName), "is_eager": True},
+    CONCURRENCY: {"type": _INTEGERS},
+    RUNS: {"type": int},
+    STRATEGY: {"type": _choice(StrategyName)},
+    USD_PER_GB: {"type": _usd_per_gb},
+}
+"""How the texts of options become values of fields; those of the others are numbers."""
+
+
+def _field_options() -> Iterator[Any]:
+    """Yield an option for each field that has one; those of the workloads follow ``workload``."""
+    for field in FIELDS:
+        if field.option:
+            yield click.option(
+                f"--{field.option}",
+                field.parameter,
+                metavar=field.metavar,
+                help=field.help,
+                **_TYPES.get(field, {"type": float}),
+            )
+        if field is WORKLOAD:
+            yield from _workload_options()
 
 
 def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -112,39 +157,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
     """
     for option in reversed(
         (
-            click.option("--memory", "memory_mb", type=_INTEGERS, metavar="MB,...",
-                         help="Memory sizes, for example 128,512,1769."),
-            click.option("--chunk", "chunk_bytes", type=_SIZES, metavar="SIZE,...",
-                         help="Chunk sizes, for example 256KiB,10MB."),
-            click.option("--object-size", "object_bytes", type=_SIZES, metavar="SIZE,...",
-                         help="Sizes of objects to generate, such as 100MB,1GB."),
-            click.option("--key", "keys", multiple=True, metavar="KEY",
-                         help="Object in the stack's SweepBucket, or in --bucket; may be "
-                              "repeated."),
-            click.option("--streams", type=_separated(_connections), metavar="N,...",
-                         help=f"Connections per object: 1 to {STREAMS_MAX}, or auto (default)."),
-            click.option("--workload", type=_choice(WorkloadName), metavar="NAME", is_eager=True,
-                         help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}; "
-                              "docs/sweeps.md explains them, and --workload NAME --help shows the "
-                              "options of one."),
-            *_workload_options(),
-            click.option("--concurrency", type=_INTEGERS, metavar="N,...",
-                         help="Concurrent invocations per cell; 1 by default."),
-            click.option("--runs", type=int, metavar="N",
-                         help="Measurements of each cell; "
-                              f"{DEFAULT_REPETITIONS} by default."),
-            click.option("--strategy", type=_choice(StrategyName), metavar="NAME",
-                         help="Setting to recommend: "
-                              f"{_choices(StrategyName, StrategyName.CHEAPEST)}."),
-            click.option("--weight", type=float, metavar="0..1",
-                         help="With --strategy balanced: weight of cost, from 0 (speed alone) to 1 "
-                              "(cost alone); 0.5 by default."),
-            click.option("--mb-per-s", type=float, metavar="X",
-                         help="With --strategy cheapest-at-least: minimum MB/s."),
-            click.option("--usd-per-tb", type=FiniteRange(1e-6, 1e6), metavar="X",
-                         help="With --strategy fastest-below: maximum USD per TB."),
-            click.option("--max-usd", type=float, metavar="X",
-                         help=f"Refuse a higher estimated cost; {DEFAULT_MAX_USD:g} by default."),
+            *_field_options(),
             click.option("--here", "is_here", is_flag=True,
                          help="Measure on this machine; see docs/machines.md."),
             click.option("--bucket", metavar="NAME",
@@ -166,3 +179,38 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
     ):  # fmt: skip
         command = option(command)
     return command
+
+
+def fields_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a sweep's input that *options* of the command set.
+
+    Raises:
+        UsageError: An option of a strategy is given without a strategy.
+    """
+    fields: dict[str, Any] = {
+        name: options[name] for name in OWN_PARAMETERS if _is_set(options, name)
+    }
+    for field in FIELDS:
+        if field.option and _is_set(options, field.parameter):
+            place, _, name = field.name.rpartition(".")
+            value = options[field.parameter]
+            of_place = fields.setdefault(place, {}) if place else fields
+            of_place[name] = list(value) if field is KEYS else value
+    if "name" not in fields.get("strategy", {"name"}):
+        raise click.UsageError("--weight, --mb-per-s and --usd-per-tb need a --strategy")
+    return fields
+
+
+def names_of(options: Mapping[str, Any], *, set_alone: bool) -> dict[str, str]:
+    """Fields of the input → the *options* for them; *set_alone* leaves out those not set."""
+    names = {field.name: (field.parameter, field.option) for field in FIELDS if field.option}
+    names |= {name: (name, parameter.option_name) for name, parameter in OWN_PARAMETERS.items()}
+    return {
+        field: f"--{option}"
+        for field, (parameter, option) in names.items()
+        if not set_alone or _is_set(options, parameter)
+    }
+
+
+def _is_set(options: Mapping[str, Any], name: str) -> bool:
+    return options[name] not in (None, ())

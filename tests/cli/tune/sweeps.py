@@ -12,7 +12,8 @@ from tests.support.sweeps import changed, unzip_variant
 from bucketsum.prices import prices_in
 from bucketsum.table.archive_values import Engine, Mode
 from bucketsum_cli.tune.results import Results, assembled
-from bucketsum_lab.plan.input import Strategy, StrategyName
+from bucketsum_lab.plan.input import Strategy
+from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.protocol.samples import (

@@ -166,7 +166,7 @@ def test_an_execution_that_fails_before_it_records_tells_why(
 ) -> None:
     """The cause that Step Functions knows reaches the person."""
     state_machine.refuses = "runs is 0"
-    run("tune", "run", *AXES, "--yes").assert_refused("FAILED BadSweep: --runs is 0")
+    run("tune", "run", *AXES, "--yes").assert_refused("FAILED BadSweep: runs is 0")
 
 
 @pytest.mark.parametrize("command", [["run", *AXES], ["list"]])

@@ -9,7 +9,8 @@ import pytest
 from tests.support.sweeps import DEPLOYED, HASH, UNZIP
 
 from bucketsum.prices import prices_in
-from bucketsum_lab.plan.input import Strategy, StrategyName, SweepInput
+from bucketsum_lab.plan.input import Strategy, SweepInput
+from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus

@@ -10,7 +10,8 @@ from tests.support.sam_template import TEMPLATE
 
 from bucketsum.prices import prices_in
 from bucketsum_lab.errors import BadSweep
-from bucketsum_lab.plan.input import Limits, Strategy, StrategyName, SweepInput
+from bucketsum_lab.plan.input import Limits, Strategy, SweepInput
+from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.parameters import Parameter, Setting
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName

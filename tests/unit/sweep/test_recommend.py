@@ -8,7 +8,8 @@ import pytest
 from tests.support.sweeps import HASH, UNZIP, statistics, stats_of, unzip_variant
 
 from bucketsum.prices import prices_in
-from bucketsum_lab.plan.input import Strategy, StrategyName
+from bucketsum_lab.plan.input import Strategy
+from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.results.recommend import candidates, recommend

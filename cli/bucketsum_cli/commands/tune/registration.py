@@ -15,7 +15,7 @@ from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, recorded_results, settled_run
 from bucketsum_cli.tune.report.table_view import print_results
 from bucketsum_cli.tune.report.write import write_report
-from bucketsum_cli.tune.sweep_input import sweep_input
+from bucketsum_cli.tune.sweep_input import naming, sweep_input
 from bucketsum_cli.tune.sweeper import Sweeper, has_sweeps
 from bucketsum_lab.protocol.run_records import RunStatus
 
@@ -50,7 +50,8 @@ def _check_sweep(scratch: Scratch) -> Finding:
     if not has_sweeps(scratch.stack):
         return skipped("the stack has no sweeps")
     sweeper, run_id = Sweeper(scratch.stack), new_execution_name()
-    plan = priced_plan(sweeper, CHECK_SWEEP).plan
+    with naming():
+        plan = priced_plan(sweeper, CHECK_SWEEP).plan
     scratch.expect_sweep(run_id)
     sweeper.state_machine.start(run_id, CHECK_SWEEP)
     execution = ended_execution(sweeper, run_id, plan)
@@ -67,7 +68,8 @@ def _check_sweep(scratch: Scratch) -> Finding:
 def _check_usd(stack: Stack) -> float:
     if not has_sweeps(stack):
         return 0.0
-    priced = priced_plan(Sweeper(stack), CHECK_SWEEP)
+    with naming():
+        priced = priced_plan(Sweeper(stack), CHECK_SWEEP)
     return priced.plan.estimated_usd(priced.prices)
 
 
@@ -81,9 +83,10 @@ def demonstrate_sweep(project: LocalProject, stack: Stack, as_json: bool) -> boo
         BotoCoreError: The local emulator cannot be reached.
         ClientError: It refused a request.
     """
-    fields = sweep_input(project.folder / "events" / "sweep-quick.json", {})
     sweeper, run_id = Sweeper(stack), new_execution_name()
-    priced = priced_plan(sweeper, fields)
+    with naming():
+        fields = sweep_input(project.folder / "events" / "sweep-quick.json", {})
+        priced = priced_plan(sweeper, fields)
     print_plan(priced)
     sweeper.state_machine.start(run_id, fields)
     execution = ended_execution(sweeper, run_id, priced.plan)

@@ -19,8 +19,8 @@ from bucketsum_cli.tune.progress import ended_execution, recorded_results
 from bucketsum_cli.tune.report.export import results_as_json
 from bucketsum_cli.tune.report.table_view import print_results
 from bucketsum_cli.tune.results import Results
-from bucketsum_cli.tune.sweep_input import naming, sweep_fields, sweep_input
-from bucketsum_cli.tune.sweep_options import sweep_options
+from bucketsum_cli.tune.sweep_input import naming, sweep_input
+from bucketsum_cli.tune.sweep_options import fields_of, names_of, sweep_options
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_lab.protocol.run_records import RunStatus
 
@@ -75,8 +75,8 @@ def run(
         raise click.UsageError(
             "--no-wait cannot be used with --here: this command does the measuring"
         )
-    with naming(_options_of(options, set_alone=file is not None)):
-        fields = sweep_input(file, sweep_fields(options))
+    with naming(names_of(options, set_alone=file is not None)):
+        fields = sweep_input(file, fields_of(options))
         if is_here:
             ended = run_here(target, fields, here, yes=yes, dry_run=dry_run)
             if isinstance(ended, Results):
@@ -87,16 +87,6 @@ def run(
             _run_on_lambda(
                 target, fields, yes=yes, dry_run=dry_run, no_wait=no_wait, as_json=as_json
             )
-
-
-def _options_of(options: Mapping[str, Any], *, set_alone: bool) -> dict[str, str]:
-    """Map the input's fields to the names of *options*; *set_alone* leaves out unset options."""
-    names = {param.name or "": param.opts[-1] for param in run.params}
-    return {
-        field: names[field]
-        for field, value in options.items()
-        if not set_alone or value not in (None, ())
-    }
 
 
 def _run_on_lambda(

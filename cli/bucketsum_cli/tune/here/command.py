@@ -23,7 +23,7 @@ from bucketsum_cli.tune.plan_view import print_machine_plan
 from bucketsum_cli.tune.progress import ProgressBars
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.workloads import add_programs
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 from bucketsum_lab.protocol.measuring import MachinePrice
@@ -60,7 +60,8 @@ def run_here(
     Ctrl-C stops the sweep, records its end, and ends the command.
 
     Raises:
-        CannotDoError: The sweep cannot run; the message names the field or option to change.
+        BadSweep: The sweep cannot run; the message names the field or option to change.
+        CannotDoError: This machine cannot run it, or no cell can.
     """
     if importlib.util.find_spec("pycurl") is None:
         raise CannotDoError("--here reads over libcurl, as the functions do: pip install pycurl")
@@ -102,26 +103,23 @@ def _planned(
     disks: Sequence[str],
     roots: Mapping[str, str] | None,
 ) -> HereSweep:
-    try:
-        sweep = on_disks(SweepInput.from_json(fields), disks)
-        sweep = _on_this_machine(sweep, machine.confinement)
-        add_programs(sweep.workload)
-        objects, workload = place.bucket.objects, WORKLOADS[sweep.workload]
-        sizes = [objects.named(key, workload)["size_bytes"] for key in sweep.keys]
-        usd = machine.usd_per_hour
-        disks_mb: dict[str | None, int] = {disk: hardware.free_mb(disk) for disk in disks}
-        planned = HereSweep(
-            run_id=new_execution_name(),
-            fields=fields,
-            plan=unlimited_plan(sweep, sizes, hardware.free_mb(), disks_mb),
-            machine=machine,
-            price=MachinePrice(usd, now()[:10]) if usd else MachinePrice(),
-            place=place,
-            roots=roots,
-        )
-        check_estimate(sweep.limits, planned.estimated_usd, planned.estimated_seconds)
-    except BadSweep as error:
-        raise CannotDoError(f"this sweep cannot run: {error}") from error
+    sweep = on_disks(SweepInput.from_json(fields), disks)
+    sweep = _on_this_machine(sweep, machine.confinement)
+    add_programs(sweep.workload)
+    objects, workload = place.bucket.objects, WORKLOADS[sweep.workload]
+    sizes = [objects.named(key, workload)["size_bytes"] for key in sweep.keys]
+    usd = machine.usd_per_hour
+    disks_mb: dict[str | None, int] = {disk: hardware.free_mb(disk) for disk in disks}
+    planned = HereSweep(
+        run_id=new_execution_name(),
+        fields=fields,
+        plan=unlimited_plan(sweep, sizes, hardware.free_mb(), disks_mb),
+        machine=machine,
+        price=MachinePrice(usd, now()[:10]) if usd else MachinePrice(),
+        place=place,
+        roots=roots,
+    )
+    check_estimate(sweep.limits, planned.estimated_usd, planned.estimated_seconds)
     return planned
 
 
@@ -134,8 +132,9 @@ def _on_this_machine(sweep: SweepInput, confinement: Confinement) -> SweepInput:
     for wanted_mb in sweep.memory_mb:
         if wanted_mb > memory_mb:
             raise BadSweep(
-                f"memory_mb is {wanted_mb}, more than the {memory_mb} MB of this machine: lower "
-                "it, or measure without limits with --confine none"
+                FieldPlace("memory_mb"),
+                f" is {wanted_mb}, more than the {memory_mb} MB of this machine: lower it, or "
+                "measure without limits with --confine none",
             )
     return sweep
 

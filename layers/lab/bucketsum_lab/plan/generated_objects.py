@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.digest import digest_of
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.objects import PART_BYTES, file_key
 
 if TYPE_CHECKING:
@@ -64,13 +64,15 @@ class GeneratedObjects:
         head = self._head(key)
         if head is None:
             raise BadSweep(
-                f"keys names {key!r}, which is not in the bucket {self._bucket}; copy it there: "
-                f"aws s3 cp FILE s3://{self._bucket}/{key} --metadata sha1=ITS_SHA1"
+                FieldPlace("keys"),
+                f" names {key!r}, which is not in the bucket {self._bucket}; copy it there: "
+                f"aws s3 cp FILE s3://{self._bucket}/{key} --metadata sha1=ITS_SHA1",
             )
         if not head["ContentLength"] or not head["Metadata"].get(SHA1_METADATA, ""):
             raise BadSweep(
-                f"keys names {key!r}, which is empty or has no {SHA1_METADATA!r} in its metadata "
-                "to check samples against; copy it with --metadata sha1=ITS_SHA1"
+                FieldPlace("keys"),
+                f" names {key!r}, which is empty or has no {SHA1_METADATA!r} in its metadata "
+                "to check samples against; copy it with --metadata sha1=ITS_SHA1",
             )
         return _known(key, planned_bytes(key, head, workload), head["Metadata"], workload)
 
@@ -188,8 +190,9 @@ def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:
     text = head["Metadata"].get(SET_BYTES_METADATA, "")
     if not (text.isascii() and text.isdigit() and int(text)):
         raise BadSweep(
-            f"keys names {key!r}, which has {SET_BYTES_METADATA}={text!r} in its metadata, not the "
-            "total size of its files"
+            FieldPlace("keys"),
+            f" names {key!r}, which has {SET_BYTES_METADATA}={text!r} in its metadata, not the "
+            "total size of its files",
         )
     return int(text)
 

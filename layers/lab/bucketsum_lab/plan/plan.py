@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import ceil
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.prices import FREE_STORAGE_MB
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.cells import Cell
 from bucketsum_lab.protocol import estimate
 from bucketsum_lab.protocol.objects import PlannedObject
@@ -171,16 +171,20 @@ def check_estimate(limits: Limits, usd: float | None, seconds: float) -> None:
     Raises:
         BadSweep: The estimate is above a limit.
     """
-    advice = "or lower runs, object_bytes or the number of cells"
+    sizes = FieldPlace("object_bytes")
+    advice = ", or lower ", FieldPlace("runs"), ", ", sizes, " or the number of cells"
     if usd is not None and usd > limits.max_usd:
         raise BadSweep(
-            f"the estimate is {_usd(usd)} USD, above the limit of {_usd(limits.max_usd)} "
-            f"(limits.max_usd); raise the limit to {ceil(usd)}, {advice}"
+            f"the estimate is {_usd(usd)} USD, above the limit of {_usd(limits.max_usd)} (",
+            FieldPlace("limits.max_usd"),
+            f"); raise the limit to {ceil(usd)}",
+            *advice,
         )
     if limits.max_seconds is not None and seconds > limits.max_seconds:
         raise BadSweep(
-            f"limits.max_seconds is {limits.max_seconds:g}, the estimate {seconds:.0f}; "
-            f"raise it, {advice}"
+            FieldPlace("limits.max_seconds"),
+            f" is {limits.max_seconds:g}, the estimate {seconds:.0f}; raise it",
+            *advice,
         )
 
 
@@ -219,24 +223,28 @@ def _widest(cells: Sequence[Cell], own: Sequence[int]) -> list[int]:
     return [*widest.values()]
 
 
+_FEWER: Final = (
+    "lower the number of ", FieldPlace("memory_mb"), ", ", FieldPlace("chunk_bytes"), ", ",
+    FieldPlace("object_bytes"), " or ", FieldPlace("concurrency"),
+)  # fmt: skip
+
+
 def _check_size(plan: Plan) -> None:
     events = plan.history_events
     if events > estimate.HISTORY_EVENTS_MAX:
         runs = plan.sweep.repetitions * estimate.HISTORY_EVENTS_MAX // events
-        remedy = (
-            f"lower runs to {runs}"
-            if runs
-            else "lower the number of memory_mb, chunk_bytes, object_bytes or concurrency"
-        )
+        remedy = ("lower ", FieldPlace("runs"), f" to {runs}") if runs else _FEWER
         raise BadSweep(
             f"{plan.samples} samples write {events} history events; Step Functions allows "
-            f"{estimate.HISTORY_EVENTS_MAX} with room for retries: {remedy}, or make two sweeps "
-            "of it"
+            f"{estimate.HISTORY_EVENTS_MAX} with room for retries: ",
+            *remedy,
+            ", or make two sweeps of it",
         )
     payload = plan.payload_bytes
     if payload > estimate.PAYLOAD_BYTES_MAX:
         raise BadSweep(
             f"{len(plan.cells)} cells make a plan of {payload} bytes; Step Functions passes on "
-            f"{estimate.PAYLOAD_BYTES_MAX}: lower the number of memory_mb, chunk_bytes, "
-            "object_bytes or concurrency, or make two sweeps of it"
+            f"{estimate.PAYLOAD_BYTES_MAX}: ",
+            *_FEWER,
+            ", or make two sweeps of it",
         )

@@ -7,10 +7,10 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
-from bucketsum_lab.errors import BadSweep
-from bucketsum_lab.protocol.fields import Fields, several, whole
-from bucketsum_lab.protocol.parameters import MEMORY_MB_MAX, MEMORY_MB_MIN, Setting, stream_count
+from bucketsum_lab.errors import BadSweep, FieldPlace
+from bucketsum_lab.plan.input_fields import CHUNK_BYTES, CHUNKS, MEMORY, MEMORY_MB, STREAMS
+from bucketsum_lab.protocol.fields import Fields, several
+from bucketsum_lab.protocol.parameters import Setting
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.parameters import Parameter, Value, Variant
@@ -36,15 +36,10 @@ def limit_combinations(*lists: Sized, repetitions: int = 1) -> None:
     if count * repetitions > ROUNDS_MAX:
         raise BadSweep(
             f"{count} combinations with {repetitions} runs each are {count * repetitions} rounds, "
-            f"and a sweep can have at most {ROUNDS_MAX}; lower runs, or split the sweep"
+            f"and a sweep can have at most {ROUNDS_MAX}; lower ",
+            FieldPlace("runs"),
+            ", or split the sweep",
         )
-
-
-SHARED_FIELDS: Final = ("memory_mb", "chunk_bytes", "pairs", "streams")
-"""Fields of the input that every workload has."""
-
-_MEMORY_MB: Final = whole(MEMORY_MB_MIN, MEMORY_MB_MAX)
-_CHUNK_BYTES: Final = whole(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
 
 
 def variants_in(fields: Fields, parameters: Sequence[Parameter]) -> Iterable[Variant]:
@@ -68,9 +63,8 @@ def settings_in(
     Raises:
         BadSweep: A field is missing or out of range.
     """
-    default: Value = AUTO_STREAMS  # the hasher's own, so that applying a result changes no more
-    streams = fields.optional("streams", several(stream_count), (default,))
-    pairs, kept = _pairs(fields, chunk_bytes), tuple(variants)
+    streams, kept = STREAMS.of(fields), tuple(variants)
+    pairs = _pairs(fields, chunk_bytes)
     limit_combinations(pairs, streams, kept)
     return tuple(
         Setting(*pair, count, variant) for pair, count, variant in product(pairs, streams, kept)
@@ -84,19 +78,27 @@ def _choices(fields: Fields, parameter: Parameter) -> list[tuple[Parameter, Valu
 
 def _pairs(fields: Fields, chunk_bytes: int | None) -> Sequence[tuple[int, int]]:
     if "pairs" not in fields:
-        sizes = fields.needed("memory_mb", several(_MEMORY_MB))
+        sizes = MEMORY.needed(fields)
         chunks = (
-            fields.needed("chunk_bytes", several(_CHUNK_BYTES))
+            CHUNKS.needed(fields)
             if chunk_bytes is None
-            else fields.optional("chunk_bytes", several(_CHUNK_BYTES), (chunk_bytes,))
+            else fields.optional(CHUNKS.name, CHUNKS.read, (chunk_bytes,))
         )
         limit_combinations(sizes, chunks)
         return tuple(product(sizes, chunks))
     if "memory_mb" in fields or "chunk_bytes" in fields:
-        raise BadSweep("give either pairs, or memory_mb and chunk_bytes, not both")
+        raise BadSweep(
+            "give either ",
+            FieldPlace("pairs"),
+            ", or ",
+            FieldPlace("memory_mb"),
+            " and ",
+            FieldPlace("chunk_bytes"),
+            ", not both",
+        )
     return fields.needed("pairs", several(_pair))
 
 
-def _pair(place: str, raw: object) -> tuple[int, int]:
+def _pair(place: FieldPlace, raw: object) -> tuple[int, int]:
     fields = Fields(place, raw, ("memory_mb", "chunk_bytes"))
-    return fields.needed("memory_mb", _MEMORY_MB), fields.needed("chunk_bytes", _CHUNK_BYTES)
+    return fields.needed("memory_mb", MEMORY_MB), fields.needed("chunk_bytes", CHUNK_BYTES)

@@ -7,7 +7,7 @@ from typing import Final
 
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 from bucketsum.settings import AUTO_STREAMS
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import among, shown, whole
 
 MEMORY_MB_MIN: Final = 128
@@ -47,6 +47,11 @@ class Parameter:
         return self.allowed[0] if self.default is None else self.default
 
     @property
+    def option_name(self) -> str:
+        """Name of the command's option."""
+        return self.option or self.name.replace("_", "-")
+
+    @property
     def choices(self) -> str:
         """The allowed values as a text."""
         if isinstance(self.allowed, range):
@@ -57,7 +62,7 @@ class Parameter:
         """The place of *value* in tables and plots."""
         return self.allowed.index(value)  # type: ignore[arg-type] # a value is of its type
 
-    def read(self, place: str, raw: object) -> Value:
+    def read(self, place: FieldPlace, raw: object) -> Value:
         """Check one value of the input.
 
         Raises:
@@ -130,12 +135,13 @@ def read_policy(streams: Value, chunk_bytes: int, memory_mb: int) -> ReadPolicy:
     """
     if streams not in _STREAMS_IN_ORDER:
         raise BadSweep(
-            f"streams is {shown(streams)}, neither {AUTO_STREAMS} nor in 1..{STREAMS_MAX}"
+            FieldPlace("streams"),
+            f" is {shown(streams)}, neither {AUTO_STREAMS} nor in 1..{STREAMS_MAX}",
         )
     return ReadPolicy(streams if isinstance(streams, int) else None, chunk_bytes, memory_mb)
 
 
-def stream_count(place: str, raw: object) -> Value:
+def stream_count(place: FieldPlace, raw: object) -> Value:
     """Check one value of ``streams``.
 
     Raises:
@@ -146,4 +152,4 @@ def stream_count(place: str, raw: object) -> Value:
     try:
         return whole(1, STREAMS_MAX)(place, raw)
     except BadSweep as error:
-        raise BadSweep(f"{error}, nor {AUTO_STREAMS}") from None
+        raise BadSweep(*error.parts, f", nor {AUTO_STREAMS}") from None

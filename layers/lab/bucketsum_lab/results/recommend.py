@@ -11,7 +11,7 @@ from math import inf, isclose
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import mb_per_s
-from bucketsum_lab.plan.input import Strategy, StrategyName
+from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.protocol.measuring import GB_PER_TB, usd_per_gb
 from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
 from bucketsum_lab.results.recommendation import Candidate, Improvement, Recommendation
@@ -19,6 +19,7 @@ from bucketsum_lab.workloads import setting_of
 
 if TYPE_CHECKING:
     from bucketsum.prices import Prices
+    from bucketsum_lab.plan.input import Strategy
     from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.run_records import CellRow, Run
     from bucketsum_lab.protocol.samples import Sample

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.events.message_fields import WHOLE_MAX
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import text, whole
 from bucketsum_lab.protocol.parameters import Setting, stream_count
 from bucketsum_lab.workloads.fetch.workload import FetchWorkload
@@ -91,15 +91,15 @@ def setting_of(values: Mapping[str, Any]) -> Setting:
         ValueError: A value is none that a setting has.
     """
     try:
-        memory_mb = _POSITIVE("memory_mb", values["memory_mb"])
-        chunk_bytes = _POSITIVE("chunk_bytes", values["chunk_bytes"])
-        streams = stream_count("streams", values["streams"])
+        memory_mb = _POSITIVE(FieldPlace("memory_mb"), values["memory_mb"])
+        chunk_bytes = _POSITIVE(FieldPlace("chunk_bytes"), values["chunk_bytes"])
+        streams = stream_count(FieldPlace("streams"), values["streams"])
         variant = tuple(
-            (parameter, parameter.read(name, values[name]))
+            (parameter, parameter.read(FieldPlace(name), values[name]))
             for name, parameter in OWN_PARAMETERS.items()
             if values.get(name) is not None
         )
-        disk = None if values.get("disk") is None else text("disk", values["disk"])
+        disk = None if values.get("disk") is None else text(FieldPlace("disk"), values["disk"])
         return Setting(memory_mb, chunk_bytes, streams, variant, disk)
     except BadSweep as error:
         raise ValueError(str(error)) from error

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from bucketsum.digest import digest_of
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import Fields, text, whole
 from bucketsum_lab.workloads.fetch.model import Item
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
@@ -70,7 +70,9 @@ def items_in(manifest: bytes, total_bytes: int) -> tuple[Item, ...]:
         raise BadSweep("the manifest is not a JSON object with a list `items`") from None
     if not isinstance(entries, list) or not entries:
         raise BadSweep("items is not a list with at least one entry")
-    items = tuple(_item(f"items[{index}]", entry) for index, entry in enumerate(entries))
+    items = tuple(
+        _item(FieldPlace("items").item(index), entry) for index, entry in enumerate(entries)
+    )
     if len({item.name for item in items}) < len(items):
         raise BadSweep("two items have the same name")
     size_bytes = sum(item.size_bytes for item in items)
@@ -83,13 +85,14 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """Names that need no quotes in a shell, and are no options."""
 
 
-def _item(place: str, entry: object) -> Item:
+def _item(place: FieldPlace, entry: object) -> Item:
     fields = Fields(place, entry, ("name", "size_bytes", "sha1", "members_sha1", "lines"))
     name = fields.needed("name", text)
     if not _NAME.fullmatch(name):
         raise BadSweep(
-            f"{place}.name is {name!r}; allowed are letters, digits, '_', and after the first "
-            "character '.' and '-'"
+            place.within("name"),
+            f" is {name!r}; allowed are letters, digits, '_', and after the first "
+            "character '.' and '-'",
         )
     return Item(
         name=name,

@@ -8,7 +8,7 @@ from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 
 # What only a probe or a generated data set needs is imported there.
 # ruff: noqa: PLC0415
@@ -218,7 +218,10 @@ class RecordsWorkload(Workload):
         if not (text.isascii() and text.isdigit() and int(text)):
             raise BadSweep(
                 f"{key!r} has {_RECORDS}={text!r} in its metadata; the workload records reads data "
-                "sets that a sweep generated: give object_bytes instead of keys"
+                "sets that a sweep generated: give ",
+                FieldPlace("object_bytes"),
+                " instead of ",
+                FieldPlace("keys"),
             )
         return {_RECORDS: int(text)}
 

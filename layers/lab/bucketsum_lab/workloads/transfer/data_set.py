@@ -12,7 +12,7 @@ from statistics import NormalDist
 from typing import Final
 
 from bucketsum.digest import digest_of
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import Fields, text, whole
 from bucketsum_lab.protocol.objects import DataFile
 from bucketsum_lab.workloads.transfer.model import files_in
@@ -108,17 +108,18 @@ def read(content: bytes, key: str) -> tuple[SetFile, ...]:
     if not 1 <= len(lines) <= FILES_MAX:
         raise BadSweep(f"{key!r} names {len(lines)} files, not 1 to {FILES_MAX}")
     return tuple(
-        _set_file(f"line {number} of {key!r}", line) for number, line in enumerate(lines, start=1)
+        _set_file(FieldPlace(f"line {number} of {key!r}"), line)
+        for number, line in enumerate(lines, start=1)
     )
 
 
-def _set_file(place: str, line: bytes) -> SetFile:
+def _set_file(place: FieldPlace, line: bytes) -> SetFile:
     try:
         fields = Fields(place, json.loads(line), ("name", "size_bytes", "sha1"))
     except ValueError as error:
-        raise BadSweep(f"{place} is not JSON: {error}") from None
+        raise BadSweep(place, f" is not JSON: {error}") from None
     name = fields.needed("name", text)
     if len(name) > _NAME_MAX:
-        raise BadSweep(f"{place}.name has {len(name)} characters, allowed are {_NAME_MAX}")
+        raise BadSweep(place, f".name has {len(name)} characters, allowed are {_NAME_MAX}")
     size_bytes = fields.needed("size_bytes", whole(0, 10**15))
     return SetFile(name, size_bytes, fields.needed("sha1", text))

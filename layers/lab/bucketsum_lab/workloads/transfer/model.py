@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import shown
 from bucketsum_lab.protocol.parameters import Parameter
 
@@ -124,7 +124,7 @@ class Pattern:
 class PatternParameter(Parameter):
     """The parameter whose values are patterns."""
 
-    def read(self, place: str, raw: object) -> Value:
+    def read(self, place: FieldPlace, raw: object) -> Value:
         """Check one value of the input.
 
         Raises:
@@ -133,7 +133,7 @@ class PatternParameter(Parameter):
         try:
             Pattern.of(raw if isinstance(raw, str) else "")
         except ValueError:
-            raise BadSweep(f"{place} is {shown(raw)}; allowed: {self.choices}") from None
+            raise BadSweep(place, f" is {shown(raw)}; allowed: {self.choices}") from None
         return str(raw)
 
     def rank(self, value: Value) -> int:
