@@ -133,6 +133,9 @@ audit: $(AUDIT)/.ready ## Fail if a pinned package has a known vulnerability
 	@for lock in $(LAYER_LOCK) requirements.lock; do \
 	  $(AUDIT)/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes --requirement $$lock || exit 1; done
 
+# Of runtimes that may still be in use; `make proofs` tries them.
+OLDER_BOTOCORES := 1.34.145 1.37.3 1.40.4
+
 lock: .venv/.ready ## Write the lock files of the project, the layer and the audit tools (keeps versions that the requirements still allow)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
@@ -145,6 +148,9 @@ lock: .venv/.ready ## Write the lock files of the project, the layer and the aud
 	  --group docs --custom-compile-command "make lock" --output-file requirements-docs.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group proofs --custom-compile-command "make lock" --output-file requirements-proofs.lock
+	@for version in $(OLDER_BOTOCORES); do printf 'boto3==%s\nbotocore==%s\n' $$version $$version | \
+	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --custom-compile-command "make lock" --output-file tests/proofs/botocore-$$version.lock - || exit 1; done
 
 clean: ## Stop the local emulators, and delete all generated files that git ignores (deploy.toml stays)
 	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/*/; do \

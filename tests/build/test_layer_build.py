@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import Mock
 
+import botocore
 import pytest
 from tests.build.artifacts import RUNTIME
 from tests.support.sam_template import TEMPLATE
@@ -164,7 +165,7 @@ def test_the_built_layer_is_whole(built: Built) -> None:
 
 
 def test_the_library_finds_the_manifest_of_its_layer(built: Built) -> None:
-    """The hasher logs the manifest that the build wrote."""
+    """The hasher logs the manifest that the build wrote, and the runtime's botocore."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); from unittest.mock import Mock; "
         "from bucketsum.invocation.layer_manifest import log_layer; "
@@ -177,6 +178,7 @@ def test_the_library_finds_the_manifest_of_its_layer(built: Built) -> None:
         check=True,
     )
     assert done.stdout.startswith("[call.info('layer', missing_wheels=[], ")
+    assert f"botocore='{botocore.__version__}'" in done.stdout
 
 
 def test_a_checkout_has_no_manifest() -> None:

@@ -302,3 +302,12 @@ def test_console_groups_every_parameter() -> None:
     assert list(interface["ParameterLabels"]) == grouped
     alone = set(load_template()["Parameters"]) - set(grouped)
     assert alone <= {"AttachedBucketArns", "EventBridgeBucketArns"}
+
+
+def test_the_runtime_changes_with_a_deployment_alone() -> None:
+    """AWS does not replace the boto3 of a function that nobody has deployed or tested."""
+    functions = [each for each in RESOURCES.values() if each["Type"] == "AWS::Serverless::Function"]
+    for function in functions:
+        assert function["Properties"]["RuntimeManagementConfig"]["UpdateRuntimeOn"] == (
+            "FunctionUpdate"
+        )

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import botocore
+
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
@@ -22,5 +24,8 @@ def log_layer(logger: Logger) -> None:
     missing = document["missing"]
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     (logger.warning if missing else logger.info)(
-        "layer", missing_wheels=missing, has_bytecode=version in document["bytecode"]
+        "layer",
+        missing_wheels=missing,
+        has_bytecode=version in document["bytecode"],
+        botocore=botocore.__version__,  # the runtime's, which a deployment may change
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import botocore
 from botocore.config import Config
 
 from bucketsum.errors import SourceInterrupted
@@ -14,15 +15,21 @@ from bucketsum.errors import SourceInterrupted
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
 
+# By default botocore checks a full read against S3's stored checksum, computing a second
+# digest in line (CRC-64 or SHA-1 again). TLS, the length and If-Match already guard it.
+# Versions before 1.36 do not check, and refuse the option.
+_CHECKS = tuple(map(int, botocore.__version__.split(".")[:2])) >= (1, 36)
+_UNCHECKED: Final[dict[str, Any]] = (
+    {"response_checksum_validation": "when_required"} if _CHECKS else {}
+)
+
 CLIENT_CONFIG: Final = Config(
     connect_timeout=5,
     read_timeout=20,  # S3 answers in 0.1-0.2 s; a silent connection is broken, so resume early
     retries={"mode": "standard", "total_max_attempts": 4},
-    # By default botocore checks a full read against S3's stored checksum, computing a second
-    # digest in line (CRC-64 or SHA-1 again). TLS, the length and If-Match already guard it.
-    response_checksum_validation="when_required",
     s3={"us_east_1_regional_endpoint": "regional"},  # not the global one, as in other Regions
     tcp_keepalive=True,
+    **_UNCHECKED,
 )
 """Configuration of every S3 client that objects are read with."""
 
