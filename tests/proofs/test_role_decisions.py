@@ -47,7 +47,10 @@ def called_by_lambda(stack: Deployed) -> Iterator[str]:
 
 def policies_of(stack: Deployed, role: str) -> list[dict[str, Any]]:
     """The role's policies: its own, those beside it, those of the stack of attached buckets."""
-    policies = stack.of_type("AWS::IAM::Role").get(role, {}).get("Policies", [])
+    properties = stack.of_type("AWS::IAM::Role").get(role, {})
+    managed = stack.of_type("AWS::IAM::ManagedPolicy")
+    policies = properties.get("Policies", [])
+    policies += [managed[name] for name in properties.get("ManagedPolicyArns", ())]
     policies += [p for p in stack.of_type("AWS::IAM::Policy").values() if role in p["Roles"]]
     imported = {"Fn::ImportValue": f"{STACK}-{role}Name"}
     others = [each["Properties"] for each in attached()["Resources"].values()]

@@ -146,7 +146,11 @@ def role_permissions(role: str) -> set[Permission]:
     Those that are given to Lambda itself, for logs, traces and messages, are left out.
     """
     resources = load_template()["Resources"]
-    policies = list(resources[role]["Properties"]["Policies"])
+    properties = resources[role]["Properties"]
+    policies = list(properties["Policies"])
+    arns = properties.get("ManagedPolicyArns")
+    if isinstance(arns, list):  # and no Fn::If, which the default parameters do not meet
+        policies += [resources[arn["Ref"]]["Properties"] for arn in arns if "Ref" in arn]
     policies += [
         resource["Properties"]
         for resource in resources.values()

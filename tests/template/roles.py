@@ -29,18 +29,28 @@ WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
 def statements_of(name: str) -> list[dict[str, Any]]:
     """All statements of a role or a policy: conditional ones, and those of policies apart."""
     properties = RESOURCES[name]["Properties"]
-    assert "ManagedPolicyArns" not in properties
-    policies = properties.get("Policies", [properties]) + [
-        resource["Properties"]
-        for resource in RESOURCES.values()
-        if resource["Type"] == "AWS::IAM::Policy"
-        and {"Ref": name} in resource["Properties"]["Roles"]
-    ]
+    policies = (
+        properties.get("Policies", [properties])
+        + managed_policies(name)
+        + [
+            resource["Properties"]
+            for resource in RESOURCES.values()
+            if resource["Type"] == "AWS::IAM::Policy"
+            and {"Ref": name} in resource["Properties"]["Roles"]
+        ]
+    )
     return [
         statement["Fn::If"][1] if "Fn::If" in statement else statement
         for policy in policies
         for statement in policy["PolicyDocument"]["Statement"]
     ]
+
+
+def managed_policies(role: str) -> list[dict[str, Any]]:
+    """The managed policies of a role, without the one that all functions have in a VPC."""
+    arns = RESOURCES[role]["Properties"].get("ManagedPolicyArns", [])
+    named = [arn["Ref"] for arn in arns if isinstance(arns, list) and "Ref" in arn]
+    return [RESOURCES[name]["Properties"] for name in named]
 
 
 def resources_outside(role: str, own: str, other: str) -> list[str]:

@@ -311,3 +311,19 @@ def test_the_runtime_changes_with_a_deployment_alone() -> None:
         assert function["Properties"]["RuntimeManagementConfig"]["UpdateRuntimeOn"] == (
             "FunctionUpdate"
         )
+
+
+def test_functions_are_in_a_vpc_if_subnets_are_named() -> None:
+    """All of them, and then, and only then, Lambda may make their network interfaces."""
+    nothing = {"Ref": "AWS::NoValue"}
+    network = {name: {"Ref": name} for name in ("SubnetIds", "SecurityGroupIds")}
+    assert RESOURCES["NetworkInterfaces"]["Condition"] == "InVpc"
+    functions = [each for each in RESOURCES.values() if each["Type"] == "AWS::Serverless::Function"]
+    for function in functions:
+        assert function["Properties"]["VpcConfig"] == {"Fn::If": ["InVpc", network, nothing]}
+        role = properties(function["Properties"]["Role"]["Fn::GetAtt"][0])
+        policy = {"Ref": "NetworkInterfaces"}
+        if isinstance(policies := role["ManagedPolicyArns"], list):
+            assert policies[1:] == [{"Fn::If": ["InVpc", policy, nothing]}]
+        else:
+            assert policies == {"Fn::If": ["InVpc", [policy], nothing]}

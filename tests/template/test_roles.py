@@ -39,7 +39,11 @@ def test_actions_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", named("::Role"))
 def test_only_its_service_takes_a_role(name: str) -> None:
-    """Step Functions or Lambda; no person and no other service can act as the role."""
+    """Step Functions or Lambda; no person and no other service can act as the role.
+
+    AWS asks for the account in the trust of Step Functions. For Lambda it does not: a function has
+    a role of its own account only, and whoever made it needs iam:PassRole.
+    """
     service = "states" if name in OF_STATE_MACHINES else "lambda"
     [statement] = RESOURCES[name]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
     own_account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}

@@ -73,7 +73,9 @@ class HasherStack:
         self.arrivals_url = self._make_queue(
             "ArrivalsQueue",
             {
-                "VisibilityTimeout": str(self._of("ArrivalsQueue")["VisibilityTimeout"]),
+                "VisibilityTimeout": str(
+                    self._of("ArrivalsQueue")["VisibilityTimeout"]["Fn::If"][2]
+                ),
                 "RedrivePolicy": json.dumps(redrive),
             },
         )

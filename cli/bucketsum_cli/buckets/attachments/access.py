@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 POLICY_CHARACTERS_MAX: Final = 6144
 """[A] IAM, quotas: size of a managed policy, white space not counted."""
-POLICIES_MAX: Final = 10
-"""[A] IAM, quotas: managed policies of a role, unless raised."""
+POLICIES_MAX: Final = 8
+"""[A] IAM, quotas: 10 managed policies of a role, unless raised; two are the stack's own."""
 PATTERN_CHARACTERS_MAX: Final = 2048
 """[A] EventBridge, quotas: size of an event pattern, unless raised."""
 TEMPLATE_CHARACTERS_MAX: Final = 51_200
