@@ -20,6 +20,7 @@ from tests.cli.deployed import (
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.queue import batches
@@ -71,7 +72,7 @@ BIG: Final = ObjectCreated("inbox", "big", None, "etag", 1, "05", "2026-11-21T10
     ("body", "key", "queue"),
     [
         (*bodies_of("20261121T100000-a", [OLD]), "old", "BackfillQueueUrl"),
-        (body_of(progress_of(BIG, "etag", None)), "big", "LongObjectsQueueUrl"),
+        (body_of(progress_of(Job(BIG))), "big", "LongObjectsQueueUrl"),
     ],
     ids=["listed", "slice"],
 )

@@ -14,6 +14,7 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.rows import NO_SEQUENCER, row_key_of
@@ -74,9 +75,8 @@ def _check_listed(body: str) -> None:
 def _check_slice(body: str) -> None:
     message = progress_in_message(body)
     created = message.created
-    progress = replace(
-        progress_of(created, created.etag or "x", None), offset=message.offset, hop=message.hop
-    )
+    job = Job(replace(created, etag=created.etag or "x"))
+    progress = replace(progress_of(job), offset=message.offset, hop=message.hop)
     again = progress_in_message(body_of(progress))
     assert row_key_of(again.created) == row_key_of(created)
     assert (again.offset, again.hop) == (message.offset, message.hop)
@@ -99,7 +99,7 @@ TARGET: Final = FuzzTarget(
         json.dumps(from_sns(notification(LANDED, LANDED))).encode(),
         json.dumps(TEST_EVENT).encode(),
         next(bodies_of("20261121T100000-3f9a1c", [_LISTED] * 3)).encode(),
-        body_of(replace(progress_of(LANDED, "e", None), offset=128, hop=1)).encode(),
+        body_of(replace(progress_of(Job(LANDED)), offset=128, hop=1)).encode(),
     ),
     quick_cases=4000,
 )

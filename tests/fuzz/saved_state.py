@@ -13,6 +13,7 @@ from tests.support.events import LANDED
 from bucketsum.algorithms import EXTRA_ALGORITHMS, SHA1
 from bucketsum.digest import digest_of
 from bucketsum.errors import DamagedProgress
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 from bucketsum.long_objects.progress import Progress, item_of_progress, progress_in, progress_of
@@ -92,7 +93,7 @@ def _check_digest(progress: Progress, digest: PortableDigest) -> None:
 
 def _seed(offset: int, *names: str) -> bytes:
     progress = replace(
-        progress_of(replace(LANDED, size_bytes=len(_CONTENT)), LANDED.etag or "", Mode.STREAM),
+        progress_of(Job(replace(LANDED, size_bytes=len(_CONTENT)), mode=Mode.STREAM)),
         started_at="2026-11-20T10:00:00.000+00:00",
         updated_at="2026-11-20T10:00:00.000+00:00",
         offset=offset,

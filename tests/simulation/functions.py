@@ -140,10 +140,10 @@ class Functions:
         small = SmallObjectHasher(network, settings, lambda: schedule.now)
         small_or_none = small if schedule.happens(0.7) else None
         backfills = BackfillsTable(dynamodb, BACKFILLS)
-        listed = ListedBatchHasher(hasher, table, backfills, settings, small_or_none)
-        notified = NotifiedHasher(hasher, table, small_or_none)
+        tasks = NotifiedHasher(hasher, table, small_or_none)
+        listed = ListedBatchHasher(tasks, table, backfills, settings)
         vars(module).update(
-            _BATCH=BatchHasher(notified, settings),
+            _BATCH=BatchHasher(tasks, settings),
             _REPORT=self._report(module),
             _listed_batch=lambda: listed,
         )

@@ -116,7 +116,7 @@ def _record_without_error(table: DigestsTable, row: rows.Row) -> outcome.Outcome
 
 def _first_event(hasher: batch.BatchHasher, message: Any) -> batch.MessageResult:  # noqa: ANN401 - as the product's
     parsed = _PARSED(hasher, message)
-    return replace(parsed, events=parsed.events[:1])
+    return replace(parsed, tasks=parsed.tasks[:1])
 
 
 def _first_body(reader: Any, _: object, response: Any, *__: object) -> Iterator[bytes]:  # noqa: ANN401 - as the product's

@@ -11,7 +11,8 @@ from typing import Any, Final
 from bucketsum.backfill import backfill_records, listed_batch
 from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.errors import DamagedRow, RowContended
-from bucketsum.hashing import deletions, object_hasher, restores
+from bucketsum.hashing import deletions, notified, object_hasher, restores
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import is_newer
 from bucketsum.hashing.result import HashResult
 from bucketsum.long_objects import progress_table, slicer
@@ -37,7 +38,7 @@ _CHANGED: Final = ProgressTable._changed
 _HASH_SLICE: Final = hash_slice
 _CREATED: Final = Progress.created
 _KNOWN: Final = listed_batch._known
-_HASH_LISTED: Final = listed_batch._ListedHasher.hash
+_HASH_TASK: Final = notified.NotifiedHasher.hash
 
 
 def _deletions_are_ignored(table: DigestsTable, row: Any) -> Any:  # noqa: ANN401 - a request
@@ -57,8 +58,8 @@ def _marker_deletes(deleted: Any, table: Any, deadline: Any) -> Any:  # noqa: AN
 
 
 def _restored_without_sequencer(restored: Any, table: Any, hasher: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
-    def hash_created(created: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
-        return hasher.hash(replace(created, sequencer=""), deadline)
+    def hash_created(job: Job, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+        return hasher.hash(Job(replace(job.created, sequencer="")), deadline)
 
     newest: Any = SimpleNamespace(hash=hash_created)
     return _RESTORED(restored, table, newest, deadline)
@@ -108,8 +109,10 @@ def _listed_wins(table: DigestsTable, row: Any) -> Any:  # noqa: ANN401 - a requ
     return request
 
 
-def _listed_without_etag(hasher: Any, listed: Any, *args: Any) -> Any:  # noqa: ANN401 - as the product's
-    return _HASH_LISTED(hasher, replace(listed, etag=None), *args)
+def _listed_without_etag(hasher: Any, task: Any, *args: Any) -> Any:  # noqa: ANN401 - as the product's
+    if isinstance(task, Job) and (task.expected or not task.created.sequencer):
+        task = replace(task, created=replace(task.created, etag=None))
+    return _HASH_TASK(hasher, task, *args)
 
 
 def _position_first(enqueuer: Enqueuer, backfill: Any, part: Any, page: Any, _: object) -> Any:  # noqa: ANN401 - as the product's
@@ -164,7 +167,7 @@ LATER_BUGS: Final = (
     ("a slice's state is saved ahead of its bytes", slicer, "hash_slice", _save_ahead),
     ("the row of a backfill is written without a condition", DigestsTable, "put_parameters",
      _listed_wins),
-    ("a listed object is read without If-Match", listed_batch._ListedHasher, "hash",
+    ("a listed object is read without If-Match", notified.NotifiedHasher, "hash",
      _listed_without_etag),
     ("an unreadable row replaces the digest of a backfill", digests_table, "_IF_NO_DIGEST", ""),
     ("an enqueuer saves its position before it sends", Enqueuer, "_with_next_page",

@@ -81,7 +81,7 @@ layer.long_objects layer.table
 cli.manifests: cli.terminal layer
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
-layer.long_objects layer.table
+layer.hashing layer.long_objects layer.table
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \

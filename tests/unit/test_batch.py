@@ -17,6 +17,7 @@ from tests.support.settings import SETTINGS
 from bucketsum.errors import MalformedMessage, Released, SourceUnavailable
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import LARGE_BYTES, BatchHasher, MessageResult
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.result import HashResult
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
@@ -25,9 +26,9 @@ from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
 from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Sequence
 
-    from bucketsum.events.object_events import ObjectEvent
+    from bucketsum.hashing.job import Task
     from bucketsum.hashing.result import ReadObject
     from bucketsum.settings import Settings
 
@@ -70,17 +71,19 @@ class Hasher:
     _now: list[str] = field(default_factory=list)
 
     def begin(
-        self, _events: Mapping[int, ObjectEvent], _deadline: Deadline
-    ) -> dict[int, HashResult | ReadObject]:
+        self, tasks: Sequence[Task | HashResult], _deadline: Deadline
+    ) -> Sequence[Task | HashResult]:
         """See `SmallObjectHasher.begin`: no object is small."""
-        return {}
+        return tasks
 
     def record(self, read: ReadObject) -> HashResult:
         """See `ObjectHasher.record`."""
         return read.result
 
-    def hash(self, arrival: ObjectEvent, deadline: Deadline) -> HashResult:
+    def hash(self, task: Task, deadline: Deadline) -> HashResult:
         """See `ObjectHasher.hash`."""
+        assert isinstance(task, Job)
+        arrival = task.created
         deadline.require(1, "the batch passes its own deadline on")
         self.hashed_keys.append(arrival.key)
         self.threads.add(threading.get_ident())
@@ -317,7 +320,7 @@ def test_every_message_is_accounted_for(
     assert set(works) == {message.message_id for message in batch}
     assert len(hasher.hashed_keys) == len(set(hasher.hashed_keys))
     for work in works.values():
-        keys = {created.key for created in work.events}
+        keys = {task.created.key for task in work.tasks if isinstance(task, Job)}
         if isinstance(work.failure, Released):
             assert keys.isdisjoint(hasher.hashed_keys)
         else:

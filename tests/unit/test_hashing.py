@@ -22,6 +22,7 @@ from bucketsum.errors import (
     SourceInterrupted,
 )
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, ObjectHasher
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.s3.read_plan import ReadPolicy
@@ -126,7 +127,7 @@ PLENTY: Final = Deadline(lambda: 900.0)
 def test_a_hashed_row_tells_everything() -> None:
     """The row holds digests, size, times, speed and the settings that it was read with."""
     table = FakeTable()
-    report = hasher(FakeSource(), table).hash(replace(SMALL, version_id="v1"), PLENTY)
+    report = hasher(FakeSource(), table).hash(Job(replace(SMALL, version_id="v1")), PLENTY)
     [row] = table.rows
     assert row.entry == "v1"
     assert (report.outcome, report.sha1) == (Outcome.HASHED, hashlib.sha1(CONTENT).hexdigest())
@@ -150,7 +151,7 @@ def test_what_is_not_there_leaves_no_row(
     """Gone and superseded are outcomes with a reason, at the beginning and in the middle."""
     source = FakeSource(break_off=refusal) if midway else FakeSource(refusal=refusal)
     table = FakeTable()
-    report = hasher(source, table).hash(SMALL, PLENTY)
+    report = hasher(source, table).hash(Job(SMALL), PLENTY)
     assert (report.outcome, report.reason, report.sha1) == (outcome, str(refusal), None)
     assert table.rows == []
 
@@ -161,7 +162,7 @@ def test_what_cannot_be_read_leaves_its_reason(*, midway: bool) -> None:
     refusal = ObjectUnreadable("restore it")
     source = FakeSource(break_off=refusal) if midway else FakeSource(refusal=refusal)
     table = FakeTable()
-    report = hasher(source, table).hash(SMALL, PLENTY)
+    report = hasher(source, table).hash(Job(SMALL), PLENTY)
     [row] = table.rows
     assert (report.outcome, report.reason) == (Outcome.UNREADABLE, "restore it")
     assert (row.status, row.reason, row.sha1) == (Status.UNREADABLE, "restore it", None)
@@ -182,7 +183,7 @@ def test_an_unreadable_row_never_replaces_what_is_known(held: Row, outcome: Outc
     """A digest of this event, and whatever a newer one left, outlive that it is unreadable now."""
     table = FakeTable(held)
     source = FakeSource(refusal=ObjectUnreadable("restore it"))
-    assert hasher(source, table).hash(SMALL, PLENTY).outcome is outcome
+    assert hasher(source, table).hash(Job(SMALL), PLENTY).outcome is outcome
     [row] = table.rows
     assert (row.recorded_at == held.recorded_at) == (outcome is not Outcome.UNREADABLE)
 
@@ -202,7 +203,7 @@ def test_an_unreadable_row_never_replaces_what_is_known(held: Row, outcome: Outc
 def test_the_sequencer_decides(arrival: ObjectCreated, held: Row, outcome: Outcome) -> None:
     """A look-up before reading and the condition when writing come to the same outcome."""
     table = FakeTable(held)
-    assert hasher(FakeSource(), table).hash(arrival, PLENTY).outcome is outcome
+    assert hasher(FakeSource(), table).hash(Job(arrival), PLENTY).outcome is outcome
     [row] = table.rows
     assert (row.recorded_at == held.recorded_at) == (outcome is not Outcome.HASHED)
 
@@ -214,13 +215,13 @@ def test_only_large_objects_are_looked_up_first(size_bytes: int, reads: int) -> 
     """From 16 MiB on what is recorded is not read again; below, reading is as cheap as asking."""
     source = FakeSource()
     arrival = replace(SMALL, size_bytes=size_bytes)
-    report = hasher(source, FakeTable(row_with("00AB"))).hash(arrival, PLENTY)
+    report = hasher(source, FakeTable(row_with("00AB"))).hash(Job(arrival), PLENTY)
     assert (report.outcome, len(source.opened)) == (Outcome.UNCHANGED, reads)
 
 
 def test_an_unknown_large_object_is_read() -> None:
     """Where the look-up finds nothing, the object is hashed."""
-    assert hasher(FakeSource(), FakeTable()).hash(BIG, PLENTY).outcome is Outcome.HASHED
+    assert hasher(FakeSource(), FakeTable()).hash(Job(BIG), PLENTY).outcome is Outcome.HASHED
 
 
 def test_time_that_runs_out_stops_the_reading() -> None:
@@ -228,7 +229,7 @@ def test_time_that_runs_out_stops_the_reading() -> None:
     source, table = FakeSource(), FakeTable()
     seconds = iter([900.0] * 5 + [STOP_BEFORE_END_SECONDS - 0.001])
     with pytest.raises(OutOfTime) as caught:  # kept, as Powertools keeps it
-        hasher(source, table).hash(SMALL, Deadline(lambda: next(seconds)))
+        hasher(source, table).hash(Job(SMALL), Deadline(lambda: next(seconds)))
     assert (source.closed, table.rows) == (1, [])
     assert str(caught.value).startswith("40000 of 130000 bytes were read")
 
@@ -238,7 +239,7 @@ def test_no_object_is_begun_without_time_for_it() -> None:
     source = FakeSource()
     too_late = Deadline(lambda: STOP_BEFORE_END_SECONDS - 0.001)
     with pytest.raises(OutOfTime, match="before this object's turn"):
-        hasher(source, FakeTable()).hash(SMALL, too_late)
+        hasher(source, FakeTable()).hash(Job(SMALL), too_late)
     assert source.opened == []
 
 
@@ -246,37 +247,33 @@ def test_what_goes_back_leaves_no_row() -> None:
     """An error that time can heal passes through, and nothing is recorded of it."""
     source, table = FakeSource(break_off=SourceInterrupted("broke")), FakeTable()
     with pytest.raises(Retryable, match="broke"):
-        hasher(source, table).hash(SMALL, PLENTY)
+        hasher(source, table).hash(Job(SMALL), PLENTY)
     assert (source.closed, table.rows) == (1, [])
 
 
 LONG: Final = replace(SMALL, size_bytes=10**15)
 
 
-def handing_over(source: FakeSource, table: FakeTable) -> tuple[ObjectHasher, list[object]]:
-    """A hasher with long objects, and those it hands over: event, entity tag, archive mode."""
-    begun: list[object] = []
+def handing_over(source: FakeSource, table: FakeTable) -> tuple[ObjectHasher, list[Job]]:
+    """A hasher with long objects, and the jobs that it hands over."""
+    begun: list[Job] = []
     settings = replace(HASHING, long_objects_queue_url="long-objects")
-
-    def begin(*given: object) -> None:
-        begun.append(given[:3])
-
-    return ObjectHasher(source, table, settings, hand_over=begin), begun
+    return ObjectHasher(source, table, settings, hand_over=begun.append), begun
 
 
 def test_a_long_object_is_handed_over_unread() -> None:
     """An object that a slow reader might not finish is not begun."""
     source = FakeSource()
     hasher, begun = handing_over(source, FakeTable())
-    assert hasher.hash(LONG, PLENTY).outcome is Outcome.LONG
-    assert begun == [(LONG, "an-etag", None)]
+    assert hasher.hash(Job(LONG), PLENTY).outcome is Outcome.LONG
+    assert begun == [Job(LONG)]
     assert source.opened == []
 
 
 def test_a_recorded_long_object_is_not_handed_over_again() -> None:
     """A duplicate of its event that comes after its last slice changes nothing."""
     hasher, begun = handing_over(FakeSource(), FakeTable(row_with("00AB")))
-    assert hasher.hash(LONG, PLENTY).outcome is Outcome.UNCHANGED
+    assert hasher.hash(Job(LONG), PLENTY).outcome is Outcome.UNCHANGED
     assert begun == []
 
 
@@ -284,10 +281,10 @@ def test_an_object_whose_time_runs_out_is_handed_over() -> None:
     """It was expected to be read in time, and was not."""
     source = FakeSource(break_off=OutOfTime("13 of 14 bytes were read"))
     hasher, begun = handing_over(source, FakeTable())
-    result = hasher.hash(SMALL, PLENTY)
+    result = hasher.hash(Job(SMALL), PLENTY)
     assert (result.outcome, result.reason) == (Outcome.LONG, "13 of 14 bytes were read")
     assert source.closed == 1
-    assert begun == [(SMALL, "an-etag", None)]
+    assert begun == [Job(SMALL)]
 
 
 def test_without_an_entity_tag_nothing_is_handed_over() -> None:
@@ -295,5 +292,5 @@ def test_without_an_entity_tag_nothing_is_handed_over() -> None:
     source = FakeSource(break_off=OutOfTime("some bytes were read"))
     hasher, begun = handing_over(source, FakeTable())
     with pytest.raises(OutOfTime):
-        hasher.hash(replace(LONG, etag=None), PLENTY)
+        hasher.hash(Job(replace(LONG, etag=None)), PLENTY)
     assert begun == []

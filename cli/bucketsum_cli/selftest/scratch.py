@@ -13,6 +13,7 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.table import RUNS
 from bucketsum.clock import now
 from bucketsum.events.version import Version
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import item_key, progress_of
 from bucketsum.table.items import key_of
@@ -157,7 +158,7 @@ class Scratch:
 
     def send_slice(self, row: Row) -> None:
         """Send the message of the first slice of the object of *row*."""
-        progress = progress_of(created_of(row), row.etag or "", None)
+        progress = progress_of(Job(created_of(row)))
         self._items.append((self.stack.table, item_key(progress.row_key)))
         self._send(body_of(progress), self.stack.outputs["LongObjectsQueueUrl"])
 

@@ -17,6 +17,7 @@ from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.rows import NO_SEQUENCER
@@ -112,7 +113,7 @@ def test_a_forged_slice_of_no_long_object_skips_no_byte(
     url = stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
     stack.load(LONG_OBJECTS_QUEUE_URL=url)
     created = stack.put("k", b"content")
-    forged = replace(progress_of(created, created.etag or "", None), offset=128, hop=1)
+    forged = replace(progress_of(Job(created)), offset=128, hop=1)
     stack.sqs.send_message(QueueUrl=url, MessageBody=body_of(forged))
     assert slices(stack, slicer_of(url, monkeypatch), url) == 2  # it begins, and it ends
     [row] = stack.rows().values()

@@ -19,6 +19,7 @@ from tests.support.zip_maker import zip_of
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import BackfillsTable
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import PARTITION, progress_of
 
@@ -95,7 +96,7 @@ def test_the_slicer_calls_what_its_role_allows(
     app = slicer_of(url, monkeypatch, "16000000")
     recorder.record_handler(app)
     stack.sqs.send_message(QueueUrl=url, MessageBody="malformed")
-    without_progress = progress_of(stack.put("k", content), "e", None)
+    without_progress = progress_of(Job(stack.put("k", content)))
     stack.sqs.send_message(QueueUrl=url, MessageBody=body_of(without_progress))
 
     assert slices(stack, app, url) == 7

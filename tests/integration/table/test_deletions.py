@@ -17,6 +17,7 @@ from tests.support.settings import SETTINGS
 from bucketsum.errors import ObjectGone, OutOfTime
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 from bucketsum.hashing.deletions import TOMBSTONE_DAYS, record_deletion
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.restores import hash_restored
 from bucketsum.invocation.deadline import Deadline
@@ -71,7 +72,7 @@ class Function:
     def handle(self, event: ObjectEvent) -> Outcome:
         """The outcome of *event*."""
         if isinstance(event, ObjectCreated):
-            return self.hasher.hash(event, PLENTY).outcome
+            return self.hasher.hash(Job(event), PLENTY).outcome
         if isinstance(event, ObjectDeleted):
             return record_deletion(event, self.table, PLENTY).outcome
         return hash_restored(event, self.table, self.hasher, PLENTY).outcome

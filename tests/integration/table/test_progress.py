@@ -9,6 +9,7 @@ import pytest
 from tests.integration.table.rows import fresh_key
 from tests.support.events import LANDED
 
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.progress import ChainStatus, Progress, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.archive_values import Mode
@@ -30,7 +31,7 @@ def table(dynamodb: DynamoDBClient, table_name: str) -> ProgressTable:
 def begun(table: ProgressTable) -> Progress:
     """A new long object, as it is read back."""
     created = replace(LANDED, key=fresh_key(), size_bytes=10**12)
-    written = progress_of(created, "an-etag", Mode.STREAM)
+    written = progress_of(Job(created, mode=Mode.STREAM))
     assert table.begin(written) is written
     stored = table.at(written.row_key)
     assert stored == replace(written, sequencer=comparable_sequencer(written.sequencer))

@@ -24,6 +24,8 @@ from bucketsum.backfill.messages import (
 from bucketsum.errors import DamagedRow, ObjectGone, ObjectSuperseded, ObjectUnreadable, TableBusy
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
 from bucketsum.hashing.deletions import record_deletion
+from bucketsum.hashing.job import Job
+from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
@@ -137,7 +139,7 @@ class World:
         if self.bucket.events:
             event = self.bucket.events[number % len(self.bucket.events)]
             if isinstance(event, ObjectCreated):
-                self.hasher.hash(event, DEADLINE)
+                self.hasher.hash(Job(event), DEADLINE)
             else:
                 record_deletion(event, self.table, DEADLINE)
 
@@ -152,7 +154,7 @@ class World:
         """Handle the message of an object that was listed."""
         listed = self.bucket.listings[number % len(self.bucket.listings)]
         [body] = bodies_of("20261121T100000-a", [listed])
-        batch = ListedBatchHasher(self.hasher, self.table, NO_BACKFILLS, SETTINGS)
+        batch = listed_batch(self.hasher, self.table)
         [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], DEADLINE)
         return result
 
@@ -176,6 +178,11 @@ class World:
     def row(self) -> Any:  # noqa: ANN401 - a row or None
         """The key's row."""
         return self.table.row_at(RowKey(BUCKET, self.bucket.key, "null"))
+
+
+def listed_batch(hasher: ObjectHasher, table: DigestsTable) -> ListedBatchHasher:
+    """The hasher of listed objects, without libcurl."""
+    return ListedBatchHasher(NotifiedHasher(hasher, table, None), table, NO_BACKFILLS, SETTINGS)
 
 
 def new_world() -> World:
@@ -360,7 +367,7 @@ def test_a_failed_message_names_only_the_objects_that_failed(size_bytes: int) ->
     damaged = world.bucket.listings[0]
     other = replace(damaged, key="other", size_bytes=size_bytes)
     [body] = bodies_of("b", [other, damaged, replace(other, key="third")])
-    batch = ListedBatchHasher(world.hasher, world.table, NO_BACKFILLS, SETTINGS)
+    batch = listed_batch(world.hasher, world.table)
     [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], DEADLINE)
     assert isinstance(result.failure, DamagedRow)
     assert listed_objects_in(result.received.body) == ListedObjects("b", (damaged,))
@@ -379,7 +386,7 @@ def test_a_forged_message_of_many_bytes_fails_alone(monkeypatch: pytest.MonkeyPa
         raise TableBusy("DynamoDB is busy")
 
     monkeypatch.setattr(world.hasher, "hash", refuse)
-    batch = ListedBatchHasher(world.hasher, world.table, NO_BACKFILLS, SETTINGS)
+    batch = listed_batch(world.hasher, world.table)
     received = ReceivedMessage(body_of("b", objects), "handle", 1, "id", "backfill")
     [result] = batch.handle([received], DEADLINE)
     assert result.failure
@@ -394,6 +401,6 @@ def test_a_throttled_table_is_an_error_of_each_message(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(DigestsTable, "records_at", refuse)
     world = new_world()
-    batch = ListedBatchHasher(world.hasher, world.table, NO_BACKFILLS, SETTINGS)
+    batch = listed_batch(world.hasher, world.table)
     [result] = batch.handle([ReceivedMessage("{}", "handle", 1, "id", "backfill")], DEADLINE)
     assert isinstance(result.failure, TableBusy)

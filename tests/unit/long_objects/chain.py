@@ -12,6 +12,7 @@ from tests.support.settings import SETTINGS
 
 from bucketsum.errors import ObjectGone, ObjectSuperseded, Released, Retryable
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.job import Job
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
@@ -174,7 +175,7 @@ class Chain:
         """Hand *created* over, as often as the hasher's message comes again."""
         while True:
             try:
-                self.hand_over.begin(created, created.etag or "", None)
+                self.hand_over.begin(Job(created))
             except Killed:
                 self.time += VISIBILITY_SECONDS
             except Released as error:

@@ -30,6 +30,7 @@ from bucketsum.errors import (
 )
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import DeletedBy, ObjectCreated
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects import slice_bytes as slice_module
@@ -266,7 +267,7 @@ def test_an_older_event_does_not_replace_a_newer_object() -> None:
     newer = chain.put(CONTENT, sequencer="02")
     chain.arrive(newer)
     with pytest.raises(ObjectSuperseded):
-        chain.hand_over.begin(older, older.etag or "", None)
+        chain.hand_over.begin(Job(older))
     chain.run()
     assert chain.recorded(newer).sha1 == sha1_of(CONTENT)
 
@@ -277,7 +278,7 @@ def test_an_event_without_a_place_in_the_order_waits_for_the_other_object() -> N
     chain.arrive(chain.put(CONTENT[:4000], sequencer="01"))
     restored = replace(chain.put(CONTENT, sequencer="02"), sequencer=NO_SEQUENCER)
     with pytest.raises(Released) as caught:
-        chain.hand_over.begin(restored, restored.etag or "", None)
+        chain.hand_over.begin(Job(restored))
     assert caught.value.seconds == 600
     chain.run()
     chain.arrive(restored)
@@ -292,7 +293,7 @@ def test_a_listed_object_with_the_place_of_a_deletion_waits_too() -> None:
     listed = chain.put(CONTENT, sequencer="01")
     seen = Deletion("2026-11-01T00:00:00.000Z", DeletedBy.REQUEST, comparable_sequencer("01"))
     with pytest.raises(Released):
-        chain.hand_over.begin(listed, listed.etag or "", None, seen)
+        chain.hand_over.begin(Job(listed, seen))
 
 
 @pytest.mark.parametrize(
@@ -301,11 +302,11 @@ def test_a_listed_object_with_the_place_of_a_deletion_waits_too() -> None:
 def test_an_event_waits_as_long_as_the_other_object_takes(mb_per_s: float, seconds: int) -> None:
     """Few receives are spent on a long wait, and SQS allows none above 12 hours."""
     chain = Chain(1024)
-    other = replace(progress_of(chain.put(CONTENT), "a", None), size_bytes=7_200_000_000)
+    other = replace(progress_of(Job(chain.put(CONTENT))), size_bytes=7_200_000_000)
     chain.progress_table.begin(replace(other, mb_per_s=mb_per_s))
     listed = replace(chain.put(CONTENT[:4000]), sequencer=NO_SEQUENCER)
     with pytest.raises(Released) as caught:
-        chain.hand_over.begin(listed, "b", None)
+        chain.hand_over.begin(Job(replace(listed, etag="b")))
     assert caught.value.seconds == seconds
 
 
@@ -317,7 +318,7 @@ def test_a_listed_object_takes_the_place_of_one_that_has_stopped() -> None:
     chain.table.record(unreadable_row(stopped, "AccessDenied", None))
     assert chain.progress_table.stop(progress, "AccessDenied")
     listed = chain.put(CONTENT[:4000])
-    chain.hand_over.begin(listed, listed.etag or "", None, chain.recorded(stopped))
+    chain.hand_over.begin(Job(listed, chain.recorded(stopped)))
     assert chain.deliver(late)
     chain.run()
     assert chain.recorded(listed).sha1 == sha1_of(CONTENT[:4000])
@@ -343,7 +344,7 @@ def test_an_object_that_s3_still_has_waits_for_an_older_one() -> None:
     [progress] = chain.in_progress()
     chain.progress_table.remove_progress(progress)
     listed = replace(chain.put(CONTENT[:4000]), sequencer=NO_SEQUENCER)
-    chain.hand_over.begin(listed, listed.etag or "", None)
+    chain.hand_over.begin(Job(listed))
     assert chain.deliver(late)
     assert not chain.deliver(chain.messages[0])
     chain.run()
@@ -403,7 +404,7 @@ def test_an_archive_says_that_its_members_were_not_read() -> None:
     """Its own digest is recorded, as of every archive."""
     chain = Chain(1024)
     created = chain.put(CONTENT, key="big.zip")
-    chain.hand_over.begin(created, created.etag or "", Mode.STREAM)
+    chain.hand_over.begin(Job(created, mode=Mode.STREAM))
     chain.run()
     row = chain.recorded(created)
     assert row.archive is not None
@@ -422,10 +423,10 @@ def test_a_listed_object_replaces_only_the_row_that_was_seen() -> None:
     chain.run()
     seen = chain.row(old)
     listed = replace(chain.put(CONTENT, sequencer="listed"), sequencer="05")
-    chain.hand_over.begin(listed, listed.etag or "", None, seen)
+    chain.hand_over.begin(Job(listed, seen))
     chain.run()
     assert chain.recorded(listed).sha1 == sha1_of(CONTENT)
-    chain.hand_over.begin(listed, listed.etag or "", None, seen)  # what was seen is there no more
+    chain.hand_over.begin(Job(listed, seen))  # what was seen is there no more
     chain.run()
     assert chain.reports[-1].outcome is Outcome.UNCHANGED
 
@@ -437,7 +438,7 @@ def test_the_event_of_a_listed_object_records_its_digest() -> None:
     chain.arrive(old)
     chain.run()
     event = chain.put(CONTENT, sequencer="0A")
-    chain.hand_over.begin(replace(event, sequencer="05"), event.etag or "", None, chain.row(old))
+    chain.hand_over.begin(Job(replace(event, sequencer="05"), chain.row(old)))
     chain.arrive(event)
     chain.run()
     row = chain.recorded(event)
@@ -451,7 +452,7 @@ def test_a_row_that_a_reason_replaced_gets_its_digest(monkeypatch: pytest.Monkey
     chain.arrive(old)
     chain.run()
     listed = replace(chain.put(CONTENT, sequencer="listed"), sequencer="05")
-    chain.hand_over.begin(listed, listed.etag or "", None, chain.row(old))
+    chain.hand_over.begin(Job(listed, chain.row(old)))
     body = chain.messages[0]
     with monkeypatch.context() as patch:
         patch.setattr(chain, "open", _raising(ObjectUnreadable("access denied")))
@@ -604,7 +605,7 @@ def test_an_object_whose_progress_was_removed_begins_again(slices: int) -> None:
     client: Any = chain.dynamodb
     seen = unreadable_row(replace(listed, etag="before"), "a reason", None)
     DigestsTable(client, "digests").record(seen)
-    chain.hand_over.begin(listed, listed.etag or "", Mode.STREAM, seen)
+    chain.hand_over.begin(Job(listed, seen, mode=Mode.STREAM))
     for _ in range(slices):
         chain.deliver(chain.messages.popleft())
     changed(chain)
@@ -664,7 +665,7 @@ def test_the_advice_of_a_damaged_progress_heals_it(attribute: str, value: dict[s
 
 def slice_at(created: ObjectCreated, offset: int) -> str:
     """The message of the slice of *created* at *offset*."""
-    return body_of(replace(progress_of(created, created.etag or "", None), offset=offset))
+    return body_of(replace(progress_of(Job(created)), offset=offset))
 
 
 def test_a_row_that_never_was_is_not_waited_for() -> None:
@@ -691,7 +692,7 @@ def test_a_beginning_without_its_message_is_sent_again() -> None:
     chain, created = started()
     chain.messages.clear()
     changed(chain)
-    chain.progress_table.begin(progress_of(created, created.etag or "", None))
+    chain.progress_table.begin(progress_of(Job(created)))
     chain.deliver(slice_at(created, 1024))
     chain.run()
     assert chain.recorded(created).sha1 == sha1_of(CONTENT)

@@ -4,47 +4,43 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import Tally
 from bucketsum.backfill.messages import body_of, listed_objects_in, object_hash
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher, MessageResult
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import SECONDS
 from bucketsum.hashing.result import HashResult
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, Status, row_key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from aws_lambda_powertools import Logger
 
     from bucketsum.backfill.table import BackfillsTable
-    from bucketsum.events.object_events import ObjectCreated, ObjectEvent
-    from bucketsum.hashing.object_hasher import ObjectHasher
-    from bucketsum.hashing.result import ReadObject
-    from bucketsum.hashing.small_objects import SmallObjectHasher
+    from bucketsum.hashing.batch import TaskHasher
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row, RowKey
-
-    Records = Mapping[RowKey, Row | Deletion | DamagedRow]
+    from bucketsum.table.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class ListedBatchHasher:
     """Hashes batches of messages of listed objects."""
 
-    hasher: ObjectHasher
+    hasher: TaskHasher
     table: DigestsTable
     backfills: BackfillsTable
     settings: Settings
-    small: SmallObjectHasher | None = None
 
     def handle(
         self, messages: Sequence[ReceivedMessage], deadline: Deadline
@@ -56,12 +52,15 @@ class ListedBatchHasher:
             )
         except (BotoCoreError, ClientError, TableBusy) as error:
             for message in messages:
-                yield MessageResult(message, _objects_in(message), results=[error])
+                yield MessageResult(message, [*map(Job, _objects_in(message))], results=[error])
             return
-        hasher = _ListedHasher(self.hasher, self.small, records)
-        for result in BatchHasher(hasher, self.settings, _parsed).handle(messages, deadline):
-            failed = cast("list[ObjectCreated]", result.failed_events)  # `_parsed` has no others
-            if failed:
+
+        def tasks_in(body: str) -> list[Job | HashResult]:
+            objects = listed_objects_in(body).objects
+            return [_task_of(listed, records.get(row_key_of(listed))) for listed in objects]
+
+        for result in BatchHasher(self.hasher, self.settings, tasks_in).handle(messages, deadline):
+            if failed := [task.created for task in result.failed if isinstance(task, Job)]:
                 backfill_id = listed_objects_in(result.received.body).backfill_id
                 body = body_of(backfill_id, failed)  # so that a dead letter names no others
                 result.received = replace(result.received, body=body)
@@ -71,7 +70,7 @@ class ListedBatchHasher:
         """Count the objects of messages that are done for their backfills."""
         tallies: dict[str, Tally] = {}
         for result in results:
-            if result.events:  # else it was malformed
+            if result.tasks:  # else it was malformed
                 backfill_id = listed_objects_in(result.received.body).backfill_id
                 tally = tallies.get(backfill_id, Tally(invocations=1))
                 tallies[backfill_id] = tally + _tally_of(result)
@@ -82,51 +81,22 @@ class ListedBatchHasher:
                 logger.exception("the counts of the backfill are not recorded; its rows are")
 
 
-@dataclass(frozen=True, slots=True)
-class _ListedHasher:
-    """Hashes listed objects, except those whose records show that they need not be read."""
-
-    _hasher: ObjectHasher
-    _small: SmallObjectHasher | None
-    _records: Records
-
-    def begin(
-        self, events: Mapping[int, ObjectEvent], deadline: Deadline
-    ) -> Mapping[int, HashResult | ReadObject]:
-        """Start to read the small objects that have no record."""
-        if not self._small:
-            return {}
-        unrecorded = {
-            number: event
-            for number, event in events.items()
-            if row_key_of(event) not in self._records
-        }
-        return self._small.begin(unrecorded, deadline)
-
-    def record(self, read: ReadObject) -> HashResult:
-        """See `ObjectHasher.record` for the contract."""
-        return self._hasher.record(read)
-
-    def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
-        """Hash the listed object, unless its record says that it need not be read."""
-        listed = cast("ObjectCreated", event)  # `_parsed` makes no others
-        row_key = row_key_of(listed)
-        seen = self._records.get(row_key)
-        if seen is None or (isinstance(seen, Deletion) and not row_key.version.is_null):
-            return self._hasher.hash(listed, deadline)
-        if isinstance(seen, DamagedRow):
-            raise seen
-        if isinstance(seen, Deletion):
-            return self._hasher.hash(replace(listed, sequencer=seen.sequencer), deadline, seen)
-        if outcome := _known(listed, seen):
-            return HashResult(listed, outcome)
-        # It keeps the row's sequencer, or that of its deletion, so that late events of the row's
-        # object change nothing.
-        if seen.deletion:
-            listed = replace(listed, sequencer=seen.deletion.sequencer)
-        else:
-            listed = replace(listed, sequencer=seen.sequencer, event_time=_time(listed, seen))
-        return self._hasher.hash(listed, deadline, seen)
+def _task_of(listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) -> Job | HashResult:
+    """The job of *listed*, or its result if *record* shows that it need not be read."""
+    if record is None or isinstance(record, DamagedRow):
+        return Job(listed, record)
+    if isinstance(record, Deletion):
+        if not row_key_of(listed).version.is_null:
+            return Job(listed)
+        return Job(replace(listed, sequencer=record.sequencer), record)
+    if outcome := _known(listed, record):
+        return HashResult(listed, outcome)
+    # It keeps the row's sequencer, or that of its deletion, so that late events of the row's
+    # object change nothing.
+    if record.deletion:
+        return Job(replace(listed, sequencer=record.deletion.sequencer), record)
+    time = _time(listed, record)
+    return Job(replace(listed, sequencer=record.sequencer, event_time=time), record)
 
 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
@@ -154,20 +124,15 @@ def _time(listed: ObjectCreated, row: Row) -> str:
     return max(row.arrived_at, listed.event_time, key=lambda time: time[:SECONDS])
 
 
-def _parsed(body: str) -> Sequence[ObjectCreated]:
-    return listed_objects_in(body).objects
-
-
 def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
     try:
-        return _parsed(message.body)
+        return listed_objects_in(message.body).objects
     except MalformedMessage:
         return ()
 
 
 def _tally_of(result: MessageResult) -> Tally:
     """The objects of a message that is done, by outcome."""
-    listed = cast("Sequence[ObjectCreated]", result.events)  # `_parsed` has no others
     counts = Counter(report.outcome for report in result.reports)
     hashed = (
         report.measurement.size_bytes
@@ -182,6 +147,14 @@ def _tally_of(result: MessageResult) -> Tally:
         gone=counts[Outcome.GONE],
         unreadable=counts[Outcome.UNREADABLE],
         long=counts[Outcome.LONG],
-        failed=len(listed) - len(result.reports),
-        object_hashes=sum(map(object_hash, listed)),
+        failed=len(result.tasks) - len(result.reports),
+        object_hashes=sum(map(object_hash, _listed(result))),
     )
+
+
+def _listed(result: MessageResult) -> Iterator[ObjectCreated]:
+    for task in result.tasks:
+        listed = task.created if isinstance(task, Job) else task
+        listed = listed.event if isinstance(listed, HashResult) else listed
+        if isinstance(listed, ObjectCreated):
+            yield listed

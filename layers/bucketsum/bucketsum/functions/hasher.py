@@ -73,11 +73,12 @@ _HASHER: Final = ObjectHasher(
     table=_TABLE,
     settings=SETTINGS,
     archives=_archives(SETTINGS.archives) if SETTINGS.archives else None,
-    hand_over=(lambda *o: _hand_over().begin(*o)) if SETTINGS.long_objects_queue_url else None,
+    hand_over=(lambda job: _hand_over().begin(job)) if SETTINGS.long_objects_queue_url else None,
 )
 _NETWORK: Final = network_of(_SOURCE, _DYNAMODB, _TABLE)
 _SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS) if _NETWORK else None
-_BATCH: Final = BatchHasher(NotifiedHasher(_HASHER, _TABLE, _SMALL), SETTINGS)
+_TASKS: Final = NotifiedHasher(_HASHER, _TABLE, _SMALL)
+_BATCH: Final = BatchHasher(_TASKS, SETTINGS)
 _REPORT: Final = Report(lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics)
 
 
@@ -86,7 +87,7 @@ def _listed_batch() -> ListedBatchHasher:
     from bucketsum.backfill import listed_batch, table  # noqa: PLC0415 - as said
 
     backfills = table.BackfillsTable(_DYNAMODB, _BACKFILLS_TABLE)
-    return listed_batch.ListedBatchHasher(_HASHER, _TABLE, backfills, SETTINGS, _SMALL)
+    return listed_batch.ListedBatchHasher(_TASKS, _TABLE, backfills, SETTINGS)
 
 
 @logger.inject_lambda_context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from bucketsum.errors import MalformedMessage, Released
 from bucketsum.events.notifications import events_in
-from bucketsum.events.object_events import ObjectDeleted
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import TOO_LATE, is_long
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 
 if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectCreated, ObjectEvent, ObjectRestored
+    from bucketsum.events.object_events import ObjectRestored
+    from bucketsum.hashing.job import Task
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
@@ -29,16 +31,21 @@ LARGE_BYTES: Final = 256 * 1024 * 1024
 75 MiB/s, redelivery about 1 s."""
 
 
-class EventHasher(Protocol):
-    """Handles the events of a batch."""
+def notified_in(body: str) -> list[Task | HashResult]:
+    """The tasks in a message of events."""
+    return [Job(event) if isinstance(event, ObjectCreated) else event for event in events_in(body)]
+
+
+class TaskHasher(Protocol):
+    """Handles the tasks of a batch."""
 
     def begin(
-        self, events: Mapping[int, ObjectEvent], deadline: Deadline
-    ) -> Mapping[int, HashResult | ReadObject]:
+        self, tasks: Sequence[Task | HashResult], deadline: Deadline
+    ) -> Sequence[Task | ReadObject | HashResult]:
         """See `SmallObjectHasher.begin` for the contract."""
 
-    def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
-        """Handle one event; see `ObjectHasher.hash` for the contract."""
+    def hash(self, task: Task, deadline: Deadline) -> HashResult:
+        """Handle one task; see `ObjectHasher.hash` for the contract."""
 
     def record(self, read: ReadObject) -> HashResult:
         """See `ObjectHasher.record` for the contract."""
@@ -46,38 +53,39 @@ class EventHasher(Protocol):
 
 @dataclass(slots=True, eq=False)
 class MessageResult:
-    """One message, and the results of its events.
+    """One message, and the results of its tasks.
 
     Attributes:
-        large: Events whose objects are read one after the other.
-        quick: The other events, which are handled in parallel.
-        results: A result or an error for each handled event, and the message's own error.
+        tasks: What it asks for; a result in place of a task needs nothing more.
+        large: Tasks whose objects are read one after the other.
+        quick: The other tasks, which are handled in parallel.
+        results: A result or an error for each handled task, and the message's own error.
     """
 
     received: ReceivedMessage
-    events: Sequence[ObjectEvent] = ()
-    large: list[ObjectCreated | ObjectRestored] = field(default_factory=list)
-    quick: list[ObjectEvent] = field(default_factory=list)
+    tasks: Sequence[Task | HashResult] = ()
+    large: list[Job | ObjectRestored] = field(default_factory=list)
+    quick: list[Task | HashResult] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
 
     @property
     def large_bytes(self) -> int:
         """Total size of its large objects."""
-        return sum(event.size_bytes for event in self.large)
+        return sum(_object_of(task).size_bytes for task in self.large)
 
     @property
     def reports(self) -> list[HashResult]:
-        """Results of the events without an error."""
+        """Results of the tasks without an error."""
         return [result for result in self.results if isinstance(result, HashResult)]
 
     @property
-    def failed_events(self) -> list[ObjectEvent]:
-        """Events whose results are errors; all events if some have no result."""
-        handled: list[ObjectEvent] = [*self.quick, *self.large]
+    def failed(self) -> list[Task | HashResult]:
+        """Tasks whose results are errors; all tasks if some have no result."""
+        handled: list[Task | HashResult] = [*self.quick, *self.large]
         if len(self.results) != len(handled):
             return handled
         results = zip(handled, self.results, strict=True)
-        return [event for event, result in results if isinstance(result, Exception)]
+        return [task for task, result in results if isinstance(result, Exception)]
 
     @property
     def failure(self) -> Exception | None:
@@ -96,29 +104,29 @@ class BatchHasher:
 
     def __init__(
         self,
-        hasher: EventHasher,
+        hasher: TaskHasher,
         settings: Settings,
-        parsed_events: Callable[[str], Sequence[ObjectEvent]] = events_in,
+        tasks_in: Callable[[str], Sequence[Task | HashResult]] = notified_in,
     ) -> None:
         self._hasher = hasher
         self._settings = settings
-        self._parsed_events = parsed_events
+        self._tasks_in = tasks_in
 
     def handle(
         self, messages: Iterable[ReceivedMessage], deadline: Deadline
     ) -> Iterator[MessageResult]:
-        """Handle every event of every message; a failure does not stop the others.
+        """Handle every task of every message; a failure does not stop the others.
 
         Yields each message once, when it is done: first the released ones, whose failure is
         `Released`, then those without large objects, then the others.
         """
         pending = [self._parsed(message) for message in messages]
         for message in pending:
-            for event in message.events:
-                if isinstance(event, ObjectDeleted) or self._is_quick(event, deadline):
-                    message.quick.append(event)
+            for task in message.tasks:
+                if isinstance(task, ObjectDeleted | HashResult) or self._is_quick(task, deadline):
+                    message.quick.append(task)
                 else:
-                    message.large.append(event)
+                    message.large.append(task)
         released, kept = self._spread(pending)
         yield from released
         yield from self._in_parallel(kept, deadline)
@@ -126,7 +134,7 @@ class BatchHasher:
 
     def _parsed(self, message: ReceivedMessage) -> MessageResult:
         try:
-            return MessageResult(message, self._parsed_events(message.body))
+            return MessageResult(message, self._tasks_in(message.body))
         except MalformedMessage as error:
             return MessageResult(message, results=[error])
 
@@ -146,12 +154,11 @@ class BatchHasher:
     def _in_parallel(
         self, messages: list[MessageResult], deadline: Deadline
     ) -> Iterator[MessageResult]:
-        quick = dict(enumerate(event for message in messages for event in message.quick))
-        begun = self._hasher.begin(quick, deadline)
-        states = [begun.get(number, event) for number, event in quick.items()]
+        quick = [task for message in messages for task in message.quick]
+        states = self._hasher.begin(quick, deadline)
         left = [state for state in states if not isinstance(state, HashResult)]
 
-        def result_in_time(state: ObjectEvent | ReadObject) -> Result:
+        def result_in_time(state: Task | ReadObject) -> Result:
             return self._result_of(state, deadline, deadline.last_begin_seconds)
 
         count = min(self._settings.threads, len(left))
@@ -176,13 +183,13 @@ class BatchHasher:
                 message.results.append(Released(released))
                 released += 1
             else:
-                message.results += [self._result_of(event, deadline) for event in message.large]
+                message.results += [self._result_of(task, deadline) for task in message.large]
             yield message
 
     def _result_of(
-        self, state: ObjectEvent | ReadObject, deadline: Deadline, least_seconds: float = 0
+        self, state: Task | ReadObject, deadline: Deadline, least_seconds: float = 0
     ) -> Result:
-        """Record what was read, or handle the event; not with less than *least_seconds* left."""
+        """Record what was read, or handle the task; not with less than *least_seconds* left."""
         try:
             deadline.require(least_seconds, TOO_LATE)
             if isinstance(state, ReadObject):
@@ -192,13 +199,18 @@ class BatchHasher:
             _forget_frames(error)
             return error
 
-    def _is_quick(self, event: ObjectCreated | ObjectRestored, deadline: Deadline) -> bool:
+    def _is_quick(self, task: Job | ObjectRestored, deadline: Deadline) -> bool:
         """Whether its object is small, or so large that it is only handed over."""
+        event = _object_of(task)
         if is_long(event, self._settings, deadline):
             return True
         if (archives := self._settings.archives) and archives.takes(event.key):
             return False  # its members may take far longer than its own size suggests
         return event.size_bytes < SPLIT_FROM_BYTES
+
+
+def _object_of(task: Job | ObjectRestored) -> ObjectCreated | ObjectRestored:
+    return task.created if isinstance(task, Job) else task
 
 
 def _by_receives(messages: Iterable[MessageResult]) -> list[MessageResult]:

@@ -1,15 +1,16 @@
-"""Handle the events that S3 sends: created, deleted, restored."""
+"""Handle tasks: objects that were created, deleted or restored, and those that were listed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
+from bucketsum.events.object_events import ObjectDeleted
+from bucketsum.hashing.job import Job
 
 if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectEvent
+    from bucketsum.hashing.job import Task
     from bucketsum.hashing.object_hasher import ObjectHasher
     from bucketsum.hashing.result import HashResult, ReadObject
     from bucketsum.hashing.small_objects import SmallObjectHasher
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NotifiedHasher:
-    """Handles notified events; the `EventHasher` of the arrivals queue.
+    """Handles tasks; the `TaskHasher` of both queues.
 
     Attributes:
         small: Hashes small objects at the same time; None if only botocore reads.
@@ -30,23 +31,23 @@ class NotifiedHasher:
     small: SmallObjectHasher | None
 
     def begin(
-        self, events: Mapping[int, ObjectEvent], deadline: Deadline
-    ) -> Mapping[int, HashResult | ReadObject]:
+        self, tasks: Sequence[Task | HashResult], deadline: Deadline
+    ) -> Sequence[Task | ReadObject | HashResult]:
         """See `SmallObjectHasher.begin` for the contract."""
-        return self.small.begin(events, deadline) if self.small else {}
+        return self.small.begin(tasks, deadline) if self.small else tasks
 
     def record(self, read: ReadObject) -> HashResult:
         """See `ObjectHasher.record` for the contract."""
         return self.hasher.record(read)
 
-    def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
-        """Hash the object of *event*, or record its deletion."""
-        if isinstance(event, ObjectCreated):
-            return self.hasher.hash(event, deadline)
-        if isinstance(event, ObjectDeleted):
+    def hash(self, task: Task, deadline: Deadline) -> HashResult:
+        """Hash the object of *task*, or record its deletion."""
+        if isinstance(task, Job):
+            return self.hasher.hash(task, deadline)
+        if isinstance(task, ObjectDeleted):
             from bucketsum.hashing.deletions import record_deletion  # noqa: PLC0415 - rare
 
-            return record_deletion(event, self.table, deadline)
+            return record_deletion(task, self.table, deadline)
         from bucketsum.hashing.restores import hash_restored  # noqa: PLC0415 - rare
 
-        return hash_restored(event, self.table, self.hasher, deadline)
+        return hash_restored(task, self.table, self.hasher, deadline)

@@ -9,7 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
-from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
+from bucketsum.errors import (
+    DamagedRow,
+    NotHashed,
+    ObjectGone,
+    ObjectSuperseded,
+    ObjectUnreadable,
+    OutOfTime,
+)
 from bucketsum.hashing.object_rows import hashed_row, is_newer, unreadable_row
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
@@ -21,15 +28,13 @@ from bucketsum.table.rows import Row, Status, comparable_sequencer, row_key_of
 if TYPE_CHECKING:
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.events.object_events import ObjectCreated, ObjectRestored
+    from bucketsum.hashing.job import Job
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
-    from bucketsum.table.archive_values import Mode
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Deletion
 
-    Seen = Row | Deletion
-    HandOver = Callable[[ObjectCreated, str, Mode | None, Row | Deletion | None], None]
+    HandOver = Callable[[Job], None]
     """`long_objects.hand_over.HandOver.begin`: another function hashes the object."""
 
 TOO_LATE: Final = (
@@ -77,28 +82,29 @@ class ObjectHasher:
         self._archives = archives
         self._hand_over = hand_over
 
-    def hash(
-        self, created: ObjectCreated, deadline: Deadline, seen: Seen | None = None
-    ) -> HashResult:
-        """Record the digest of *created*; the object is read at most once.
+    def hash(self, job: Job, deadline: Deadline) -> HashResult:
+        """Record the digest of the job's object, which is read at most once.
 
-        The row replaces *seen*, if that is still in the table; see `DigestsTable.replace`. That S3
-        still has *created* shows that it is newer.
+        That S3 still has the object shows that it is newer than what the job expects.
 
         Raises:
-            ObjectUnreadable: Nothing shows that it is newer than *seen*.
+            DamagedRow: The job expects it.
+            ObjectUnreadable: Nothing shows that it is newer than what the job expects.
             Retryable: It could not be read to its end this time.
             ClientError: DynamoDB refused.
         """
         deadline.require(STOP_BEFORE_END_SECONDS, TOO_LATE)
+        created, expected = job.created, job.expected
+        if isinstance(expected, DamagedRow):
+            raise expected
         try:
-            known = None if seen else self._known(created)
-            return known or self._hashed_or_handed_over(created, deadline, seen)
+            known = None if expected else self._known(created)
+            return known or self._hashed_or_handed_over(job, deadline)
         except ObjectUnreadable as error:
-            if seen and not is_newer(created, seen):
+            if expected and not is_newer(created, expected):
                 raise
             row = unreadable_row(created, str(error), self._settings)
-            outcome = self._record(row, seen)  # an earlier digest of it is kept
+            outcome = self._record(row, job)  # an earlier digest of it is kept
             return HashResult(created, outcome, reason=str(error))
         except NotHashed as error:
             return HashResult(created, _OUTCOMES[type(error)], reason=str(error))
@@ -119,74 +125,71 @@ class ObjectHasher:
         archives = self._archives
         return archives if archives and archives.reader.settings.takes(created.key) else None
 
-    def _hashed_or_handed_over(
-        self, created: ObjectCreated, deadline: Deadline, seen: Seen | None
-    ) -> HashResult:
-        if is_long(created, self._settings, deadline):
-            return self._handed_over(created, seen, "it may take longer than one invocation")
+    def _hashed_or_handed_over(self, job: Job, deadline: Deadline) -> HashResult:
+        if is_long(job.created, self._settings, deadline):
+            return self._handed_over(job, "it may take longer than one invocation")
         try:
-            return self._hashed(created, deadline, seen)
+            return self._hashed(job, deadline)
         except OutOfTime as error:
-            if not (self._hand_over and created.etag):
+            if not (self._hand_over and job.created.etag):
                 raise
-            return self._handed_over(created, seen, str(error))
+            return self._handed_over(job, str(error))
 
-    def _handed_over(self, created: ObjectCreated, seen: Seen | None, reason: str) -> HashResult:
+    def _handed_over(self, job: Job, reason: str) -> HashResult:
+        created = job.created
         if not (self._hand_over and created.etag):
             raise OutOfTime(f"{reason}, and there is no queue of long objects")
-        if seen:
+        if job.expected:
             self._source.open(created).chunks.close()  # S3 still has it
-        mode = None
         if archives := self._as_archive(created):
-            mode = archives.reader.settings.mode
+            job = replace(job, mode=archives.reader.settings.mode)
             archives.rows.remove_older(created)
-        self._hand_over(created, created.etag, mode, seen)
+        self._hand_over(job)
         return HashResult(created, Outcome.LONG, reason=reason)
 
-    def _record(self, row: Row, seen: Seen | None) -> Outcome:
-        return self._table.replace(row, seen) if isinstance(seen, Row) else self._table.record(row)
+    def _record(self, row: Row, job: Job) -> Outcome:
+        if isinstance(job.expected, Row):
+            return self._table.replace(row, job.expected)
+        return self._table.record(row)
 
-    def _hashed(self, created: ObjectCreated, deadline: Deadline, seen: Seen | None) -> HashResult:
-        if archives := self._as_archive(created):
-            return self._hashed_with_members(archives, created, deadline, seen)
+    def _hashed(self, job: Job, deadline: Deadline) -> HashResult:
+        if archives := self._as_archive(job.created):
+            return self._hashed_with_members(archives, job, deadline)
         started = self._clock()
-        opened = self._source.open(created)
+        opened = self._source.open(job.created)
         with closing(opened.chunks):  # also if time runs out before their end
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
             digest = digest_of(chunks, self._settings.extra_algorithms)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
-        read = ReadObject(created, opened.etag, digest, measurement, opened.streams)
-        return self.record(read, seen)
+        return self.record(ReadObject(job, opened.etag, digest, measurement, opened.streams))
 
-    def record(self, read: ReadObject, seen: Seen | None = None) -> HashResult:
+    def record(self, read: ReadObject) -> HashResult:
         """Write the row of *read*, unless the table holds this event or a newer one.
 
         Raises:
             ClientError: DynamoDB refused.
         """
-        outcome = self._record(hashed_row(read, self._settings), seen)
+        outcome = self._record(hashed_row(read, self._settings), read.job)
         return replace(read.result, outcome=outcome)
 
     def _hashed_with_members(
-        self,
-        archives: ArchiveHasher,
-        created: ObjectCreated,
-        deadline: Deadline,
-        seen: Seen | None,
+        self, archives: ArchiveHasher, job: Job, deadline: Deadline
     ) -> HashResult:
-        started = self._clock()
+        started, created = self._clock(), job.created
         archive = archives.open(created)
         opened = self._source.open(created)
         with closing(opened.chunks):
-            if seen or not created.sequencer:  # other contents had members of this sequencer
+            if (
+                job.expected or not created.sequencer
+            ):  # other contents had members of this sequencer
                 archives.rows.remove_overwritten(created)
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
             digest = archives.hash(archive, created, chunks)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         summary = archive.summary
-        read = ReadObject(created, opened.etag, digest, measurement, opened.streams)
+        read = ReadObject(job, opened.etag, digest, measurement, opened.streams)
         row = replace(hashed_row(read, self._settings), remarks=summary.remarks, archive=summary)
-        outcome = self._record(row, seen)
+        outcome = self._record(row, job)
         if outcome is Outcome.HASHED:
             archives.rows.remove_older(created)
         elif outcome is Outcome.SUPERSEDED:

@@ -20,7 +20,7 @@ SECONDS: Final = len("2026-11-21T03:04:05")
 def hashed_row(read: ReadObject, settings: Settings) -> Row:
     """The row of *read*, as of now."""
     return replace(
-        _row_of_event(read.created, Status.HASHED),
+        _row_of_event(read.job.created, Status.HASHED),
         size_bytes=read.digest.size_bytes,
         etag=read.etag,
         sha1=read.digest.sha1,

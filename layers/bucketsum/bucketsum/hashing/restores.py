@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bucketsum.errors import DamagedRow
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.result import HashResult
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NO_SEQUENCER, Row, Status, row_key_of
@@ -47,4 +48,4 @@ def hash_restored(
         created = ObjectCreated(*version, *content, record.sequencer, record.arrived_at)
     else:
         return HashResult(restored, Outcome.UNCHANGED)
-    return replace(hasher.hash(created, deadline), event=restored)
+    return replace(hasher.hash(Job(created), deadline), event=restored)

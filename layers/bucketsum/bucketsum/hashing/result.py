@@ -9,7 +9,8 @@ from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
     from bucketsum.digest import Digest
-    from bucketsum.events.object_events import ObjectCreated, ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
+    from bucketsum.hashing.job import Job
     from bucketsum.measure import Measurement
     from bucketsum.table.rows import ArchiveRecord
 
@@ -41,7 +42,7 @@ class ReadObject:
         etag: Entity tag of the object that was read, without quotes.
     """
 
-    created: ObjectCreated
+    job: Job
     etag: str
     digest: Digest
     measurement: Measurement
@@ -50,4 +51,4 @@ class ReadObject:
     @property
     def result(self) -> HashResult:
         """The result once its row is written."""
-        return HashResult(self.created, Outcome.HASHED, self.digest.sha1, self.measurement)
+        return HashResult(self.job.created, Outcome.HASHED, self.digest.sha1, self.measurement)

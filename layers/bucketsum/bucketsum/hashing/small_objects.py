@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError
 
 from bucketsum.digest import RunningDigest
-from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.network import is_written
 from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.hashing.object_rows import hashed_row
@@ -26,7 +26,7 @@ from bucketsum.s3.get_object import if_match
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectEvent
+    from bucketsum.hashing.job import Task
     from bucketsum.hashing.network import Network
     from bucketsum.hashing.result import HashResult
     from bucketsum.invocation.deadline import Deadline
@@ -45,8 +45,8 @@ WRITES_MAX: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    number: int
-    created: ObjectCreated
+    place: int
+    job: Job
     digest: RunningDigest
     started: float
 
@@ -65,26 +65,28 @@ class SmallObjectHasher:
         self._clock = clock
 
     def begin(
-        self, events: Mapping[int, ObjectEvent], deadline: Deadline
-    ) -> dict[int, HashResult | ReadObject]:
-        """Hash the small objects among numbered *events*, at most until the deadline.
+        self, tasks: Sequence[Task | HashResult], deadline: Deadline
+    ) -> Sequence[Task | ReadObject | HashResult]:
+        """Hash the small objects among *tasks*, at most until the deadline.
 
         Returns:
-            By an event's number its result, if DynamoDB has confirmed the row; else the object,
-            if it was read: `ObjectHasher.record` writes its row. All others are `ObjectHasher`'s.
+            In the place of a task its result, if DynamoDB has confirmed the row; else the object,
+            if it was read: `ObjectHasher.record` writes its row. All others are as they were.
         """
-        batch = _Batch(self._network, self._settings, deadline, self._clock)
+        batch = _Batch(self._network, self._settings, deadline, self._clock, [*tasks])
         return batch.run(
-            (number, event)
-            for number, event in events.items()
-            if isinstance(event, ObjectCreated) and self._takes(event, deadline)
+            (place, task)
+            for place, task in enumerate(tasks)
+            if isinstance(task, Job) and self._takes(task, deadline)
         )
 
-    def _takes(self, created: ObjectCreated, deadline: Deadline) -> bool:
+    def _takes(self, job: Job, deadline: Deadline) -> bool:
         """Whether one request reads the object, with no look-up before."""
+        created = job.created
         plan = self._settings.read_policy.plan_for(created.size_bytes)
         return (
-            created.size_bytes < LOOK_UP_FROM_BYTES
+            job.expected is None
+            and created.size_bytes < LOOK_UP_FROM_BYTES
             and not plan.splits(created.size_bytes)
             and not is_long(created, self._settings, deadline)
         )
@@ -92,23 +94,21 @@ class SmallObjectHasher:
 
 @dataclass(slots=True, eq=False)
 class _Batch:
-    """The objects of one batch."""
+    """The tasks of one batch, and what became of them."""
 
     _network: Network
     _settings: Settings
     _deadline: Deadline
     _clock: Callable[[], float]
-    _begun: dict[int, HashResult | ReadObject] = field(default_factory=dict)
+    _states: list[Task | ReadObject | HashResult]
     _reading: dict[Transfer, _Reading] = field(default_factory=dict)
     _read: deque[tuple[int, ReadObject]] = field(default_factory=deque)
     _writing: dict[Transfer, tuple[int, ReadObject]] = field(default_factory=dict)
 
-    def run(
-        self, objects: Iterable[tuple[int, ObjectCreated]]
-    ) -> dict[int, HashResult | ReadObject]:
-        """Hash the objects; return those recorded, and those only read, by their numbers."""
+    def run(self, jobs: Iterable[tuple[int, Job]]) -> Sequence[Task | ReadObject | HashResult]:
+        """Hash the objects of *jobs* and their places; return the states of all tasks."""
         connections = self._network.connections
-        waiting = deque(objects)
+        waiting = deque(jobs)
         try:
             while waiting or self._reading or self._read or self._writing:
                 if not self._deadline.leaves(self._deadline.last_begin_seconds):
@@ -127,9 +127,10 @@ class _Batch:
                     self._end(transfer)
         finally:
             connections.drop_all()
-        return self._begun
+        return self._states
 
-    def _start_reading(self, number: int, created: ObjectCreated) -> None:
+    def _start_reading(self, place: int, job: Job) -> None:
+        created = job.created
         condition = if_match(created)
         headers = [f"If-Match: {condition}"] if condition else []
         digest = RunningDigest(self._settings.extra_algorithms)
@@ -139,31 +140,31 @@ class _Batch:
         except BotoCoreError:  # it comes again, and is reported, when botocore reads
             return
         transfer = self._network.connections.start(url, headers, digest.update)
-        self._reading[transfer] = _Reading(number, created, digest, started)
+        self._reading[transfer] = _Reading(place, job, digest, started)
 
     def _end(self, transfer: Transfer) -> None:
         if reading := self._reading.pop(transfer, None):
             self._end_reading(transfer, reading)
             return
-        number, read = self._writing.pop(transfer)
+        place, read = self._writing.pop(transfer)
         if not transfer.failure and is_written(ResponseHead.of(transfer.lines), transfer.pieces):
-            self._begun[number] = read.result
+            self._states[place] = read.result
 
     def _end_reading(self, transfer: Transfer, reading: _Reading) -> None:
-        created = reading.created
+        created = reading.job.created
         head = ResponseHead.of(transfer.lines)
         digest = reading.digest.digest()
         is_whole = head.is_whole(if_match(created)) and head.length == digest.size_bytes
         if transfer.failure or not (is_whole and head.is_version(created.version_id)):
             return
         measurement = Measurement(digest.size_bytes, self._clock() - reading.started)
-        read = ReadObject(created, head.etag.strip('"'), digest, measurement)
-        self._begun[reading.number] = read  # until it is written
-        self._read.append((reading.number, read))
+        read = ReadObject(reading.job, head.etag.strip('"'), digest, measurement)
+        self._states[reading.place] = read  # until it is written
+        self._read.append((reading.place, read))
 
-    def _start_writing(self, number: int, read: ReadObject) -> None:
+    def _start_writing(self, place: int, read: ReadObject) -> None:
         try:
             transfer = self._network.start_writing(hashed_row(read, self._settings))
         except BotoCoreError:  # as above
             return
-        self._writing[transfer] = number, read
+        self._writing[transfer] = place, read

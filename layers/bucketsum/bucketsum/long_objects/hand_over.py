@@ -10,16 +10,14 @@ from bucketsum.errors import ObjectSuperseded, Released
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.table.rows import NO_SEQUENCER, Row
+from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_sqs import SQSClient
 
-    from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.hashing.job import Job
     from bucketsum.settings import Settings
-    from bucketsum.table.archive_values import Mode
-    from bucketsum.table.rows import Deletion
 
 _LONGEST_WAIT_SECONDS: Final = 36_000
 """Longest time until such an event comes again: each costs it a receive, and SQS hides a message
@@ -42,21 +40,13 @@ class HandOver:
         queue = LongObjectsQueue(sqs, settings.long_objects_queue_url or "")
         return cls(ProgressTable(dynamodb, settings.digests_table), queue)
 
-    def begin(
-        self,
-        created: ObjectCreated,
-        etag: str,
-        archive_mode: Mode | None,
-        seen: Row | Deletion | None = None,
-    ) -> None:
+    def begin(self, job: Job) -> None:
         """Send the message of the object's first slice, or of the slice at which it was stopped.
 
         If this is interrupted, the event comes again, and the message is sent then. A message too
         many does no harm: its slice is hashed already when it comes.
 
-        In *archive_mode*, its members would be read; None if it is no archive. *seen* is the record
-        of a listed object's key, whose sequencer it has; a row is replaced, see
-        `DigestsTable.replace`.
+        The object has an entity tag.
 
         Raises:
             ObjectSuperseded: A newer object of this key is in progress.
@@ -64,13 +54,13 @@ class HandOver:
                 and the event's place in the order is unknown, so that either may be the newer.
             ClientError: DynamoDB or SQS refused.
         """
-        wanted = progress_of(created, etag, archive_mode, seen if isinstance(seen, Row) else None)
-        is_listed = seen is not None or created.sequencer == NO_SEQUENCER
+        wanted = progress_of(job)
+        is_listed = job.expected is not None or job.created.sequencer == NO_SEQUENCER
         progress = self._table.begin(wanted, is_listed=is_listed)
-        if progress.etag != etag and is_listed:
+        if progress.etag != wanted.etag and is_listed:
             left = progress.seconds_left or OTHER_ENDS_SECONDS
             raise Released(int(min(max(OTHER_ENDS_SECONDS, left), _LONGEST_WAIT_SECONDS)))
-        if progress.etag != etag:
+        if progress.etag != wanted.etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:
             restarted = self._table.restart(progress, wanted)

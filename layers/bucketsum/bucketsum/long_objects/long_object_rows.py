@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.hashing import object_rows
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.result import ReadObject
 from bucketsum.measure import Measurement
 from bucketsum.table.archive_values import ArchiveStatus
@@ -25,7 +26,7 @@ MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it 
 def row_of_long_object(progress: Progress, digest: Digest, streams: int, settings: Settings) -> Row:
     """The row of an object after its last slice, recorded now; *streams* read that slice."""
     whole = Measurement(progress.size_bytes, progress.seconds)
-    read = ReadObject(progress.created, progress.etag, digest, whole, streams)
+    read = ReadObject(Job(progress.created), progress.etag, digest, whole, streams)
     row = object_rows.hashed_row(read, settings)
     if (mode := progress.archive_mode) is None:
         return row

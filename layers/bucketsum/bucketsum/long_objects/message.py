@@ -15,6 +15,7 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import json_object, shown, whole_at
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.rows import comparable_sequencer
@@ -53,7 +54,7 @@ def progress_in_message(body: str) -> Progress:
     replaces_etag, mode = message[_SLICE].get("replaces_etag"), message[_SLICE].get("archive_mode")
     if not isinstance(replaces_etag, str | None) or mode not in (None, *Mode):
         raise MalformedMessage(f"{_SLICE} is {shown(message[_SLICE])}")
-    progress = progress_of(created, created.etag, mode and Mode(mode))
+    progress = progress_of(Job(created, mode=mode and Mode(mode)))
     return replace(progress, offset=offset, hop=hop, replaces_etag=replaces_etag)
 
 

@@ -19,12 +19,12 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.codec import NOT_STORED, decoded, encoded, stored, texts_with_prefix
-from bucketsum.table.rows import SEQUENCER, RowKey
+from bucketsum.table.rows import SEQUENCER, Row, RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.table.rows import Row
+    from bucketsum.hashing.job import Job
 
 PARTITION: Final = "long-objects"
 
@@ -118,23 +118,21 @@ class Progress:
         return (self.size_bytes - self.offset) / (self.mb_per_s * 1_000_000)
 
 
-def progress_of(
-    created: ObjectCreated, etag: str, archive_mode: Mode | None, seen: Row | None = None
-) -> Progress:
-    """The initial progress of *created* with *etag*; its row will replace *seen*."""
-    moment = now()
+def progress_of(job: Job) -> Progress:
+    """The initial progress of the object of *job*, which has an entity tag."""
+    moment, created, expected = now(), job.created, job.expected
     return Progress(
         bucket=created.bucket,
         key=created.key,
         version=Version(created.version_id).entry,
-        etag=etag,
+        etag=created.etag or "",
         size_bytes=created.size_bytes,
         sequencer=created.sequencer,
         arrived_at=created.event_time,
         started_at=moment,
         updated_at=moment,
-        replaces_etag=(seen.etag or "") if seen else None,
-        archive_mode=archive_mode,
+        replaces_etag=(expected.etag or "") if isinstance(expected, Row) else None,
+        archive_mode=job.mode,
     )
 
 

@@ -1,0 +1,40 @@
+"""A job: an object to hash, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from bucketsum.errors import DamagedRow
+    from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
+    from bucketsum.table.archive_values import Mode
+    from bucketsum.table.rows import Deletion, Row
+
+    Task: TypeAlias = "Job | ObjectDeleted | ObjectRestored"
+    """Work that a message names: the object of a created event is a job."""
+
+
+class Purpose(StrEnum):
+    """Reason for which an object is read."""
+
+    RECORD = "record"
+    VERIFY = "verify"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An object to hash.
+
+    Attributes:
+        created: The object, with the sequencer that its row will have.
+        expected: What the table must still hold when the row is written, see
+            `DigestsTable.replace`; a damaged row is the job's error. None if nothing was looked up.
+        mode: Mode in which its members would be read; None if it is no archive.
+    """
+
+    created: ObjectCreated
+    expected: Row | Deletion | DamagedRow | None = None
+    purpose: Purpose = Purpose.RECORD
+    mode: Mode | None = None
