@@ -31,6 +31,7 @@ class Part:
         data: Its compressed bytes.
         crc32: What both headers say.
         size: As *crc32*.
+        compressed_bytes: As *crc32*.
         local: Fields that only the local header has otherwise; see `_header`.
         offset: Where the directory says that it is.
         attributes: External attributes.
@@ -47,6 +48,7 @@ class Part:
     data: bytes | None = None
     crc32: int | None = None
     size: int | None = None
+    compressed_bytes: int | None = None
     local: dict[str, int | bytes] = field(default_factory=dict)
     offset: int | None = None
     attributes: int = 0
@@ -105,7 +107,9 @@ def archive_of(
 def _header(part: Part) -> tuple[int, ...]:
     crc32 = zlib.crc32(part.content) if part.crc32 is None else part.crc32
     size = len(part.content) if part.size is None else part.size
-    return part.flags, part.method, 0, 0, crc32, len(part.compressed()), size
+    declared = part.compressed_bytes
+    compressed = len(part.compressed()) if declared is None else declared
+    return part.flags, part.method, 0, 0, crc32, compressed, size
 
 
 def _local(part: Part) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.archive_reading import Read
+from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives.workspace import workspace
@@ -97,23 +99,38 @@ def test_archive_without_room_is_refused_before_it_is_kept(
 ) -> None:
     """The text says how much it takes; nothing is written, and its own SHA-1 is computed."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(512 << 20, 12 << 20, 500 << 20))
-    part = Part(content=b"", data=b"x" * 100, size=600_000_000)
-    read = Read(archive_of(named("a"), part), Mode.TMP, root=tmp_path)
+    parts = [Part(name=b"%d" % n, data=b"x" * 100, size=600_000_000) for n in range(9)]
+    read = Read(archive_of(named("a"), *parts), Mode.TMP, root=tmp_path)
     assert read.contents.status is ArchiveStatus.NO_ROOM
-    assert "raise EphemeralStorageSize to 585," in (read.contents.reason or "")
+    assert "raise EphemeralStorageSize to 589," in (read.contents.reason or "")
     assert read.members == []
 
 
 def test_archive_without_room_in_any_function_is_refused_without_its_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A size beyond the largest /tmp, which may be a lie, is not repeated in the text."""
+    """A need beyond the largest /tmp, which may be a lie, is not repeated in the text."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(512 << 20, 12 << 20, 500 << 20))
-    parts = [Part(name=b"%d" % n, content=b"", data=b"x" * 100, size=2**32 - 2) for n in range(4)]
+    parts = [Part(name=b"%d" % n, content=b"", data=b"x" * 100, size=2**32 - 2) for n in range(160)]
     read = Read(archive_of(*parts), Mode.TMP, root=tmp_path)
     assert read.contents.reason == (
         "no-room: it needs more than the 10240 MiB that /tmp can have: set ArchiveMode to stream"
     )
+
+
+def test_impossible_sizes_are_no_reason_to_have_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a header says beyond all that can come out is the member's problem, as in `stream`."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(512 << 20, 12 << 20, 500 << 20))
+    extra = struct.pack("<HHQQ", 1, 16, 1 << 63, 1 << 63)
+    data = bytearray(archive_of(named("a"), Part(name=b"b", size=0xFFFF_FFFF, extra=extra)))
+    for at in (data.rindex(b"PK\3\4") + 18, data.rindex(b"PK\1\2") + 20):
+        data[at : at + 4] = b"\xff" * 4
+    read = Read(bytes(data), Mode.TMP, root=tmp_path)
+    assert read.contents.status is ArchiveStatus.READ
+    assert read.digests == {"a": sha1_of(b"hello"), "b": sha1_of(b"hello")}
+    assert read.remarks == {"b": ("wrong-size", "overlapping")}
 
 
 def test_disk_that_fills_up_ends_members_only(

@@ -95,7 +95,7 @@ class Archive:
 
     def _hashed(self, chunks: Iterator[bytes], decoding: Decoding) -> Generator[HashedMember]:
         contents = self._contents
-        if self._reader.settings.mode is Mode.STREAM:
+        if self._reader.settings.mode is Mode.STREAM or contents.directory.problem:
             return streamed_members(Cursor(chunks), contents.directory, decoding, contents.opens)
         return self._extracted(chunks, decoding)
 
@@ -103,7 +103,9 @@ class Archive:
         contents, settings = self._contents, self._reader.settings
         keeps = settings.mode is Mode.TMP
         with workspace(self._reader.root) as folder:
-            check_room(contents.directory, contents.size_bytes, folder, keeps=keeps)
+            check_room(
+                contents.directory, contents.size_bytes, folder, settings.limits, keeps=keeps
+            )
             path = folder / "archive"
             with path.open("wb", buffering=0) as file:
                 for chunk in chunks:

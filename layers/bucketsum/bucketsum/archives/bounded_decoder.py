@@ -11,6 +11,9 @@ from bucketsum.archives.zip_model import MemberUnreadable, Problem, StreamEndsEa
 PIECE_BYTES: Final = 128 * 1024
 """Most output at a time: it is hashed while the CPU's cache holds it."""
 
+FEED_BYTES: Final = 64 * 1024
+"""Most compressed bytes that a decoder is given at a time."""
+
 Compressed = Iterable[bytes | memoryview]
 """The compressed bytes of a member, which a decoder need not read beyond the stream's end."""
 

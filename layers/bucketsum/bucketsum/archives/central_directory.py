@@ -1,37 +1,75 @@
-"""The end of a zip file → its members, checked against each other and against limits.
+"""The end of a zip file → its members, as far as its central directory can be read.
 
-Reads with a few small ranged requests: one for the end, rarely another for the directory. From
-then on the central directory is believed; `local_header` checks the local headers against it.
+Reads with a few small ranged requests: one for the end, rarely others for the directory.
+`local_header` compares each member's local header with its entry here.
 """
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bucketsum.archives.end_record import FULL16, TAIL_BYTES, broken, end_record_in
+from bucketsum.archives.end_record import FULL16, TAIL_BYTES, EndRecord, broken, end_record_in
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
-from bucketsum.archives.names import encoded_name, shown
+from bucketsum.archives.names import encoded_name
 from bucketsum.archives.zip_model import ArchiveStopped, Member
 from bucketsum.table.archive_values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:
     from bucketsum.s3.range_reads import Read
 
+WRAP: Final = FULL32 + 1
+"""Sizes and offsets are modulo this in archives without Zip64."""
+
+_WRAPS_MAX: Final = 16  # more than one invocation can read
+
 _ENTRY_SIGNATURE: Final = b"PK\x01\x02"
+_SIGNED_SIGNATURE: Final = b"PK\x05\x05"
+"""Of the digital signature after the entries, which is skipped."""
+_SPLIT_SIGNATURE: Final = b"PK\x07\x08"
+_ENTRY_START: Final = re.compile(re.escape(_ENTRY_SIGNATURE))
 
 _ENTRY: Final = struct.Struct("<4sBBHHHHHLLLHHHHHLL")
 _MASKED_BIT: Final = 0x2000
 
 
 class Placed(NamedTuple):
-    """A member, and the offset at which the next member or the directory begins."""
+    """Members at one offset; honest archives have one.
 
-    member: Member
-    end: int
+    Attributes:
+        offsets: Of all members, in order, then of the directory.
+        position: Of their offset among *offsets*.
+    """
+
+    members: tuple[Member, ...]
+    offsets: Sequence[int]
+    position: int
+
+    @property
+    def offset(self) -> int:
+        """Where they begin."""
+        return self.offsets[self.position]
+
+    @property
+    def room_bytes(self) -> int:
+        """Bytes up to where the next member should begin."""
+        return self.offsets[self.position + 1] - self.offset
+
+    @property
+    def end(self) -> int:
+        """Where the directory begins, and all members end."""
+        return self.offsets[-1]
+
+    @property
+    def others(self) -> Iterator[int]:
+        """Where other members should begin after them."""
+        return islice(self.offsets, self.position + 1, len(self.offsets) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,36 +78,26 @@ class Directory:
 
     Attributes:
         members: In the order of the directory.
-        start: Offset of the directory; all members end before it.
-        remarks: Unusual properties of the archive: ``prefixed``, ``trailing-data``, ``second-end``.
+        start: Offset of the directory; of the file's end if it is not known.
+        remarks: Unusual properties of the archive, as ``prefixed`` or ``trailing-data``.
+        problem: Why members can be missing here; local headers tell more of them.
     """
 
     members: tuple[Member, ...]
     start: int
     remarks: tuple[str, ...] = ()
+    problem: ArchiveStopped | None = None
 
-    def by_offset(self) -> list[Placed]:
-        """The members as they lie in the file.
+    def by_offset(self) -> Iterator[Placed]:
+        """The members as they lie in the file."""
+        ordered = sorted(self.members, key=_offset)
+        offsets = [*dict.fromkeys(map(_offset, ordered)), self.start]
+        for index, (_, members) in enumerate(groupby(ordered, _offset)):
+            yield Placed(tuple(members), offsets, index)
 
-        Names count for nothing here: the local header's may be of another length.
 
-        Raises:
-            ArchiveStopped: Some share bytes, or lie outside of the file.
-        """
-        ordered = sorted(self.members, key=lambda member: member.header_offset)
-        ends = [*(member.header_offset for member in ordered[1:]), self.start][: len(ordered)]
-        placed = [*map(Placed, ordered, ends)]
-        for member, end in placed:
-            if member.header_offset > self.start:
-                raise broken(f"{shown(member.name)} begins after the directory")
-            needed = LOCAL_BYTES + member.compressed_bytes
-            if member.header_offset + needed > end:
-                raise ArchiveStopped(
-                    ArchiveStatus.OVERLAPPING,
-                    f"{shown(member.name)} needs at least {needed} bytes at "
-                    f"{member.header_offset}, and something else begins at {end}",
-                )
-        return placed
+def _offset(member: Member) -> int:
+    return member.header_offset
 
 
 def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
@@ -78,38 +106,97 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
     Errors of *read* pass through unchanged.
 
     Raises:
-        ArchiveStopped: There is none, it is inconsistent, or more than *limits* allow.
+        ArchiveStopped: There is none, it is encrypted, or more than *limits* allow.
     """
     tail_start = max(0, size_bytes - TAIL_BYTES)
     tail = bytes(read(tail_start, size_bytes - tail_start)) if size_bytes else b""
     end = end_record_in(tail, tail_start)
     if end is None:
-        raise _no_end(read, size_bytes)
-    start = end.position - end.size
-    base = start - end.offset
-    if start < 0 or base < 0:
-        raise broken(
-            f"its directory of {end.size} bytes at {end.offset} does not fit before {end.position}"
-        )
-    if end.entries * _ENTRY.size > end.size:
-        raise broken(f"its end says {end.entries} members in a directory of {end.size} bytes")
-    if end.entries > limits.members or end.size > limits.directory_bytes:
-        raise _too_many(f"{end.entries} members in a directory of {end.size} bytes", limits)
-    if start >= tail_start:
-        entries: bytes | memoryview = tail[start - tail_start : end.position - tail_start]
-    else:
-        entries = read(start, end.size)
-    if end.size and entries[:4] != _ENTRY_SIGNATURE and _is_masked(read, start):
+        return Directory((), size_bytes, problem=_no_end(read, size_bytes))
+
+    def near(offset: int, length: int) -> bytes | memoryview:
+        inside = offset >= tail_start
+        return tail[offset - tail_start :][:length] if inside else read(offset, length)
+
+    start, base, entries = _entries(near, end, limits)
+    members, is_whole = _members_in(entries, end, base, limits)
+    remarks = ["prefixed"] * bool(base) + [*end.remarks]
+    wraps, rest = divmod(start - end.offset, WRAP)
+    if wraps > 0 and not (rest or base):
+        members = _unwrapped(members, start, min(wraps, _WRAPS_MAX), near)
+    if is_whole and len(members) & FULL16 != end.entries & FULL16:
+        remarks.append("wrong-count")
+    listed = len(members)
+    members = _each_once(members)
+    remarks += ["listed-twice"] * (len(members) < listed)
+    problem = end.problem
+    if problem and problem.status is ArchiveStatus.SPLIT:  # its first member is here
+        problem = None
+        remarks.append("split")
+    if not (problem or is_whole):
+        problem = broken(f"its directory of {end.size} bytes at {end.offset} is damaged")
+        start = end.position
+    return Directory(tuple(members), start, tuple(remarks), problem)
+
+
+def _each_once(members: list[Member]) -> list[Member]:
+    """*members* without those of the same name and offset; the last remains."""
+    if len({*map(_offset, members)}) == len(members):
+        return members
+    return [*{member.place: member for member in members}.values()]
+
+
+def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, bytes | memoryview]:
+    """The directory's offset, the bytes of the file that no offset counts, and the entries.
+
+    They end at the end record; they begin as its size says, or as its offset says, which other data
+    between the two does not affect. If the two differ, a local header decides.
+    """
+    first = end.position - end.size
+    found, too_large = None, 0
+    for start, base in ((first, first - end.offset), (end.offset, 0), (first, 0)):
+        length = end.position - start
+        if length > limits.directory_bytes:
+            too_large = length
+        elif length > 0 and start >= 0 and base >= 0:
+            entries = near(start, length)
+            if entries[:4] == _ENTRY_SIGNATURE and (
+                (start == end.offset == first and not end.problem)
+                or _has_header(near, entries, base, end.position)
+            ):
+                return start, base, entries
+            found = found or (start, base, entries)
+    if not end.size and not end.entries:
+        return first, max(0, first - end.offset), b""
+    if too_large and not found:
+        raise _too_many(f"a directory of {too_large} bytes", limits)
+    return _damaged(near, end, found or (end.position, 0, b""))
+
+
+def _damaged(
+    near: Read, end: EndRecord, found: tuple[int, int, bytes | memoryview]
+) -> tuple[int, int, bytes | memoryview]:
+    """*found*, which does not begin as a directory; in one there may be entries all the same.
+
+    Raises:
+        ArchiveStopped: The directory is encrypted, or of another volume.
+    """
+    if end.problem and end.problem.status is ArchiveStatus.SPLIT:
+        raise end.problem
+    if _is_masked(near, found[0]):
         raise ArchiveStopped(ArchiveStatus.ENCRYPTED, "its directory is encrypted")
-    members = tuple(_members_in(entries, base, limits))
-    if len(members) & FULL16 != end.entries & FULL16:
-        raise broken(f"its directory has {len(members)} members, its end says {end.entries}")
-    return Directory(members, start, (*(("prefixed",) if base else ()), *end.remarks))
+    return found
 
 
-def _is_masked(read: Read, start: int) -> bool:
+def _has_header(near: Read, entries: bytes | memoryview, base: int, end: int) -> bool:
+    """Whether the first entry's local header is where it says."""
+    at = _entry_at(entries, 0, base)[0].header_offset if len(entries) >= _ENTRY.size else end
+    return at + LOCAL_BYTES <= end and near(at, 4) == LOCAL_SIGNATURE
+
+
+def _is_masked(near: Read, start: int) -> bool:
     """Whether the first local header is masked, as it is if the directory is encrypted."""
-    header = read(0, min(LOCAL_BYTES, start))
+    header = near(0, LOCAL_BYTES) if start >= LOCAL_BYTES else b""
     return header[:4] == LOCAL_SIGNATURE and bool(
         int.from_bytes(header[6:8], "little") & _MASKED_BIT
     )
@@ -124,42 +211,63 @@ def _too_many(got: str, limits: Limits) -> ArchiveStopped:
 
 
 def _no_end(read: Read, size_bytes: int) -> ArchiveStopped:
-    if size_bytes and read(0, min(4, size_bytes)) == LOCAL_SIGNATURE:
+    """Why members are known by their local headers alone.
+
+    Raises:
+        ArchiveStopped: There are none.
+    """
+    beginning = read(0, min(4, size_bytes)) if size_bytes else b""
+    if beginning == LOCAL_SIGNATURE:
         return ArchiveStopped(
             ArchiveStatus.TRUNCATED,
             f"it begins as a zip archive, and its last {TAIL_BYTES} bytes have no directory: it is "
             "cut off, or other data follows the archive",
         )
-    return ArchiveStopped(ArchiveStatus.NOT_AN_ARCHIVE, "it has no zip directory at its end")
+    if beginning == _SPLIT_SIGNATURE:
+        return ArchiveStopped(ArchiveStatus.SPLIT, "it is the first of several volumes")
+    raise ArchiveStopped(ArchiveStatus.NOT_AN_ARCHIVE, "it has no zip directory at its end")
 
 
-def _members_in(entries: bytes | memoryview, base: int, limits: Limits) -> Iterator[Member]:
-    at = count = 0
-    while at < len(entries):
-        if count == limits.members:
-            raise _too_many(f"more than {count} members", limits)
-        if len(entries) - at < _ENTRY.size:
-            raise broken(f"its directory ends inside of member {count + 1}")
-        fields = _ENTRY.unpack_from(entries, at)
-        if fields[0] != _ENTRY_SIGNATURE:
-            raise broken(f"member {count + 1} of its directory has no signature")
-        name_end = at + _ENTRY.size + fields[11]
-        extra_end = name_end + fields[12]
-        if extra_end + fields[13] > len(entries):
-            raise broken(f"its directory ends inside of member {count + 1}")
-        raw_name = bytes(entries[at + _ENTRY.size : name_end])
-        yield _member(fields, raw_name, bytes(entries[name_end:extra_end]), base)
-        at = extra_end + fields[13]
-        count += 1
+def _members_in(
+    entries: bytes | memoryview, end: EndRecord, base: int, limits: Limits
+) -> tuple[list[Member], bool]:
+    """The members in a directory, and whether it is whole.
+
+    An entry that nothing known follows is damaged, or has damage after it: it is left out.
+    """
+    members: list[Member] = []
+    at, is_whole = 0, True
+    while len(entries) - at >= _ENTRY.size:
+        member, after = _entry_at(entries, at, base)
+        follows = entries[after : after + 4]
+        is_last = after in (len(entries), end.size) or follows == _SIGNED_SIGNATURE
+        if entries[at : at + 4] == _ENTRY_SIGNATURE and (is_last or follows == _ENTRY_SIGNATURE):
+            if len(members) == limits.members:
+                raise _too_many(f"more than {len(members)} members", limits)
+            members.append(member)
+            if follows != _ENTRY_SIGNATURE:
+                return members, is_whole
+            at = after
+        else:
+            is_whole = False
+            found = _ENTRY_START.search(entries, at + 1)
+            at = found.start() if found else len(entries)
+    return members, not (end.entries or entries)
 
 
-def _member(fields: tuple[int, ...], raw_name: bytes, extra: bytes, base: int) -> Member:
+def _entry_at(entries: bytes | memoryview, at: int, base: int) -> tuple[Member, int]:
+    """The member of an entry, and where the next entry begins."""
+    fields = _ENTRY.unpack_from(entries, at)
     flags, method, crc32 = fields[4], fields[5], fields[8]
     compressed, size, offset = fields[9], fields[10], fields[17]
+    name_end = at + _ENTRY.size + fields[11]
+    extra_end = name_end + fields[12]
+    raw_name = bytes(entries[at + _ENTRY.size : name_end])
+    extra = bytes(entries[name_end:extra_end])
     if FULL32 in (compressed, size, offset):
         size, compressed, offset = zip64_values(extra, (size, compressed, offset))
     encoded, encoding = encoded_name(raw_name, flags, extra, fields[2])
-    return Member(
+    member = Member(
         raw_name=raw_name,
         encoded_name=encoded,
         encoding=encoding,
@@ -172,3 +280,28 @@ def _member(fields: tuple[int, ...], raw_name: bytes, extra: bytes, base: int) -
         system=fields[2],
         attributes=fields[16],
     )
+    return member, extra_end + fields[13]
+
+
+def _unwrapped(members: Sequence[Member], start: int, wraps: int, near: Read) -> list[Member]:
+    """*members* of an archive without Zip64 whose sizes and offsets are modulo 4 GiB.
+
+    They are in the order of the file. Local headers tell which are after the next 4 GiB.
+    """
+    firsts = [0]
+    for before in range(0, wraps * WRAP, WRAP):
+
+        def is_later(index: int, before: int = before) -> bool:
+            return near(members[index].header_offset + before, 4) != LOCAL_SIGNATURE
+
+        firsts.append(bisect_left(range(len(members)), x=True, lo=firsts[-1], key=is_later))
+    offsets = [
+        member.header_offset + WRAP * (bisect_right(firsts, index) - 1)
+        for index, member in enumerate(members)
+    ]
+    unwrapped = []
+    for member, at, end in zip(members, offsets, [*offsets[1:], start], strict=True):
+        room = max(0, end - at - LOCAL_BYTES - member.compressed_bytes)
+        compressed = member.compressed_bytes + room // WRAP * WRAP
+        unwrapped.append(replace(member, header_offset=at, compressed_bytes=compressed))
+    return unwrapped

@@ -90,7 +90,7 @@ class Contents:
     ) -> Generator[MemberResult]:
         """The members' results; a nested archive comes after its members.
 
-        A directory that was invalid has none, and *hashed* is not iterated.
+        If there is no directory to begin with, *hashed* is not iterated.
         """
         if self.stopped:
             return
@@ -99,6 +99,7 @@ class Contents:
             for digest, content in hashed:
                 yield from self._result(digest, content, decoding)
                 del digest, content  # not kept while the next member is read
+            self.stopped = self.directory.problem
         except ArchiveStopped as error:
             self.stopped = error
 
@@ -109,13 +110,17 @@ class Contents:
         if member.ends_as_folder and digest.sha1 and not digest.size_bytes:
             return  # a folder whose nothing was compressed
         self._members += 1
-        self._member_bytes += digest.size_bytes
+        self._member_bytes += digest.size_bytes if digest.sha1 else 0
         self._unreadable += digest.sha1 is None
         name = member.name
+        collisions = self._collisions
+        if "unlisted" in digest.remarks:
+            collisions = self.paths.collisions((member,), self._prefix)
         remarks = name_warnings(name) + (("symlink",) if member.is_symlink else ())
         if name.endswith("/") or member.ends_as_folder:
             remarks += ("named-as-folder",)
-        suffix = self._collisions.get(member.header_offset)
+        remarks += digest.remarks
+        suffix = collisions.get(member.place)
         if suffix is not None:
             name += suffix
             remarks += ("duplicate" if suffix else "case-collision",)

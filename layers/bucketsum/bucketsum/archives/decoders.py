@@ -130,6 +130,8 @@ def decoded(
     """
     if member.is_encrypted:
         raise MemberUnreadable(Problem.ENCRYPTED, "it is encrypted; bucketsum knows no password")
+    if not (member.compressed_bytes or member.size_bytes):
+        return iter(())
     method = _METHODS.get(member.method)
     if method is None:
         known = ", ".join(dict.fromkeys(method.name for method in _METHODS.values()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bucketsum.archives.extra_fields import FULL32
@@ -37,6 +37,7 @@ class EndRecord:
         size: Size of the directory in bytes.
         offset: Offset of the directory, without a prefix of the file.
         remarks: Unusual properties: ``trailing-data``, ``second-end``.
+        problem: Why it may not be the end of a whole archive.
     """
 
     position: int
@@ -44,10 +45,13 @@ class EndRecord:
     size: int
     offset: int
     remarks: tuple[str, ...] = ()
+    problem: ArchiveStopped | None = None
 
-    def says_the_same(self, other: EndRecord) -> bool:
-        """Whether this record and *other* describe the same directory."""
-        return (self.entries, self.size, self.offset) == (other.entries, other.size, other.offset)
+    def says_the_same(self, wide: EndRecord) -> bool:
+        """Whether *wide*, a Zip64 record, has each value that this record has."""
+        values = ((self.entries, wide.entries, FULL16), (self.size, wide.size, FULL32),
+                  (self.offset, wide.offset, FULL32))  # fmt: skip
+        return all(value in (other, full) for value, other, full in values)
 
     @property
     def can_be_true(self) -> bool:
@@ -62,11 +66,7 @@ class EndRecord:
 
 
 def end_record_in(tail: bytes, tail_start: int) -> EndRecord | None:
-    """The end record in *tail*, the file from *tail_start* on; None if there is none.
-
-    Raises:
-        ArchiveStopped: The records contradict each other, or belong to one of several volumes.
-    """
+    """The end record in *tail*, the file from *tail_start* on; None if there is none."""
     at, remarks = _end_position(tail)
     if at < 0:
         return None
@@ -74,51 +74,69 @@ def end_record_in(tail: bytes, tail_start: int) -> EndRecord | None:
     end = EndRecord(tail_start + at, entries, size, offset, remarks)
     # Without a value that needs it, the signature may as well be part of a name or comment.
     if at >= _LOCATOR.size and tail.startswith(_LOCATOR_SIGNATURE, at - _LOCATOR.size):
-        end64 = _end64_in(tail, tail_start, at, end)
-        if end.needs_zip64 or (end64 and end64.says_the_same(end)):
-            return _checked_end64(tail, at, end64)
-        if end64 and end64.can_be_true:  # other programs read that directory
-            raise broken("its end and its Zip64 end name different directories")
+        ends64 = _ends64_in(tail, tail_start, at)
+        same = bool(ends64) and end.says_the_same(ends64[0])
+        if end.needs_zip64 or same:
+            return _checked_end64(tail, at, end, ends64, same=same)
+        if ends64 and ends64[0].can_be_true:  # other programs read that directory
+            problem = broken("its end and its Zip64 end name different directories")
+            return replace(end, remarks=_second(remarks), problem=problem)
     if {disk, first_disk} - {0, FULL16}:
-        raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is volume {disk + 1} of several")
+        return replace(end, problem=_split(f"it is volume {disk + 1} of several"))
     return end
 
 
 def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
     """Position of the end record: the last whose comment ends with the file, or the last of all.
 
-    If two records' comments end with the file, one lies in the other's comment. Programs then
-    disagree about the members, so a remark says it.
+    If one record lies in another's comment, programs disagree about the members, so a remark says
+    it.
     """
     searched = max(0, len(tail) - _END.size + len(_END_SIGNATURE))
     signatures = re.compile(re.escape(_END_SIGNATURE)).finditer(tail, 0, searched)
-    positions = [match.start() for match in signatures][::-1]  # the last first
-    fitting = [
-        at for at in positions if at + _END.size + _END.unpack_from(tail, at)[-1] == len(tail)
-    ]
-    if fitting:
-        return fitting[0], ("second-end",) if len(fitting) > 1 else ()
-    return positions[0] if positions else -1, ("trailing-data",)
+    ends = {at: at + _END.size + _END.unpack_from(tail, at)[-1] for at in map(_start, signatures)}
+    fitting = [at for at, end in ends.items() if end == len(tail)]
+    at = max(fitting or ends, default=-1)
+    remarks = () if fitting else ("trailing-data",)
+    others = (other > at or other < at < end for other, end in ends.items())
+    return at, _second(remarks) if any(others) else remarks
 
 
-def _end64_in(tail: bytes, tail_start: int, at: int, end: EndRecord) -> EndRecord | None:
-    """The Zip64 record: where the locator says, or right before it if the file has a prefix."""
+def _start(match: re.Match[bytes]) -> int:
+    return match.start()
+
+
+def _second(remarks: tuple[str, ...]) -> tuple[str, ...]:
+    return (*remarks, "second-end") if "second-end" not in remarks else remarks
+
+
+def _ends64_in(tail: bytes, tail_start: int, at: int) -> list[EndRecord]:
+    """Zip64 records: where the locator says, and right before it, as if the file has a prefix."""
     _, _, offset, _ = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
     last = at - _LOCATOR.size - _END64.size
-    for position in (offset - tail_start, last):
+    records = []
+    for position in dict.fromkeys((offset - tail_start, last)):
         if 0 <= position <= last and tail.startswith(_END64_SIGNATURE, position):
             _, _, _, _, _, _, _, entries, size, start = _END64.unpack_from(tail, position)
-            return EndRecord(tail_start + position, entries, size, start, end.remarks)
-    return None
+            records.append(EndRecord(tail_start + position, entries, size, start))
+    return records
 
 
-def _checked_end64(tail: bytes, at: int, end64: EndRecord | None) -> EndRecord:
+def _checked_end64(
+    tail: bytes, at: int, end: EndRecord, ends64: list[EndRecord], *, same: bool
+) -> EndRecord:
     _, _, offset, volumes = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
-    if volumes > 1:
-        raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is the last of {volumes} volumes")
-    if end64 is None:
-        raise broken(f"its Zip64 end is not at {offset}, where its locator says")
-    return end64
+    if not ends64:
+        return replace(
+            end, problem=broken(f"its Zip64 end is not at {offset}, as its locator says")
+        )
+    remarks = end.remarks if same and len(ends64) == 1 else _second(end.remarks)
+    problem = _split(f"it is the last of {volumes} volumes") if volumes > 1 else None
+    return replace(ends64[0], remarks=remarks, problem=problem)
+
+
+def _split(reason: str) -> ArchiveStopped:
+    return ArchiveStopped(ArchiveStatus.SPLIT, reason)
 
 
 def broken(reason: str) -> ArchiveStopped:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from bucketsum.archives.zip_model import ArchiveStopped
-from bucketsum.table.archive_values import ArchiveStatus
-
 FULL32: Final = 0xFFFF_FFFF
 """A 32-bit value that stands for a 64-bit value in the Zip64 extra field."""
 
@@ -17,21 +14,14 @@ _ZIP64: Final = 0x0001
 def zip64_values(extra: bytes, narrow: tuple[int, ...]) -> tuple[int, ...]:
     """*narrow* with each full 32-bit value replaced by the 64-bit value of the Zip64 extra field.
 
-    Raises:
-        ArchiveStopped: The extra field is too short for them.
+    Without the field, and where it is too short, 4 GiB less one byte is an ordinary size.
     """
-    field = extra_field(extra, _ZIP64)
-    if field is None:
-        return narrow  # without the field, 4 GiB less one byte is an ordinary size
+    field = extra_field(extra, _ZIP64) or b""
     values, at = [], 0
     for value in narrow:
-        if value != FULL32:
-            values.append(value)
-            continue
-        if at + 8 > len(field):
-            raise ArchiveStopped(ArchiveStatus.BROKEN, "a Zip64 field is too short for its values")
-        values.append(int.from_bytes(field[at : at + 8], "little"))
-        at += 8
+        wide = value == FULL32 and at + 8 <= len(field)
+        values.append(int.from_bytes(field[at : at + 8], "little") if wide else value)
+        at += 8 * wide
     return tuple(values)
 
 

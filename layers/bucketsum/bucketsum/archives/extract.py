@@ -10,15 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from io import BytesIO
 from threading import get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bucketsum.archives.limits import LimitCounter
-from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
-from bucketsum.archives.member import FEED_BYTES, HashedMember, digest_of_member, unreadable
-from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberDigest, MemberUnreadable
-from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveStatus
+from bucketsum.archives.bounded_decoder import FEED_BYTES
+from bucketsum.archives.limits import RATIO_FREE_BYTES, LimitCounter
+from bucketsum.archives.member import HashedMember, digest_of_member, hashed_content
+from bucketsum.archives.placed import hashed_at
+from bucketsum.archives.zip_model import ArchiveStopped, Member
+from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveStatus, Limits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,19 +37,25 @@ _MIB: Final = 1024 * 1024
 class _Batch(NamedTuple):
     """Results of members that were read together, and the error that ended the batch early."""
 
-    hashed: Sequence[tuple[Placed, MemberDigest]]
+    hashed: Sequence[tuple[Placed, HashedMember]]
     error: ArchiveStopped | None = None
 
 
 def check_room(
-    directory: Directory, archive_bytes: int, folder: Path, *, keeps: bool = True
+    directory: Directory, archive_bytes: int, folder: Path, limits: Limits, *, keeps: bool = True
 ) -> None:
     """Refuse an archive that does not fit into *folder*; with *keeps*, its members must fit too.
+
+    No member counts for more than can come out of the bytes up to the next one.
 
     Raises:
         ArchiveStopped: It needs more than is free; the text says how much.
     """
-    sizes = (member.size_bytes for member in directory.members)
+    sizes = (
+        min(member.size_bytes, max(RATIO_FREE_BYTES, limits.ratio * placed.room_bytes))
+        for placed in directory.by_offset()
+        for member in placed.members
+    )
     blocks = sum(-(-size // BLOCK_BYTES) + 1 for size in sizes)  # and its place in a folder
     needed = archive_bytes + keeps * blocks * BLOCK_BYTES
     usage = shutil.disk_usage(folder)
@@ -71,9 +77,7 @@ class ArchiveFile:
     def __init__(self, path: Path, directory: Directory, decoding: Decoding) -> None:
         self._path = path
         # Large members first, so that none is left to one thread at the end; others as they lie.
-        self._members = sorted(
-            directory.by_offset(), key=lambda each: -(each.member.compressed_bytes // _BATCH_BYTES)
-        )
+        self._places = sorted(directory.by_offset(), key=lambda each: -_batches_of(each))
         self._decoding = decoding
 
     def members(
@@ -94,10 +98,10 @@ class ArchiveFile:
         handle = os.open(self._path, os.O_RDONLY)
         try:
             read = partial(self._read_batch, handle, folder)
-            for batch in pool.map(read, _batches(self._members)):
-                for placed, digest in batch.hashed:
-                    keep = digest.sha1 is not None and keeps(placed.member)
-                    yield HashedMember(digest, self._content_of(handle, placed) if keep else None)
+            for batch in pool.map(read, _batches(self._places)):
+                for placed, hashed in batch.hashed:
+                    again = hashed.digest.sha1 and keeps(hashed.digest.member)
+                    yield self._kept(handle, placed, keeps) if again else hashed
                 if batch.error:
                     raise batch.error
         finally:
@@ -105,20 +109,20 @@ class ArchiveFile:
             pool.shutdown(cancel_futures=True)
             os.close(handle)
 
-    def _content_of(self, handle: int, placed: Placed) -> memoryview:
+    def _kept(self, handle: int, placed: Placed, keeps: Callable[[Member], bool]) -> HashedMember:
         limits = self._decoding.counter.limits  # its output was counted before
         decoding = replace(self._decoding, counter=LimitCounter(limits))
-        content = BytesIO()
-        digest_of_member(placed.member, _views(handle, placed), decoding, content.write)
-        return content.getbuffer()
+        read = partial(hashed_content, decoding=decoding, keeps=keeps)
+        *_, hashed = hashed_at(placed, _FileSource(handle, placed.offset), read)
+        return hashed
 
     def _read_batch(self, handle: int, folder: Path | None, batch: Iterable[Placed]) -> _Batch:
-        hashed: list[tuple[Placed, MemberDigest]] = []
+        hashed: list[tuple[Placed, HashedMember]] = []
         try:
             for placed in batch:
-                digest = self._digest(handle, folder, placed)
-                if digest:
-                    hashed.append((placed, digest))
+                source = _FileSource(handle, placed.offset)
+                read = partial(self._hashed, folder)
+                hashed.extend((placed, each) for each in hashed_at(placed, source, read))
         except ArchiveStopped as error:
             return _Batch(hashed, error)
         except OSError as error:
@@ -128,27 +132,26 @@ class ArchiveFile:
             return _Batch(hashed, ArchiveStopped(ArchiveStatus.NO_ROOM, reason))
         return _Batch(hashed)
 
-    def _digest(self, handle: int, folder: Path | None, placed: Placed) -> MemberDigest | None:
-        member = placed.member
-        try:
-            views = _views(handle, placed)
-        except MemberUnreadable as error:
-            return unreadable(member, error)
-        if member.is_folder:
-            return None
+    def _hashed(
+        self, folder: Path | None, claims: tuple[Member, ...], compressed: Iterable[memoryview]
+    ) -> HashedMember:
         if folder is None:
-            return digest_of_member(member, views, self._decoding)
-        with _new_file(folder / str(get_ident()), str(member.header_offset)) as write:
-            return digest_of_member(member, views, self._decoding, write)
+            return HashedMember(digest_of_member(claims, compressed, self._decoding))
+        with _new_file(folder / str(get_ident()), str(claims[0].header_offset)) as write:
+            return HashedMember(digest_of_member(claims, compressed, self._decoding, write))
 
 
-def _batches(members: Iterable[Placed]) -> Iterator[list[Placed]]:
+def _batches_of(placed: Placed) -> int:
+    return placed.room_bytes // _BATCH_BYTES
+
+
+def _batches(places: Iterable[Placed]) -> Iterator[list[Placed]]:
     """Small members together: handing over work has a price."""
     batch: list[Placed] = []
     batch_bytes = 0
-    for placed in members:
+    for placed in places:
         batch.append(placed)
-        batch_bytes += placed.member.compressed_bytes
+        batch_bytes += placed.room_bytes
         if len(batch) == _BATCH_MEMBERS or batch_bytes >= _BATCH_BYTES:
             yield batch
             batch, batch_bytes = [], 0
@@ -177,21 +180,28 @@ def _new_file(folder: Path, name: str) -> Iterator[Write]:
         os.close(handle)
 
 
-def _views(handle: int, placed: Placed) -> Iterator[memoryview]:
-    """The compressed bytes of a member, once its header agrees with the directory."""
-    member, at = placed.member, placed.member.header_offset
-    header = _exactly(handle, LOCAL_BYTES, at)
-    rest = _exactly(handle, rest_bytes(member, header, placed.end), at + LOCAL_BYTES)
-    check_rest(member, header, rest)
-    return _pieces(handle, at + LOCAL_BYTES + len(rest), member.compressed_bytes)
+class _FileSource:
+    """Bytes of a file from *offset* on."""
 
+    def __init__(self, handle: int, offset: int) -> None:
+        self._handle = handle
+        self.offset = offset
 
-def _pieces(handle: int, at: int, count: int) -> Iterator[memoryview]:
-    end = at + count
-    while at < end:
-        data = _exactly(handle, min(FEED_BYTES, end - at), at)
-        yield memoryview(data)
-        at += len(data)
+    def peek(self, count: int) -> bytes:
+        """The next *count* bytes, which stay the next."""
+        return _exactly(self._handle, count, self.offset)
+
+    def skip_to(self, offset: int) -> None:
+        """Skip everything before *offset*."""
+        self.offset = offset
+
+    def views(self, count: int) -> Iterator[memoryview]:
+        """The next *count* bytes."""
+        end = self.offset + count
+        while self.offset < end:
+            data = self.peek(min(FEED_BYTES, end - self.offset))
+            self.offset += len(data)
+            yield memoryview(data)
 
 
 def _exactly(handle: int, count: int, at: int) -> bytes:

@@ -1,7 +1,7 @@
 """Limits on an archive's members, counted on real output: how zip bombs are stopped.
 
-Other modules stop them too: `central_directory` and `local_header` refuse directories that are too
-large, lie about their size, or let members share bytes; `bounded_decoder` bounds each piece;
+Other modules stop them too: `central_directory` refuses directories that are too large; `placed`
+lets no member share bytes with another; `bounded_decoder` bounds each piece;
 `lzma_decoder` and `zstandard_decoder` refuse large dictionaries; `extract.check_room` refuses an
 archive that does not fit on the disk.
 """
@@ -40,9 +40,22 @@ class LimitCounter:
         self._stopped = True
 
     def add_members(self, count: int) -> None:
-        """Count the members of a directory; its reader has checked `members_left`."""
+        """Count members that were found.
+
+        Raises:
+            ArchiveStopped: They are more than are allowed.
+        """
+        if count > self.members_left:
+            raise ArchiveStopped(
+                ArchiveStatus.TOO_MANY_MEMBERS,
+                f"more than {self.limits.members} members: raise ArchiveMaxMembers",
+            )
         with self._lock:
             self._members += count
+
+    def is_dense(self, member_bytes: int, consumed_bytes: int) -> bool:
+        """Whether *member_bytes* are too many to come out of *consumed_bytes*."""
+        return member_bytes > max(RATIO_FREE_BYTES, self.limits.ratio * consumed_bytes)
 
     def add(self, piece_bytes: int, member_bytes: int, consumed_bytes: int) -> None:
         """Count a piece that came out of a member.
@@ -61,7 +74,7 @@ class LimitCounter:
                 f"its members come to more than {limits.total_bytes} bytes: raise "
                 "ArchiveMaxTotalBytes",
             )
-        if member_bytes > RATIO_FREE_BYTES and member_bytes > limits.ratio * consumed_bytes:
+        if self.is_dense(member_bytes, consumed_bytes):
             raise ArchiveStopped(
                 ArchiveStatus.TOO_DENSE,
                 f"{consumed_bytes} bytes came to {member_bytes}, more than {limits.ratio} times as "

@@ -1,14 +1,18 @@
-"""A member's local header, checked against the central directory."""
+"""A member's local header, compared with the central directory."""
 
 from __future__ import annotations
 
 import struct
-from typing import Final
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
-from bucketsum.archives.names import is_same_name, shown
-from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable, Problem
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.archives.names import encoded_name, is_same_name
+from bucketsum.archives.zip_model import DECODING_BITS, Member, MemberUnreadable, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 LOCAL_SIGNATURE: Final = b"PK\x03\x04"
 LOCAL_BYTES: Final = 30
@@ -16,64 +20,134 @@ LOCAL_BYTES: Final = 30
 
 _LOCAL: Final = struct.Struct("<4sHHHHHLLLHH")
 _SIZES_FOLLOW_BIT: Final = 8
+_UNIX: Final = 3
+_AGREEING_VALUES: Final = 2  # of CRC-32 and two sizes
 
 
-def rest_bytes(member: Member, header: bytes, end: int) -> int:
-    """Check the fixed part of *member*'s local header, which must end before *end*.
+class Source(Protocol):
+    """Bytes of an archive from *offset* on."""
 
-    Returns the bytes of the name and of the extra fields that follow.
+    offset: int
 
-    Raises:
-        ArchiveStopped: It contradicts the directory.
+    def peek(self, count: int) -> bytes:
+        """The next *count* bytes, which stay the next."""
+        ...
+
+    def skip_to(self, offset: int) -> None:
+        """Skip everything before *offset*."""
+        ...
+
+    def views(self, count: int) -> Iterator[memoryview]:
+        """The next *count* bytes, as a decoder may be given them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalHeader:
+    """A local header, with 64-bit sizes where it has them.
+
+    Attributes:
+        values: CRC-32, compressed size and size; 0 stands for one that is not known yet.
+        header_bytes: Bytes of the whole header.
     """
-    fields = _LOCAL.unpack(header)
-    if fields[0] != LOCAL_SIGNATURE:
-        raise _contradiction(member, f"there is no local header at {member.header_offset}")
-    if fields[3] != member.method:
-        raise _contradiction(
-            member, f"its local header has method {fields[3]}, the directory {member.method}"
+
+    offset: int
+    flags: int
+    method: int
+    values: tuple[int, int, int]
+    raw_name: bytes
+    extra: bytes
+
+    @classmethod
+    def read(cls, source: Source, end: int, others: Iterable[int] = ()) -> Self:
+        """Read the header that *source* is at; at *others*, in order, other members may begin.
+
+        Raises:
+            MemberUnreadable: There is none, or it is not whole before *end* and other headers.
+        """
+        at = source.offset
+        if at + LOCAL_BYTES > end:
+            raise _not_whole(at, end)
+        fields = _LOCAL.unpack(source.peek(LOCAL_BYTES))
+        signature, _, flags, method, _, _, crc32, compressed, size, name_bytes, extra_bytes = fields
+        if signature != LOCAL_SIGNATURE:
+            raise no_header(at)
+        name_end = LOCAL_BYTES + name_bytes
+        length = name_end + extra_bytes
+        if at + length > end:
+            raise _not_whole(at, end)
+        header = source.peek(min(length + len(LOCAL_SIGNATURE), end - at))
+        for other in takewhile(lambda other: other < at + length, others):
+            if header.startswith(LOCAL_SIGNATURE, other - at):
+                raise _not_whole(at, other)
+        source.skip_to(at + length)
+        raw_name, extra = header[LOCAL_BYTES:name_end], header[name_end:length]
+        if FULL32 in (compressed, size):
+            size, compressed = zip64_values(extra, (size, compressed))
+        return cls(at, flags, method, (crc32, compressed, size), raw_name, extra)
+
+    @property
+    def data_offset(self) -> int:
+        """Offset of the member's compressed bytes."""
+        return self.offset + LOCAL_BYTES + len(self.raw_name) + len(self.extra)
+
+    @property
+    def sizes_follow(self) -> bool:
+        """Whether values that are 0 are in a data descriptor after the compressed bytes."""
+        return bool(self.flags & _SIZES_FOLLOW_BIT)
+
+    def names(self, member: Member) -> bool:
+        """Whether it has the name of *member*."""
+        return is_same_name(member, self.raw_name, self.flags, self.extra)
+
+    def member(self) -> Member:
+        """The member as this header alone describes it."""
+        crc32, compressed, size = self.values
+        encoded, encoding = encoded_name(self.raw_name, self.flags, self.extra, _UNIX)
+        return Member(
+            self.raw_name, encoded, encoding, self.offset, self.method, self.flags, crc32,
+            compressed, size,
+        )  # fmt: skip
+
+    def claims(self, member: Member) -> tuple[Member, ...]:
+        """What *member* can be: as the directory says, then as this header says otherwise.
+
+        Values that are 0 here are not known, or are so if two of three agree with the directory.
+        """
+        declared = (member.crc32, member.compressed_bytes, member.size_bytes)
+        if self.values == declared and self._decodes_as(member):
+            return (member,)
+        pairs = [*zip(self.values, declared, strict=True)]
+        claimed = [tuple(there if here in (0, FULL32) else here for here, there in pairs)]
+        if sum(here == there for here, there in pairs) >= _AGREEING_VALUES:
+            claimed.append(self.values)
+        local = member
+        if not self._decodes_as(member):
+            local = replace(member, method=self.method, flags=self.flags)
+        others = [
+            replace(local, crc32=crc32, compressed_bytes=compressed, size_bytes=size)
+            for crc32, compressed, size in dict.fromkeys(claimed)
+            if local is not member or (crc32, compressed, size) != declared
+        ]
+        return (member, *others)
+
+    def contradicts(self, member: Member) -> bool:
+        """Whether a value that is known here is another one in the directory."""
+        declared = (member.crc32, member.compressed_bytes, member.size_bytes)
+        return not self._decodes_as(member) or any(
+            here != there and not (self.sizes_follow and here in (0, FULL32))
+            for here, there in zip(self.values, declared, strict=True)
         )
-    if (fields[2] ^ member.flags) & 1:
-        raise _contradiction(member, "only one of header and directory calls it encrypted")
-    rest: int = fields[9] + fields[10]
-    needed = LOCAL_BYTES + rest + member.compressed_bytes
-    if member.header_offset + needed > end:
-        raise ArchiveStopped(
-            ArchiveStatus.OVERLAPPING,
-            f"{shown(member.name)} needs {needed} bytes at {member.header_offset}, and something "
-            f"else begins at {end}",
-        )
-    return rest
+
+    def _decodes_as(self, member: Member) -> bool:
+        return self.method == member.method and not (self.flags ^ member.flags) & DECODING_BITS
 
 
-def check_rest(member: Member, header: bytes, rest: bytes) -> None:
-    """Check the sizes, CRC-32 and name of *member*'s local header; *rest* is name and extra fields.
-
-    Raises:
-        ArchiveStopped: Sizes or CRC-32 contradict the directory.
-        MemberUnreadable: The name differs.
-    """
-    if member.is_encrypted:
-        return  # masked values cannot be compared, and nothing is decoded
-    _, _, flags, _, _, _, crc32, compressed, size, name_bytes, _ = _LOCAL.unpack(header)
-    raw_name, extra = rest[:name_bytes], rest[name_bytes:]
-    if FULL32 in (compressed, size):
-        size, compressed = zip64_values(extra, (size, compressed))
-    local = (crc32, compressed, size)
-    declared = (member.crc32, member.compressed_bytes, member.size_bytes)
-    follow = flags & _SIZES_FOLLOW_BIT  # then values that were not known yet are 0
-    if local != declared and any(
-        value != expected and not (follow and value in (0, FULL32))
-        for value, expected in zip(local, declared, strict=True)
-    ):
-        raise _contradiction(
-            member,
-            f"its local header has CRC-32 {crc32:08x}, {compressed} → {size} bytes, the directory "
-            f"{member.crc32:08x}, {member.compressed_bytes} → {member.size_bytes}",
-        )
-    if not is_same_name(member, raw_name, flags, extra):
-        raise MemberUnreadable(Problem.WRONG_NAME, f"its local header calls it {shown(raw_name)}")
+def no_header(offset: int) -> MemberUnreadable:
+    """The error of a member whose local header is not there."""
+    return MemberUnreadable(Problem.DAMAGED, f"there is no local header at {offset}")
 
 
-def _contradiction(member: Member, reason: str) -> ArchiveStopped:
-    return ArchiveStopped(ArchiveStatus.CONTRADICTORY, f"{shown(member.name)}: {reason}")
+def _not_whole(offset: int, end: int) -> MemberUnreadable:
+    reason = f"its local header at {offset} is not whole before {end}"
+    return MemberUnreadable(Problem.OVERLAPPING, reason)

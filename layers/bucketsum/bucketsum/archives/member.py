@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
+from itertools import tee
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from bucketsum.archives.data_descriptor import Described
 from bucketsum.archives.decoders import ENGINES, crc32, decoded
+from bucketsum.archives.extra_fields import FULL32
 from bucketsum.archives.zip_model import (
     Member,
     MemberDigest,
@@ -18,14 +22,10 @@ from bucketsum.archives.zip_model import (
 
 if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls
-    from bucketsum.archives.bounded_decoder import Pieces
     from bucketsum.archives.limits import LimitCounter
     from bucketsum.table.archive_values import Engine
 
     Write = Callable[[bytes | memoryview], object]
-
-FEED_BYTES: Final = 64 * 1024
-"""Most compressed bytes that a decoder is given at a time."""
 
 BACKGROUND_FROM_BYTES: Final = 512 * 1024
 """Members of this size or more are hashed by the second core, if there is one.
@@ -56,44 +56,62 @@ class HashedMember(NamedTuple):
     content: memoryview | None = None
 
 
-class _Output:
-    """A member's output so far."""
+class _Reading:
+    """A member that is being decoded: its output so far."""
 
-    def __init__(self, member: Member, decoding: Decoding, write: Write | None) -> None:
+    def __init__(self, member: Member, decoding: Decoding, write: Write | None = None) -> None:
         self._member = member
-        self._counter = decoding.counter
+        self._decoding = decoding
         self._write = write
         large = member.size_bytes >= BACKGROUND_FROM_BYTES
         self._background = decoding.background if large else None
         self._sha1 = hashlib.sha1(usedforsecurity=False)
         self._crc32 = 0
-        self._consumed_bytes = 0
-        self.size_bytes = 0
+        self._size_bytes = 0
+        self.consumed_bytes = 0
+        self._problem: MemberUnreadable | None = None
+        self._remarks: tuple[str, ...] = ()
 
-    def counted(self, compressed: Iterable[memoryview]) -> Iterator[memoryview]:
-        """Pass the input of the decoder on, and count it."""
-        for data in compressed:
-            self._consumed_bytes += len(data)
-            yield data
-
-    def take(self, pieces: Pieces) -> None:
-        """Hash *pieces*, all of the content as it is decoded."""
+    def pieces(self, compressed: Iterable[memoryview]) -> Iterator[None]:
+        """Decode and hash *compressed*, a piece at each step; a problem of the member ends it."""
+        limits, engine = self._decoding.counter.limits, self._decoding.engine
         try:
-            for piece in pieces:
-                self._take(piece)
+            for piece in decoded(self._member, self._counted(compressed), limits, engine):
+                left_bytes = self._member.size_bytes - self._size_bytes
+                if self._member.size_bytes and 0 <= left_bytes < len(piece):
+                    self._take(piece[:left_bytes])
+                    if self._is(self._member):
+                        self._remarks = ("wrong-size",)
+                        return
+                    self._take(piece[left_bytes:])
+                else:
+                    self._take(piece)
+                yield
         except StreamEndsEarly:
-            raise MemberUnreadable(
-                Problem.DAMAGED, f"its compressed bytes end early, after {self.size_bytes} bytes"
-            ) from None
+            self._problem = MemberUnreadable(Problem.DAMAGED, "its compressed bytes end early")
+        except MemberUnreadable as error:
+            self._problem = error
+
+    def _counted(self, compressed: Iterable[memoryview]) -> Iterator[memoryview]:
+        left_bytes = self._member.compressed_bytes
+        views = iter(compressed)
+        while left_bytes and (data := next(views, None)) is not None:
+            view = data[:left_bytes]
+            left_bytes -= len(view)
+            self.consumed_bytes += len(view)
+            del data
+            yield view
 
     def _take(self, piece: bytes | memoryview) -> None:
-        self.size_bytes += len(piece)
-        if self.size_bytes > self._member.size_bytes:
-            raise MemberUnreadable(
-                Problem.WRONG_SIZE,
-                f"more comes out than the {self._member.size_bytes} bytes its directory says",
-            )
-        self._counter.add(len(piece), self.size_bytes, self._consumed_bytes)
+        self._size_bytes += len(piece)
+        declared_bytes = self._member.size_bytes
+        counter = self._decoding.counter
+        if self._size_bytes > declared_bytes:
+            if counter.is_dense(self._size_bytes, self.consumed_bytes):
+                reason = f"far more comes out than the {declared_bytes} bytes its headers say"
+                raise MemberUnreadable(Problem.WRONG_SIZE, reason)
+            self._write = None
+        counter.add(len(piece), self._size_bytes, self.consumed_bytes)
         if self._background:
             self._background.do(self._hash, piece)
         else:
@@ -105,51 +123,88 @@ class _Output:
         self._sha1.update(piece)
         self._crc32 = crc32(piece, self._crc32)
 
-    def sha1(self) -> str:
-        """The digest, if the output is as the directory says."""
-        member = self._member
-        if self.size_bytes != member.size_bytes:
-            raise MemberUnreadable(
-                Problem.WRONG_SIZE,
-                f"{self.size_bytes} bytes come out, its directory says {member.size_bytes}",
-            )
+    def digest(self, member: Member) -> MemberDigest:
+        """The result, when all pieces have been decoded, compared with what *member* says."""
         if self._background:
             self._background.wait()
-        if self._crc32 != member.crc32:
-            raise MemberUnreadable(
-                Problem.WRONG_CRC,
-                f"its CRC-32 is {self._crc32:08x}, its directory says {member.crc32:08x}",
-            )
-        return self._sha1.hexdigest()
+        differs = (self._size_bytes - member.size_bytes) & FULL32  # modulo 4 GiB without Zip64
+        if self._problem and (differs or not self._size_bytes or not self._is(member)):
+            return unreadable(member, self._problem)
+        if self._is(member):
+            remarks = ("damaged",) * bool(self._problem) + ("wrong-size",) * bool(differs)
+            remarks = remarks or self._remarks
+            return MemberDigest(member, self._size_bytes, self._sha1.hexdigest(), remarks=remarks)
+        if differs:
+            reason = f"{self._size_bytes} bytes come out, its headers say {member.size_bytes}"
+            return unreadable(member, MemberUnreadable(Problem.WRONG_SIZE, reason))
+        reason = f"its CRC-32 is {self._crc32:08x}, its headers say {member.crc32:08x}"
+        return unreadable(member, MemberUnreadable(Problem.WRONG_CRC, reason))
+
+    def _is(self, member: Member) -> bool:
+        """Whether what came out has the CRC-32 of *member*."""
+        if self._background:
+            self._background.wait()
+        return self._crc32 == member.crc32
 
 
 def digest_of_member(
-    member: Member,
-    compressed: Iterable[memoryview],
+    claims: Sequence[Member],
+    compressed: Iterable[memoryview] | Described,
     decoding: Decoding,
     write: Write | None = None,
 ) -> MemberDigest:
-    """Decode and hash *compressed*, keeping one piece at a time.
+    """Decode and hash *compressed* once, by each of *claims*: the first whose CRC-32 is right.
 
     Errors of iterating *compressed* and of *write* pass through unchanged, but for
     `MemberUnreadable`, which is the member's result.
 
     *compressed* has views of at most `FEED_BYTES`, and is not iterated beyond the end of its
-    stream, or of what is readable. *write* takes each piece as well.
+    stream, or of what is readable; if it is `Described`, it has what a claim lacks. *write* takes
+    each piece of the first claim, up to its size.
 
     Raises:
         ArchiveStopped: A limit was reached, or time is up.
     """
     decoding.counter.require_time()
-    output = _Output(member, decoding, write)
-    try:
-        limits, engine = decoding.counter.limits, decoding.engine
-        output.take(decoded(member, output.counted(compressed), limits, engine))
-        return MemberDigest(member, output.size_bytes, output.sha1())
-    except MemberUnreadable as error:
-        return unreadable(member, error, output.size_bytes)
+    first, *others = claims
+    readings = [_Reading(first, decoding, write), *(_Reading(each, decoding) for each in others)]
+    feeds = tee(compressed, len(readings)) if others else (iter(compressed),)
+    steps = {each: each.pieces(feed) for each, feed in zip(readings, feeds, strict=True)}
+    del feeds
+    while steps:  # the one that is behind goes on, so that little is kept for it
+        reading = min(steps, key=_consumed) if others else readings[0]
+        if next(steps[reading], reading) is reading:
+            del steps[reading]
+    if isinstance(compressed, Described):
+        described = compressed.described(first)
+        if described is None:
+            return unreadable(first, MemberUnreadable(Problem.DAMAGED, "it has no data descriptor"))
+        claims = (described,)
+    digests = [reading.digest(claim) for reading, claim in zip(readings, claims, strict=True)]
+    return next((digest for digest in digests if digest.sha1), digests[0])
 
 
-def unreadable(member: Member, error: MemberUnreadable, size_bytes: int = 0) -> MemberDigest:
-    """The result of a member that cannot be read, of which *size_bytes* came out."""
-    return MemberDigest(member, size_bytes, reason=f"{error.problem}: {error}")
+def hashed_content(
+    claims: Sequence[Member],
+    compressed: Iterable[memoryview] | Described,
+    decoding: Decoding,
+    keeps: Callable[[Member], bool],
+) -> HashedMember:
+    """Like `digest_of_member`; *compressed* is read to its end, and the content kept if *keeps*."""
+    content = BytesIO()
+    write = content.write if keeps(claims[0]) else None
+    digest = digest_of_member(claims, compressed, decoding, write)
+    for _ in compressed:  # what the decoder left
+        continue
+    view = content.getbuffer()
+    is_it = write and keeps(digest.member) and len(view) == digest.size_bytes
+    return HashedMember(digest, view if is_it and crc32(view, 0) == digest.member.crc32 else None)
+
+
+def _consumed(reading: _Reading) -> int:
+    return reading.consumed_bytes
+
+
+def unreadable(member: Member, error: MemberUnreadable) -> MemberDigest:
+    """The result of a member that cannot be read."""
+    return MemberDigest(member, member.size_bytes, reason=f"{error.problem}: {error}")

@@ -48,11 +48,11 @@ def encoded_name(raw: bytes, flags: int, extra: bytes, system: int) -> tuple[byt
     UTF-8 if the member says so, or if it was made on Unix, where `zip` writes the bytes of file
     names as they are; otherwise, and if that is not UTF-8, code page 437.
     """
-    if raw.isascii():
-        return raw, _UTF8
-    unicode_path = _unicode_path(raw, extra)
+    unicode_path = _unicode_path(raw, extra) if extra else None
     if unicode_path:
         return unicode_path, _UTF8
+    if raw.isascii():
+        return raw, _UTF8
     if (flags & _UTF8_BIT or system in MADE_ON_UNIX) and _is_utf8(raw):
         return raw, _UTF8
     return raw, _CP437
@@ -126,7 +126,7 @@ class UniquePaths:
         self._numbers: dict[str | bytes, int] = {}
 
     def collisions(self, members: Sequence[Member], prefix: str = "") -> dict[int, str]:
-        """Suffixes of the members whose names are not unique, by the offsets of their headers.
+        """Suffixes of the members whose names are not unique, by `Member.place`.
 
         A suffix makes a name unique: ``~2``, ``~3``, …; it is empty if only the case differs.
 
@@ -143,7 +143,7 @@ class UniquePaths:
             compared = _compared(name)
             other = folded.setdefault(_compared(name.casefold()), compared)
             if suffix or other != compared:
-                collisions[member.header_offset] = suffix
+                collisions[member.place] = suffix
         return collisions
 
     def _suffix(self, path: str) -> str:

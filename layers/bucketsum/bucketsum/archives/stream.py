@@ -1,23 +1,30 @@
 """A zip archive's bytes, in order → every member's digest, in one pass and without a disk.
 
-The central directory, read before, says where members are and which sizes they have; local headers
-must agree. Bytes between members are skipped.
+The central directory, read before, says where members are. Bytes between them are skipped, or are
+searched for members if the directory has a problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from io import BytesIO
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
-from bucketsum.archives.member import FEED_BYTES, HashedMember, digest_of_member, unreadable
+from bucketsum.archives.bounded_decoder import FEED_BYTES
+from bucketsum.archives.data_descriptor import Described
+from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader
+from bucketsum.archives.member import HashedMember, hashed_content
+from bucketsum.archives.placed import hashed_at
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
 from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Directory
+    from bucketsum.archives.limits import LimitCounter
     from bucketsum.archives.member import Decoding
+    from bucketsum.archives.placed import Hash
 
 _NOTHING: Final = memoryview(b"")
 
@@ -29,7 +36,7 @@ class Cursor:
     """
 
     def __init__(self, chunks: Iterable[bytes | memoryview]) -> None:
-        self._chunks = iter(chunks)
+        self._chunks: Iterator[bytes | memoryview] = iter(chunks)
         self._rest = _NOTHING
         self.offset = 0
 
@@ -52,6 +59,12 @@ class Cursor:
         self.offset += len(view)
         return view
 
+    def back(self, data: bytes) -> None:
+        """Let *data*, which was the last, be the next again."""
+        self._chunks = chain((self._rest,), self._chunks)
+        self._rest = memoryview(data)
+        self.offset -= len(data)
+
     def exactly(self, count: int) -> bytes:
         """The next *count* bytes."""
         if count <= len(self._rest):
@@ -66,11 +79,33 @@ class Cursor:
         while self.offset < offset:
             self.up_to(offset - self.offset)
 
+    def find(self, signature: bytes, end: int) -> bool:
+        """Skip everything before the next *signature* that begins before *end*, if there is one."""
+        before = b""
+        while self.offset < end:
+            view = self.up_to(min(FEED_BYTES, end - self.offset))
+            data = before + view
+            at = data.find(signature)
+            if at >= 0:
+                self.back(data[at:])
+                return True
+            before = data[1 - len(signature) :]
+        return False
+
+    def peek(self, count: int) -> bytes:
+        """The next *count* bytes, which stay the next."""
+        if count <= len(self._rest):
+            return bytes(self._rest[:count])
+        data = self.exactly(count)
+        self.back(data)
+        return data
+
     def views(self, count: int) -> Iterator[memoryview]:
-        """The next *count* bytes, in views that a decoder may be given."""
+        """The next *count* bytes, in views whose sizes depend on nothing else."""
         end = self.offset + count
         while self.offset < end:
-            yield self.up_to(min(end - self.offset, FEED_BYTES))
+            size = min(end - self.offset, FEED_BYTES)
+            yield self.up_to(size) if size <= len(self._rest) else memoryview(self.exactly(size))
 
 
 def streamed_members(
@@ -78,31 +113,44 @@ def streamed_members(
 ) -> Generator[HashedMember]:
     """Hash every member that is not a folder, in the order in which they lie in the file.
 
+    If the directory has a problem, the bytes that are no member's are searched for local headers.
+
     Memory is that of *cursor*'s chunk, a decoder and a piece, however large members are, and of the
     content that is kept. Errors of reading pass through unchanged.
 
     *cursor* is at the beginning of the file.
 
     Raises:
-        ArchiveStopped: A header contradicts the directory, or a limit was reached.
+        ArchiveStopped: A limit was reached, or the file ends early.
     """
-    for member, end in directory.by_offset():
-        cursor.skip_to(member.header_offset)
-        header = cursor.exactly(LOCAL_BYTES)
-        rest = cursor.exactly(rest_bytes(member, header, end))
+    read = partial(hashed_content, decoding=decoding, keeps=keeps)
+    for placed in directory.by_offset():
+        if directory.problem:
+            yield from _unlisted(cursor, placed.offset, decoding.counter, read)
+        if placed.offset < placed.end:
+            cursor.skip_to(placed.offset)
+        yield from hashed_at(placed, cursor, read)
+    if directory.problem:
+        yield from _unlisted(cursor, directory.start, decoding.counter, read)
+
+
+def _unlisted(
+    cursor: Cursor, end: int, counter: LimitCounter, read: Hash
+) -> Iterator[HashedMember]:
+    """Members before *end* that no entry of the directory names, by their local headers."""
+    while cursor.find(LOCAL_SIGNATURE, end - LOCAL_BYTES + len(LOCAL_SIGNATURE)):
+        counter.add_members(1)
         try:
-            check_rest(member, header, rest)
-        except MemberUnreadable as error:
-            yield HashedMember(unreadable(member, error))
+            local = LocalHeader.read(cursor, end)
+        except MemberUnreadable:
             continue
-        if not member.is_folder:
-            yield _hashed(member, cursor, decoding, keeps=keeps(member))
-
-
-def _hashed(member: Member, cursor: Cursor, decoding: Decoding, *, keeps: bool) -> HashedMember:
-    views = cursor.views(member.compressed_bytes)
-    if not keeps:
-        return HashedMember(digest_of_member(member, views, decoding))
-    content = BytesIO()
-    digest = digest_of_member(member, views, decoding, content.write)
-    return HashedMember(digest, content.getbuffer())
+        member, room = local.member(), end - local.data_offset
+        if member.is_folder and not local.sizes_follow:
+            continue
+        if local.sizes_follow and not member.compressed_bytes:
+            member = replace(member, compressed_bytes=room, size_bytes=room)
+            digest, content = read((member,), Described(cursor, end))
+        else:
+            views = cursor.views(min(member.compressed_bytes, room))
+            digest, content = read((member,), views)
+        yield HashedMember(replace(digest, remarks=(*digest.remarks, "unlisted")), content)

@@ -17,6 +17,8 @@ MADE_ON_UNIX: Final = frozenset({3, 19})
 """`Member.system` of archives made on Unix and macOS."""
 
 _ENCRYPTED_BITS: Final = 0x2041  # bit 0: encrypted, 6: strongly, 13: with its header masked
+DECODING_BITS: Final = _ENCRYPTED_BITS | 2  # bit 1: LZMA has an end mark
+"""`Member.flags` that decide how it is decoded."""
 
 
 class Problem(StrEnum):
@@ -28,7 +30,7 @@ class Problem(StrEnum):
     DAMAGED = "damaged"
     WRONG_SIZE = "wrong-size"
     WRONG_CRC = "wrong-crc"
-    WRONG_NAME = "wrong-name"
+    OVERLAPPING = "overlapping"
 
 
 class ArchiveStopped(BucketsumError):
@@ -90,6 +92,11 @@ class Member:
         return self.encoded_name.decode(self.encoding)
 
     @property
+    def place(self) -> int:
+        """A number that no other member of its archive has: several can be at one offset."""
+        return hash((self.header_offset, self.raw_name))
+
+    @property
     def is_folder(self) -> bool:
         """Whether it is a folder, which has no content at all."""
         return self.ends_as_folder and not (self.size_bytes or self.compressed_bytes)
@@ -115,15 +122,17 @@ class MemberDigest:
     """Result of reading a member.
 
     Attributes:
-        size_bytes: Bytes that came out.
+        size_bytes: Bytes that came out; if it is unreadable, what its headers say.
         sha1: 40 lower-case hexadecimal characters; None if unreadable.
         reason: The problem with its circumstances.
+        remarks: What is unusual about its headers, as ``contradictory``.
     """
 
     member: Member
     size_bytes: int
     sha1: str | None = None
     reason: str | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

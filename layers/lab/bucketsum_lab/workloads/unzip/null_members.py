@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoded
-from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
+from bucketsum.archives.local_header import LocalHeader
 from bucketsum.archives.names import folder_count
 from bucketsum.archives.stream import Cursor
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable, StreamEndsEarly
@@ -58,12 +58,18 @@ def read_members(
 
 
 def members_at(cursor: Cursor, directory: Directory) -> Iterator[Member]:
-    """Yield each member when *cursor* has reached its content; its local header is checked."""
-    for member, end in directory.by_offset():
-        cursor.skip_to(member.header_offset)
-        header = cursor.exactly(LOCAL_BYTES)
-        check_rest(member, header, cursor.exactly(rest_bytes(member, header, end)))
-        yield member
+    """Yield each member when *cursor* has reached its content.
+
+    Raises:
+        ArchiveStopped: The directory has a problem.
+        MemberUnreadable: A local header is not where it should be.
+    """
+    if directory.problem:
+        raise directory.problem
+    for placed in directory.by_offset():
+        cursor.skip_to(placed.offset)
+        LocalHeader.read(cursor, placed.end)
+        yield placed.members[-1]
 
 
 def _content_bytes(member: Member, cursor: Cursor, limits: Limits, engine: Engine) -> int | None:

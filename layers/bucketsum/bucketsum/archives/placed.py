@@ -1,0 +1,107 @@
+"""The members at one offset of an archive → their digests: of all, at most one is really there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader, no_header
+from bucketsum.archives.member import HashedMember, unreadable
+from bucketsum.archives.names import shown
+from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
+
+if TYPE_CHECKING:
+    from bucketsum.archives.central_directory import Placed
+    from bucketsum.archives.data_descriptor import Described
+    from bucketsum.archives.local_header import Source
+
+    Hash = Callable[[tuple[Member, ...], Iterable[memoryview] | Described], HashedMember]
+    """Decodes and hashes compressed bytes, by what a member can be."""
+
+
+def hashed_at(placed: Placed, source: Source, read: Hash) -> Iterator[HashedMember]:
+    """Read the members at an offset, where *source* is; folders have no result.
+
+    A member has no SHA-1 if others begin before its end. Fewer bytes than a local header has are
+    too few for another member, and are read.
+    """
+    try:
+        if source.offset != placed.offset or placed.offset >= placed.end:
+            raise no_header(placed.offset)
+        local = LocalHeader.read(source, placed.end, placed.others)
+    except MemberUnreadable as error:
+        yield from _unreadable(placed.members, error)
+        return
+    named = (member for member in placed.members if local.names(member))
+    member = next(named, placed.members[-1])
+    reason = f"{shown(local.raw_name)} is at its offset {placed.offset}"
+    others = (other for other in placed.members if other is not member)
+    yield from _unreadable(others, MemberUnreadable(Problem.OVERLAPPING, reason))
+    if not member.is_folder:
+        yield _hashed(member, local, placed, source, read)
+
+
+def _hashed(
+    member: Member, local: LocalHeader, placed: Placed, source: Source, read: Hash
+) -> HashedMember:
+    claims = local.claims(member)
+    compressed = _Compressed(source, max(claim.compressed_bytes for claim in claims), placed)
+    digest, content = read(claims, compressed)
+    is_over = local.data_offset + member.compressed_bytes > placed.offset + placed.room_bytes
+    if is_over and not digest.sha1:
+        for _ in compressed:  # up to the next header
+            continue
+        if compressed.cut_at is not None:
+            reason = f"its {member.compressed_bytes} bytes at {local.data_offset} reach over "
+            error = MemberUnreadable(Problem.OVERLAPPING, f"{reason}{compressed.cut_at}")
+            return HashedMember(unreadable(member, error))
+    remarks = {
+        "overlapping": is_over,
+        "contradictory": local.contradicts(member),
+        "other-name": not (member.is_encrypted or local.names(member)),
+    }
+    found = tuple(remark for remark, holds in remarks.items() if holds)
+    return HashedMember(replace(digest, remarks=digest.remarks + found), content)
+
+
+class _Compressed:
+    """The next *count* bytes of *source*, as far as no other member begins before.
+
+    Attributes:
+        cut_at: Where another member or the directory begins, if this was reached.
+    """
+
+    def __init__(self, source: Source, count: int, placed: Placed) -> None:
+        self._source = source
+        self._count = count
+        self._placed = placed
+        self._views = self._to_next_header()
+        self.cut_at: int | None = None
+
+    def __iter__(self) -> Iterator[memoryview]:
+        """Go on where the last iteration ended."""
+        return self._views
+
+    def _to_next_header(self) -> Iterator[memoryview]:
+        source, placed = self._source, self._placed
+        end = source.offset + self._count
+        for other in takewhile(lambda other: other < end, placed.others):
+            if source.offset <= other:
+                yield from source.views(other - source.offset)
+                if other + LOCAL_BYTES <= placed.end and source.peek(4) == LOCAL_SIGNATURE:
+                    break
+        else:
+            yield from source.views(min(end, placed.end) - source.offset)
+        if source.offset < end:
+            self.cut_at = source.offset
+            over = end - source.offset
+            if over < LOCAL_BYTES:
+                yield memoryview(source.peek(over))
+
+
+def _unreadable(members: Iterable[Member], error: MemberUnreadable) -> Iterator[HashedMember]:
+    for member in members:
+        if not member.is_folder:
+            yield HashedMember(unreadable(member, error))
