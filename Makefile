@@ -138,7 +138,7 @@ OLDER_BOTOCORES := 1.34.145 1.37.3 1.40.4
 
 lock: .venv/.ready ## Write the lock files of the project, the layer and the audit tools (keeps versions that the requirements still allow)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
+	  --extra local --extra report --extra sql --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 	@cd layers/bucketsum && $(BIN)/uv pip compile --quiet --no-deps --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-annotate --custom-compile-command "make lock" --output-file requirements.lock \
 	  requirements.txt requirements-binary.txt

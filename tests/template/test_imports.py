@@ -63,12 +63,13 @@ cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.s3 lay
 cli.buckets: cli.aws cli.terminal
 cli.buckets.attachments: cli.aws cli.buckets cli.stacks cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.dead_letters \
-cli.emulator cli.objects cli.selftest cli.stacks cli.terminal layer layer.hashing \
-layer.long_objects layer.table
+cli.emulator cli.objects cli.selftest cli.snapshots cli.stacks cli.terminal layer layer.archives \
+layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.commands cli.terminal \
 layer layer.backfill
 cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.emulator.deploy \
 cli.objects cli.terminal layer.table
+cli.commands.snapshot: cli.arguments cli.commands cli.snapshots cli.terminal
 cli.commands.tune: cli.arguments cli.aws cli.commands cli.emulator cli.selftest cli.terminal \
 cli.tune cli.tune.here cli.tune.report lab.protocol lab.results layer
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
@@ -76,12 +77,13 @@ layer.queue
 cli.emulator: cli.emulator.worker cli.machine cli.terminal
 cli.emulator.deploy: cli.aws cli.emulator cli.selftest cli.terminal
 cli.machine: cli.emulator.worker
+cli.manifests: cli.terminal layer
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
-cli.manifests: cli.terminal layer
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
 layer.hashing layer.long_objects layer.table
+cli.snapshots: cli.aws cli.buckets cli.emulator cli.terminal layer layer.backfill layer.events
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \

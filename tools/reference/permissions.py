@@ -35,12 +35,17 @@ _ATTACH: Final = (
     "cloudformation:UpdateStack cloudformation:DeleteStack cloudformation:DescribeStackEvents "
     "cloudformation:ListStackResources"
 )
+_SNAPSHOT: Final = "dynamodb:DescribeTable dynamodb:Scan s3:ListBucketVersions"
 
 ACTIONS: Final = {
     "ls": _LS,
     "show": f"{_SHOW} s3:ListBucket",
     "find": "dynamodb:Query dynamodb:BatchGetItem",
     "check": f"{_LS} {_FAILURES}",
+    "snapshot": _SNAPSHOT,
+    "snapshot --via export": f"{_SNAPSHOT} dynamodb:ExportTableToPointInTime "
+    "dynamodb:DescribeExport s3:PutObject s3:AbortMultipartUpload s3:GetObject",
+    "duplicates": _SNAPSHOT,
     "status": _STATUS,
     "failures": _FAILURES,
     "buckets": _BUCKETS,
@@ -66,7 +71,17 @@ ACTIONS: Final = {
 """Command → its actions besides those of every command."""
 
 _USERS: Final = {
-    "Read": ("ls", "show", "find", "check", "status", "failures", "buckets"),
+    "Read": (
+        "ls",
+        "show",
+        "find",
+        "check",
+        "snapshot",
+        "duplicates",
+        "status",
+        "failures",
+        "buckets",
+    ),
     "Operate": ("put", "redrive", "redrive --key", "stop", "backfill", "selftest"),
     "Measure": ("tune",),
     "Administer": ("attach", "detach", "delete"),

@@ -26,6 +26,10 @@ _SECTIONS: Final = {
         "find": "Find every object with a given SHA-1, or with a file's content.",
         "check": "Compare local files with the objects in the bucket.",
     },
+    "All rows": {
+        "snapshot": "Copy all rows of a stack into a folder, for questions.",
+        "duplicates": "Show which objects have equal content, and what that costs.",
+    },
     "Buckets": {
         "buckets": "Show a stack's buckets and whether their objects are hashed.",
         "attach": "Hash new objects in BUCKET from now on, and record deletions.",

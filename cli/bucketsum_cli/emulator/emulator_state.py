@@ -124,6 +124,18 @@ def local_project() -> LocalProject:
     return LocalProject(folder, Path(home).resolve()) if home else LocalProject.at(folder)
 
 
+def files_folder(name: str) -> Path:
+    """Folder *name* of what commands write: in the emulator's folder, else in the current one."""
+    home = os.environ.get(HOME_VARIABLE)
+    if home:
+        return Path(home) / name
+    try:
+        project = project_folder()
+    except CannotDoError:
+        project = Path.cwd()
+    return project / FOLDER / name
+
+
 def running(project: LocalProject) -> LocalAws:
     """Return the running emulator of *project*.
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.events.message_fields import shown
@@ -23,6 +21,8 @@ from bucketsum_lab.results.recommendation import require_documents
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bucketsum_lab.protocol.samples import Sample
 
     RunStore: TypeAlias = "MeasurementsTable | RunFiles"
@@ -36,14 +36,7 @@ _WRITE_SECONDS: Final = 2.0
 
 def runs_folder() -> Path:
     """The folder of runs: in the emulator's folder, else in the current folder."""
-    home = os.environ.get(emulator_state.HOME_VARIABLE)
-    if home:
-        return Path(home) / _FOLDER
-    try:
-        project = emulator_state.project_folder()
-    except CannotDoError:
-        project = Path.cwd()
-    return project / emulator_state.FOLDER / _FOLDER
+    return emulator_state.files_folder(_FOLDER)
 
 
 class RunFiles:

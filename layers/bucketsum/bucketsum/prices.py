@@ -151,6 +151,9 @@ TABLE_BYTE_MONTH: Final = Price(
 BACKUP_BYTE_MONTH: Final = Price(
     "DynamoDB point-in-time recovery, byte and month (per GB)", 0.20, _GB, _DYNAMODB, _ASSUMED
 )
+EXPORTED_BYTE: Final = Price(
+    "DynamoDB export to S3, byte of the table (per GB)", 0.10, _GB, _DYNAMODB, _ASSUMED
+)
 LOG_BYTE: Final = Price("CloudWatch Logs, ingested byte (per GB)", 0.50, _GB, _LOGS, _QUOTED_2026)
 METRIC_READ: Final = Price("CloudWatch metric read", 0.01, 1000, _LOGS, _ASSUMED)
 EGRESS_BYTE: Final = Price(
@@ -161,6 +164,24 @@ RETRIEVED_BYTE: Final = {
     "ONEZONE_IA": Price("S3 One Zone-IA, retrieved byte (per GB)", 0.01, _GB, _S3, _ASSUMED),
     "GLACIER_IR": Price("S3 Glacier IR, retrieved byte (per GB)", 0.03, _GB, _S3, _SEEN),
 }
+STORED_BYTE_MONTH: Final = {
+    name: Price(f"S3 {name}, byte and month (per GB)", usd, _GB, _S3, read)
+    for name, usd, read in (
+        ("STANDARD", 0.023, _QUOTED),
+        ("INTELLIGENT_TIERING", 0.023, _QUOTED),
+        ("REDUCED_REDUNDANCY", 0.023, _ASSUMED),
+        ("STANDARD_IA", 0.0125, _QUOTED),
+        ("ONEZONE_IA", 0.01, _QUOTED),
+        ("GLACIER_IR", 0.004, _QUOTED),
+        ("GLACIER", 0.0036, _QUOTED),
+        ("DEEP_ARCHIVE", 0.00099, _QUOTED),
+        ("EXPRESS_ONEZONE", 0.11, _ASSUMED),
+    )
+}
+"""By storage class; INTELLIGENT_TIERING as in its first tier."""
+ATHENA_BYTE: Final = Price(
+    "Athena, scanned byte (per TB)", 5.0, 1000 * _GB, "athena/pricing", _QUOTED
+)
 BATCH_JOB: Final = Price("S3 Batch Operations, job", 0.25, 1, _S3, _COPY)
 BATCH_OBJECT: Final = Price("S3 Batch Operations, object", 1.00, _MILLION, _S3, _COPY)
 CHECKSUM_BYTE: Final = Price("S3 compute checksum (per GB)", 0.004, _GB, _S3, _COPY)
@@ -174,7 +195,8 @@ PRICES: Final = (
     Price("Lambda x86_64, GB-second", _BASE.gb_second["x86_64"], 1, *_LAMBDA),
     Price("Lambda request", round(_BASE.request * _MILLION, 6), _MILLION, *_LAMBDA),
     SQS_REQUEST, S3_GET, S3_LIST, S3_PUT, STATE_TRANSITION, WRITE_UNIT, READ_UNIT,
-    TABLE_BYTE_MONTH, BACKUP_BYTE_MONTH, LOG_BYTE, METRIC_READ, EGRESS_BYTE,
-    *RETRIEVED_BYTE.values(), BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
+    TABLE_BYTE_MONTH, BACKUP_BYTE_MONTH, EXPORTED_BYTE, LOG_BYTE,
+    METRIC_READ, EGRESS_BYTE, *RETRIEVED_BYTE.values(), *STORED_BYTE_MONTH.values(), ATHENA_BYTE,
+    BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
 )  # fmt: skip
 """Everything that the project prices, in us-east-1."""

@@ -198,14 +198,14 @@ class InventoryReader:
                 return list(islice(self._listed, ROWS_PER_PAGE))
         self._listed = starmap(
             partial(self._listed_object, file),
-            islice(enumerate(self._rows(file), 1), position, None),
+            islice(enumerate(self.rows(file), 1), position, None),
         )
         try:
             return list(islice(self._listed, ROWS_PER_PAGE))
         except EOFError as error:
             raise BadInventory(f"{shown(file)} is not a whole CSV file in gzip: {error}") from error
 
-    def _rows(self, file: str) -> Iterator[dict[str, str]]:
+    def rows(self, file: str) -> Iterator[dict[str, str]]:
         """The rows of a file by their columns; raises EOFError if its end did not come."""
         if (listed := self._files.get(file)) is None:
             raise BadInventory(f"the manifest does not list {shown(file)} any more")

@@ -1,0 +1,56 @@
+"""The snapshot that a question is asked of: a new one, or the one that ``--snapshot`` names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.snapshots.engine import Database, open_snapshot, require_engine
+from bucketsum_cli.snapshots.taking import LAST, Taking, kept_snapshot, take
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.formatting import duration_text, moment_text
+from bucketsum_cli.terminal.output import note
+
+if TYPE_CHECKING:
+    from bucketsum_cli.arguments.options import Target
+    from bucketsum_cli.snapshots.folder import Snapshot
+
+snapshot_option = click.option(
+    "--snapshot",
+    "name",
+    metavar="last|FOLDER",
+    help="Ask the last snapshot, or the one in FOLDER; by default, a new one is taken.",
+)
+
+
+def database_of(target: Target, name: str | None, taking: Taking) -> tuple[Database, Snapshot]:
+    """The database of the snapshot *name*, or of a new one as in *taking*; notes which, how old.
+
+    Raises:
+        CannotDoError: It lacks the listing that *taking* wants.
+    """
+    require_engine()
+    if name is None:
+        snapshot = take(target.find(), taking)
+    else:
+        snapshot = kept_snapshot(name, target.find() if name == LAST else None)
+    require_listing(snapshot, taking)
+    note(
+        f"snapshot {snapshot.folder}: {snapshot.rows:,} rows of {moment_text(snapshot.ended_at)} "
+        f"UTC, {duration_text(max(0.0, snapshot.age_seconds))} old"
+    )
+    return open_snapshot(snapshot), snapshot
+
+
+def require_listing(snapshot: Snapshot, taking: Taking) -> None:
+    """Refuse a *snapshot* that does not list the keys that *taking* names."""
+    for keys in taking.listed:
+        if not any(
+            keys.bucket == listed.bucket and keys.prefix.startswith(listed.prefix)
+            for listed in snapshot.listed
+        ):
+            raise CannotDoError(
+                f"the snapshot {snapshot.folder} has no listing of s3://{keys.bucket}/{keys.prefix}"
+                "; take one with `bucketsum snapshot --listing`, or leave out --snapshot"
+            )

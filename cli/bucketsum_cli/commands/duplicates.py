@@ -1,0 +1,172 @@
+"""`bucketsum duplicates`: objects of equal content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import click
+
+from bucketsum.archives.member_rows import MEMBER_MARK
+from bucketsum.prices import STORED_BYTE_MONTH
+from bucketsum_cli.arguments.options import (
+    BucketName,
+    Target,
+    json_option,
+    limit_option,
+    prefix_option,
+    stack_options,
+    yes_option,
+)
+from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.terminal.formatting import count_text, size_text, usd_text
+from bucketsum_cli.terminal.output import note, print_json, say
+from bucketsum_cli.terminal.tables import KEY, VERSION, Cell, Column, print_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bucketsum_cli.snapshots.engine import Database
+
+_COLUMNS: Final = (KEY, VERSION, Column("class"))
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """An object, or a member of an archive, of a content that is there twice."""
+
+    bucket: str
+    key: str
+    member: str | None
+    version: str
+    storage_class: Annotated[str | None, "Its storage class; null if not known."]
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateGroup:
+    """Objects of equal content."""
+
+    sha1: str
+    size_bytes: int
+    copies: Annotated[int, "Number of the objects and members."]
+    wasted_bytes: Annotated[int, "Bytes of all of its objects but one."]
+    wasted_usd_per_month: Annotated[float, "Price of the storage of these bytes."]
+    objects: Sequence[Copy]
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatesResult:
+    """The result of `duplicates`."""
+
+    snapshot: Annotated[Path, "Folder of the snapshot that was asked."]
+    all_groups: Annotated[int, "Number of all groups."]
+    all_wasted_bytes: Annotated[int, "Wasted bytes of all groups."]
+    all_wasted_usd_per_month: Annotated[float, "Price of the storage of all wasted bytes."]
+    groups: Annotated[Sequence[DuplicateGroup], "Those that waste most."]
+
+
+_COPY: Final = tuple(Copy.__annotations__)
+_GROUP: Final = tuple(name for name in DuplicateGroup.__annotations__ if name != "objects")
+_TOTALS: Final = ("all_groups", "all_wasted_bytes", "all_wasted_usd_per_month")
+
+
+@click.command("duplicates")
+@click.argument("bucket", metavar="[BUCKET]", type=BucketName(), required=False)
+@prefix_option("Only keys that begin with TEXT.")
+@click.option("--min-size", type=click.IntRange(min=0), default=1, show_default=True,
+              metavar="BYTES", help="Only objects of at least this size.")  # fmt: skip
+@click.option("--members", is_flag=True, help="Also count members of archives as copies.")
+@click.option("--listing", is_flag=True, help="List what S3 has now: only that, by storage class.")
+@limit_option("groups")
+@snapshot_option
+@yes_option
+@json_option(DuplicatesResult)
+@stack_options
+def duplicates(
+    target: Target,
+    bucket: str | None,
+    prefix: str,
+    min_size: int,
+    members: bool,
+    listing: bool,
+    limit: int,
+    name: str | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Show which objects have equal content, and what that costs.
+
+    Objects are compared by their SHA-1, so copies are found that differ in their ETag: multipart
+    uploads, and those encrypted by KMS. Deleted objects are left out, overwritten versions are not.
+    Without --listing, or a snapshot that has one, all are priced as STANDARD. Members waste
+    nothing by themselves.
+
+    Example: bucketsum duplicates photos --min-size 1000000
+    """
+    names = [bucket] if bucket else buckets_of(target.find()) if listing and not name else []
+    listed = [Listed(each, prefix) for each in names] if listing else []
+    database, snapshot = database_of(target, name, Taking(listed=listed, yes=yes))
+    put_prices(database)
+    answer = database.ask(
+        "duplicates", bucket=bucket or "", prefix=prefix, least_bytes=min_size,
+        with_members=members, groups=limit,
+    )  # fmt: skip
+    records = list(answer.records())
+    totals = records[0] if records else dict.fromkeys(_TOTALS, 0)
+    result = DuplicatesResult(
+        snapshot.folder, **{name: totals[name] for name in _TOTALS}, groups=[*_groups(records)]
+    )
+    if as_json:
+        print_json(result)
+    else:
+        _print(result, is_priced=bool(snapshot.listed))
+
+
+def put_prices(database: Database) -> None:
+    """Make the table of the prices of storage classes."""
+    database.put_table(
+        "storage_prices",
+        "storage_class VARCHAR, usd_per_byte_month DOUBLE",
+        (
+            {"storage_class": name, "usd_per_byte_month": price.each}
+            for name, price in STORED_BYTE_MONTH.items()
+        ),
+    )
+
+
+def _groups(records: Iterable[Mapping[str, Any]]) -> Iterator[DuplicateGroup]:
+    """Yield the groups of the answer's rows, which come one after the other."""
+    for _, rows in groupby(records, key=lambda record: record["place"]):
+        copies = list(rows)
+        yield DuplicateGroup(
+            **{name: copies[0][name] for name in _GROUP},
+            objects=[Copy(**{name: row[name] for name in _COPY}) for row in copies],
+        )
+
+
+def _print(result: DuplicatesResult, *, is_priced: bool) -> None:
+    for group in result.groups:
+        say(
+            f"{group.copies:,} × {size_text(group.size_bytes)}, {size_text(group.wasted_bytes)} "
+            f"wasted, {usd_text(group.wasted_usd_per_month)} USD a month: {group.sha1}",
+            "bold",
+        )
+        print_table(_COLUMNS, map(_cells, group.objects), heading=False)
+    shown = f", {len(result.groups):,} shown" if len(result.groups) < result.all_groups else ""
+    prices = "by storage class" if is_priced else "all priced as STANDARD; --listing is exact"
+    say(
+        f"{count_text(result.all_groups, 'group')} of equal content{shown}: "
+        f"{size_text(result.all_wasted_bytes)} wasted, "
+        f"{usd_text(result.all_wasted_usd_per_month)} USD a month ({prices})"
+    )
+    if result.groups:
+        note("before you delete a copy, `bucketsum show KEY` has its versions")
+
+
+def _cells(copy: Copy) -> list[str | Cell]:
+    name = f"{copy.key}{MEMBER_MARK}{copy.member}" if copy.member is not None else copy.key
+    return [f"s3://{copy.bucket}/{name}", copy.version, copy.storage_class or ""]

@@ -1,0 +1,55 @@
+"""`bucketsum snapshot list` and `delete`."""
+
+from __future__ import annotations
+
+import click
+
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.commands.snapshot.take import KeptSnapshot
+from bucketsum_cli.snapshots.folder import delete_snapshot, snapshots, snapshots_folder
+from bucketsum_cli.snapshots.taking import kept_snapshot
+from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text
+from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.tables import Column, print_table
+
+_COLUMNS = (
+    Column("folder", shrinks=True), Column("stack"), Column("rows", right=True),
+    Column("listed", right=True), Column("ended (UTC)"), Column("age", right=True),
+)  # fmt: skip
+
+
+@click.command("list")
+@json_option(list[KeptSnapshot])
+def list_snapshots(as_json: bool) -> None:
+    """Show the snapshots that were not written to another folder, the newest first.
+
+    Example: bucketsum snapshot list
+    """
+    kept = snapshots()
+    if as_json:
+        print_json([KeptSnapshot.of(snapshot) for snapshot in kept])
+        return
+    rows = (
+        [
+            str(snapshot.folder), snapshot.stack, f"{snapshot.rows:,}",
+            count_text(len(snapshot.listed), "bucket"), moment_text(snapshot.ended_at),
+            duration_text(snapshot.age_seconds),
+        ]
+        for snapshot in kept
+    )  # fmt: skip
+    if not print_table(_COLUMNS, rows):
+        note(f"there are no snapshots in {snapshots_folder()}; `bucketsum snapshot` takes one")
+
+
+@click.command("delete")
+@click.argument("name", metavar="last|FOLDER")
+@yes_option
+def delete(name: str, yes: bool) -> None:
+    """Delete a snapshot and the tables that were made of it; nothing in AWS changes.
+
+    Example: bucketsum snapshot delete last
+    """
+    snapshot = kept_snapshot(name)
+    confirm(f"Delete {snapshot.folder}, {snapshot.rows:,} rows?", "nothing was deleted", yes=yes)
+    delete_snapshot(snapshot)
+    say(f"deleted {snapshot.folder}")

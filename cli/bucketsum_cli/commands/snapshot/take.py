@@ -1,0 +1,91 @@
+"""`bucketsum snapshot take`: all rows of a stack, into a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+
+from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.snapshots.folder import Listed, Snapshot
+from bucketsum_cli.snapshots.taking import Taking, buckets_of, take
+from bucketsum_cli.terminal.output import print_json, say
+
+if TYPE_CHECKING:
+    from bucketsum_cli.terminal.documents import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSnapshot:
+    """A snapshot: all rows of a stack at one time."""
+
+    folder: Path
+    stack: str
+    account: Annotated[str, "Number of the AWS account."]
+    region: str
+    table: str
+    begun_at: Annotated[Moment, "When its first row was read."]
+    ended_at: Moment
+    via: Annotated[str, "`scan` or `export`."]
+    rows: Annotated[int, "Items of the digests table."]
+    listed: Annotated[Sequence[Listed], "Keys that were listed in S3 too."]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> KeptSnapshot:
+        """The document of *snapshot*."""
+        values = {name: getattr(snapshot, name) for name in cls.__annotations__}
+        return cls(**values)
+
+
+@click.command("take")
+@click.option(
+    "--via",
+    type=click.Choice(["scan", "export"]),
+    default="scan",
+    show_default=True,
+    help="Read the table, or have DynamoDB export it to S3 (for more than ten million rows).",
+)
+@click.option(
+    "--export-to",
+    metavar="URL",
+    help="With --via export: where DynamoDB writes, s3://BUCKET/FOLDER. The files stay there.",
+)
+@click.option("--listing", is_flag=True, help="Also list what S3 has now in the stack's buckets.")
+@click.option(
+    "--to", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder for it."
+)
+@yes_option
+@json_option(KeptSnapshot)
+@stack_options
+def take_snapshot(
+    target: Target,
+    via: str,
+    export_to: str | None,
+    listing: bool,
+    to: Path | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Copy all rows of a stack into a folder, in the form of DynamoDB's exports.
+
+    Shows the time and the price, and asks, if the table has more than a million rows. --via export
+    needs no read capacity. It needs point-in-time recovery, which the stack has, and a bucket in
+    the same Region.
+
+    Example: bucketsum snapshot --listing
+    """
+    if (via == "export") != (export_to is not None):
+        raise click.UsageError("--via export and --export-to must be used together")
+    stack = target.find()
+    listed = [Listed(bucket, "") for bucket in buckets_of(stack)] if listing else []
+    snapshot = take(stack, Taking(export_to, listed, to=to, yes=yes))
+    if as_json:
+        print_json(KeptSnapshot.of(snapshot))
+    else:
+        say(
+            f"{snapshot.rows:,} rows in {snapshot.folder}; ask it with `bucketsum duplicates "
+            "--snapshot last`, or see `bucketsum snapshot --help`"
+        )

@@ -1,0 +1,201 @@
+"""DuckDB over a snapshot: its tables are made once; then each question is one file of SQL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, require_whole
+from bucketsum_cli.terminal.documents import json_text
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import notes
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from bucketsum_cli.snapshots.folder import Snapshot
+
+VIEWS: Final = (
+    "objects", "members", "deletions", "current_objects", "listing", "samples", "cells",
+)  # fmt: skip
+"""What questions are asked of."""
+
+_MEMORY: Final = "1GB"
+_TABLES: Final = "tables-1.duckdb"
+"""Made from the other files; a change of the tables changes the number."""
+_PAGE_ROWS: Final = 1000
+
+
+class Answer:
+    """The rows of a question.
+
+    Attributes:
+        columns: Their names.
+    """
+
+    def __init__(self, connection: DuckDBPyConnection) -> None:
+        self._connection = connection
+        description = connection.description or ()
+        self.columns: tuple[str, ...] = tuple(column[0] for column in description)
+        self._times = {n for n, column in enumerate(description) if column[1] == "TIMESTAMP"}
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Yield each row as it comes; times are in UTC."""
+        with _explained():
+            while page := self._connection.fetchmany(_PAGE_ROWS):
+                yield from map(self._in_utc, page) if self._times else page
+
+    def _in_utc(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            value.replace(tzinfo=UTC) if value is not None and place in self._times else value
+            for place, value in enumerate(row)
+        )
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield each row by the names of the columns."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self)
+
+
+class Database:
+    """A snapshot's views, and the tables of a question; it never writes to the snapshot."""
+
+    def __init__(self, connection: DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    def ask(self, query: str, **question: str | int | bool) -> Answer:
+        """Ask the *query* of that name; *question* has the values of its table ``question``."""
+        if question:
+            columns = ", ".join(f"${name} AS {name}" for name in question)
+            self._execute(f"CREATE OR REPLACE TEMP TABLE question AS SELECT {columns}", question)
+        return self.run(query_text(query))
+
+    def run(self, sql: str) -> Answer:
+        """Run one statement; progress is shown on a terminal."""
+        with notes().status("asking ..."):
+            self._execute(sql)
+        return Answer(self.connection)
+
+    def put_table(self, name: str, types: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Make the temporary table *name* of *rows*, whose columns have *types*."""
+        with TemporaryDirectory(prefix="bucketsum-") as folder:
+            file = Path(folder, "rows.json")
+            with file.open("w", encoding="utf-8") as lines:
+                lines.writelines(f"{json_text(dict(row), indent=None)}\n" for row in rows)
+            self._execute(f"CREATE OR REPLACE TEMP TABLE {name} ({types})")
+            if file.stat().st_size:
+                self._execute(
+                    f"INSERT INTO {name} BY NAME SELECT * FROM read_json($file, "  # noqa: S608 - a name of ours
+                    "format = 'newline_delimited', columns = $columns)",
+                    {"file": str(file), "columns": dict(map(str.split, types.split(", ")))},
+                )
+
+    def _execute(self, sql: str, values: Mapping[str, Any] | None = None) -> None:
+        with _explained():
+            self.connection.execute(sql, values)
+
+
+def query_text(name: str) -> str:
+    """The text of a query in queries/."""
+    return (files(__package__) / "queries" / f"{name}.sql").read_text("utf-8")
+
+
+def open_snapshot(snapshot: Snapshot) -> Database:
+    """The database of *snapshot*; the first time, its tables are made.
+
+    Raises:
+        CannotDoError: DuckDB is not installed; a file is damaged; the disk is full.
+    """
+    require_engine()
+    file = snapshot.folder / _TABLES
+    if not file.exists():
+        with notes().status(f"reading {snapshot.rows:,} rows ..."):
+            _make_tables(snapshot, file)
+    return Database(_connect(file, read_only=True))
+
+
+def _make_tables(snapshot: Snapshot, file: Path) -> None:
+    require_whole(snapshot)
+    partial = file.with_name(f".{os.getpid()}-{file.name}")
+    try:
+        with _explained(), _connect(partial) as connection:
+            connection.execute(query_text("tables"))
+            for keys in snapshot.listed:
+                connection.execute("INSERT INTO listed VALUES (?, ?)", [keys.bucket, keys.prefix])
+            for query, kind in (("load", ROWS), ("load_listing", LISTING),
+                                ("load_measurements", MEASUREMENTS)):  # fmt: skip
+                _load(connection, query, [str(snapshot.folder / f.name)
+                                          for f in snapshot.of_kind(kind)])  # fmt: skip
+            connection.execute(query_text("views"))
+            _require_counts(connection, snapshot)
+            connection.execute("CHECKPOINT")
+        partial.rename(file)
+    finally:
+        partial.unlink(missing_ok=True)
+        partial.with_name(f"{partial.name}.wal").unlink(missing_ok=True)
+
+
+def _load(connection: DuckDBPyConnection, query: str, paths: Sequence[str]) -> None:
+    """Run the statements of a *query*; those that read files read *paths*."""
+    for statement in connection.extract_statements(query_text(query)):
+        if not statement.named_parameters:
+            connection.execute(statement)
+        elif paths or query == "load":
+            connection.execute(statement, {"files": [*paths]})
+
+
+def _require_counts(connection: DuckDBPyConnection, snapshot: Snapshot) -> None:
+    """Refuse a file that has not as many rows as its list says."""
+    counted = connection.execute("SELECT file, count(*) FROM items GROUP BY file").fetchall()
+    rows = dict(counted)
+    for file in snapshot.of_kind(ROWS):
+        if (got := rows.get(file.name.rpartition("/")[2], 0)) != file.rows:
+            raise CannotDoError(
+                f"{snapshot.folder / file.name} has {got:,} rows, its list says {file.rows:,}; the "
+                "snapshot is not whole, take another with `bucketsum snapshot`"
+            )
+
+
+def require_engine() -> None:
+    """Refuse to begin what could not be ended.
+
+    Raises:
+        CannotDoError: DuckDB is not installed.
+    """
+    try:
+        import duckdb  # noqa: F401, PLC0415 - an extra, which takes its time
+    except ImportError as error:
+        raise CannotDoError(
+            "this command needs DuckDB; install it with `pip install 'bucketsum[sql]'`"
+        ) from error
+
+
+def _connect(file: Path, *, read_only: bool = False) -> DuckDBPyConnection:
+    import duckdb  # noqa: PLC0415 - as `require_engine`
+
+    config: dict[str, Any] = {
+        "memory_limit": _MEMORY,
+        "preserve_insertion_order": False,
+        "temp_directory": str(file.parent / f".spill-{os.getpid()}"),
+        "python_enable_replacements": False,
+        "autoload_known_extensions": False,
+        "autoinstall_known_extensions": False,
+    }
+    with _explained():
+        return duckdb.connect(str(file), read_only=read_only, config=config)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Explain an error of DuckDB."""
+    import duckdb  # noqa: PLC0415 - as `_connect`
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise CannotDoError(f"DuckDB: {error}") from error

@@ -1,0 +1,70 @@
+"""DynamoDB's export of a table to S3, fetched: for tables that are too large to be scanned."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from bucketsum_cli.snapshots.folder import ROWS, exported
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import notes, with_bar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.snapshots.folder import DataFile
+
+_POLL_SECONDS: Final = 10.0
+_FILES_AT_A_TIME: Final = 8
+_MANIFESTS: Final = ("manifest-summary.json", "manifest-files.json")
+
+
+def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[DataFile, ...]:
+    """Have DynamoDB export the table *arn* to *url*, ``s3://BUCKET/PREFIX``, and fetch the files.
+
+    Raises:
+        CannotDoError: *url* is no such URL, or the export failed.
+    """
+    place = urlsplit(url)
+    if place.scheme != "s3" or not place.netloc:
+        raise CannotDoError(f"{url} is not a URL like s3://bucket/folder")
+    dynamodb, s3 = stack.client("dynamodb"), stack.client("s3")
+    prefix: dict[str, Any] = {"S3Prefix": path} if (path := place.path.strip("/")) else {}
+    started = dynamodb.export_table_to_point_in_time(
+        TableArn=arn, S3Bucket=place.netloc, ExportFormat="DYNAMODB_JSON", **prefix
+    )
+    description = started["ExportDescription"]
+    with notes().status("DynamoDB exports the table; this takes minutes ..."):
+        while description["ExportStatus"] == "IN_PROGRESS":
+            time.sleep(_POLL_SECONDS)
+            answer = dynamodb.describe_export(ExportArn=description["ExportArn"])
+            description = answer["ExportDescription"]
+    if description["ExportStatus"] != "COMPLETED":
+        reason = f"{description.get('FailureCode')}: {description.get('FailureMessage')}"
+        raise CannotDoError(f"DynamoDB's export to {url} failed: {reason}")
+    at = PurePosixPath(description["ExportManifest"]).parent
+    for name in _MANIFESTS:
+        _fetch(s3, place.netloc, str(at / name), folder / name)
+    files = exported(folder).files
+    with ThreadPoolExecutor(_FILES_AT_A_TIME) as pool:
+        fetched = pool.map(
+            lambda file: _fetch(
+                s3, place.netloc, str(at / ROWS / file.name.rpartition("/")[2]), folder / file.name
+            ),
+            files,
+        )
+        list(with_bar(fetched, "fetching", len(files)))
+    return files
+
+
+def _fetch(s3: S3Client, bucket: str, key: str, path: Path) -> None:
+    body = s3.get_object(Bucket=bucket, Key=key)["Body"]
+    with path.open("wb") as file:
+        for chunk in body.iter_chunks(1024 * 1024):
+            file.write(chunk)

@@ -1,0 +1,235 @@
+"""A snapshot is a folder: files in the form of DynamoDB's export, and a list of them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum_cli.emulator.emulator_state import files_folder
+from bucketsum_cli.terminal.documents import json_text
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import note
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORM: Final = 1
+"""Version of the folder's form; a snapshot of another version is not read."""
+
+ROWS: Final = "data"
+LISTING: Final = "listing"
+MEASUREMENTS: Final = "measurements"
+
+_LIST: Final = "snapshot.json"
+_SUMMARY: Final = "manifest-summary.json"
+_EXPORTED_FILES: Final = "manifest-files.json"
+_PARTIAL: Final = ".partial-"
+_BLOCK_BYTES: Final = 1024 * 1024
+_NOT_A_LIST: Final = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a snapshot.
+
+    Attributes:
+        name: Its path in the folder; the first part, as `ROWS`, says what its lines are.
+        rows: Number of its lines.
+        md5: Of the file as it is, in hexadecimal.
+    """
+
+    name: str
+    rows: int
+    md5: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The keys that a snapshot has a listing of."""
+
+    bucket: str
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All rows of a stack at one time.
+
+    Attributes:
+        stack: Its name; of a table's export, the table's.
+        ended_at: When its last row was read.
+        via: ``scan`` or ``export``.
+    """
+
+    folder: Path
+    stack: str
+    account: str
+    region: str
+    table: str
+    begun_at: str
+    ended_at: str
+    via: str
+    files: tuple[DataFile, ...] = ()
+    listed: tuple[Listed, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of items of the digests table."""
+        return sum(file.rows for file in self.of_kind(ROWS))
+
+    @property
+    def age_seconds(self) -> float:
+        """Time since its last row was read."""
+        return (datetime.now(UTC) - datetime.fromisoformat(self.ended_at)).total_seconds()
+
+    def of_kind(self, kind: str) -> list[DataFile]:
+        """Its files of one kind, as `ROWS`."""
+        return [file for file in self.files if file.name.startswith(f"{kind}/")]
+
+
+def snapshots_folder() -> Path:
+    """The folder of all snapshots that were not written to another one."""
+    return files_folder("snapshots")
+
+
+def snapshots() -> list[Snapshot]:
+    """The snapshots in `snapshots_folder`, the newest first; notes which cannot be read."""
+    kept = []
+    for file in snapshots_folder().glob(f"[!.]*/{_LIST}"):
+        try:
+            kept.append(read_snapshot(file.parent))
+        except CannotDoError as error:
+            note(error.message)
+    return sorted(kept, key=lambda each: each.ended_at, reverse=True)
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[tuple[Path, Callable[[Snapshot], None]]]:
+    """Yield a folder beside *folder*, and a function that makes it *folder* with its list.
+
+    Raises:
+        CannotDoError: There is such a folder, or it cannot be written; nothing is left of it.
+    """
+    if folder.exists():
+        raise CannotDoError(f"{folder} exists; name a new folder with --to, or delete it")
+    partial = folder.with_name(f"{_PARTIAL}{os.getpid()}-{folder.name}")
+
+    def complete(snapshot: Snapshot) -> None:
+        values = {name: value for name, value in asdict(snapshot).items() if name != "folder"}
+        (partial / _LIST).write_text(json_text({"form": FORM, **values}), "utf-8")
+        partial.rename(folder)
+
+    try:
+        for kind in (ROWS, LISTING, MEASUREMENTS):
+            (partial / kind).mkdir(parents=True)
+        yield partial, complete
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotDoError(
+            f"the snapshot cannot be written to {folder}: {reason}; name another folder with --to"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def read_snapshot(folder: Path) -> Snapshot:
+    """The snapshot in *folder*: one of `bucketsum snapshot`, or an export of DynamoDB.
+
+    Raises:
+        CannotDoError: There is none, or it is of another version.
+    """
+    is_export = not (folder / _LIST).exists() and (folder / _SUMMARY).exists()
+    try:
+        return exported(folder) if is_export else _listed(folder)
+    except FileNotFoundError as error:
+        raise CannotDoError(
+            f"{folder} is no snapshot: it has neither {_LIST} nor DynamoDB's {_SUMMARY} and "
+            f"{_EXPORTED_FILES}; `bucketsum snapshot list` shows the snapshots"
+        ) from error
+    except OSError as error:
+        raise CannotDoError(f"{folder} cannot be read: {error.strerror or error}") from error
+    except _NOT_A_LIST as error:
+        name = _SUMMARY if is_export else _LIST
+        raise CannotDoError(f"{folder / name} is damaged: {error!r:.200}; take another") from error
+
+
+def _listed(folder: Path) -> Snapshot:
+    values: dict[str, Any] = json.loads((folder / _LIST).read_text("utf-8"))
+    form = values.pop("form")
+    if form != FORM:
+        raise CannotDoError(
+            f"{folder} was written by another version of bucketsum (form {form}, this one reads "
+            f"{FORM}); take another with `bucketsum snapshot`"
+        )
+    values["files"] = tuple(DataFile(**file) for file in values["files"])
+    values["listed"] = tuple(Listed(**keys) for keys in values["listed"])
+    return Snapshot(folder=folder, **values)
+
+
+def exported(folder: Path) -> Snapshot:
+    """An export, whose files are in *folder*/data under the names that S3 gave them."""
+    summary = json.loads((folder / _SUMMARY).read_text("utf-8"))
+    if (kind := summary.get("outputFormat")) != "DYNAMODB_JSON" or "exportType" in summary:
+        kind = summary.get("exportType") or kind
+        raise CannotDoError(
+            f"{folder} is an export of the kind {kind}; export the whole table as DYNAMODB_JSON"
+        )
+    lines = (folder / _EXPORTED_FILES).read_text("utf-8").splitlines()
+    entries = [json.loads(line) for line in lines if line]
+    files = tuple(
+        DataFile(
+            f"{ROWS}/{entry['dataFileS3Key'].rpartition('/')[2]}",
+            int(entry["itemCount"]),
+            base64.b64decode(entry["md5Checksum"], validate=True).hex(),
+        )
+        for entry in entries
+    )
+    if (count := sum(file.rows for file in files)) != summary["itemCount"]:
+        raise CannotDoError(
+            f"{folder} is not whole: {_SUMMARY} has {summary['itemCount']:,} items, "
+            f"{_EXPORTED_FILES} has {count:,}; fetch both again"
+        )
+    _, _, _, region, account, table = summary["tableArn"].split(":")
+    name = table.rpartition("/")[2]
+    at = summary["exportTime"]
+    return Snapshot(folder, name, account, region, name, at, at, "export", files)
+
+
+def require_whole(snapshot: Snapshot) -> None:
+    """Compare each file with its MD5.
+
+    Raises:
+        CannotDoError: A file is missing, cut off or another one.
+    """
+    for file in snapshot.files:
+        path = snapshot.folder / file.name
+        try:
+            if md5_of(path) == file.md5:
+                continue
+            problem = "it is not the file that was written: its MD5 differs"
+        except OSError as error:
+            problem = error.strerror or str(error)
+        raise CannotDoError(
+            f"{path}: {problem}; the snapshot is damaged, take another with `bucketsum snapshot`"
+        )
+
+
+def md5_of(path: Path) -> str:
+    """The MD5 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
+def delete_snapshot(snapshot: Snapshot) -> None:
+    """Delete the folder; first its list, so that what is left is no snapshot."""
+    with suppress(FileNotFoundError):
+        (snapshot.folder / _LIST).unlink()
+    shutil.rmtree(snapshot.folder)

@@ -1,0 +1,89 @@
+"""All versions of objects that S3 has now, listed in parallel or read from an inventory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote_plus
+
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
+from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryReader, manifest_at
+from bucketsum.backfill.listing import ranges_of_keys
+from bucketsum.clock import now
+from bucketsum.events.version import NULL
+from bucketsum_cli.snapshots.folder import LISTING, DataFile, Listed
+from bucketsum_cli.snapshots.lines import write_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mypy_boto3_s3 import S3Client
+
+_PARTS: Final = 16
+
+
+def list_keys(
+    s3: S3Client, keys: Listed, folder: Path, *, inventory: str | None = None
+) -> tuple[DataFile, ...]:
+    """Write the versions of *keys*, or those in the *inventory* with this manifest, to files.
+
+    Raises:
+        BadInventory: The inventory cannot be used.
+    """
+    backfill = Backfill(
+        "", keys.bucket, BackfillStatus.RUNNING, now(), prefix=keys.prefix, all_versions=True
+    )
+    if inventory is None:
+        parts = ranges_of_keys(s3, backfill, _PARTS)
+        sources = [_listed(s3, keys, part) for part in parts]
+    else:
+        manifest = manifest_at(s3, inventory, keys.bucket)
+        reader = InventoryReader(s3, backfill, manifest)
+        sources = [_inventory(reader, keys, file.key) for file in manifest.files]
+    return write_files(folder, LISTING, sources, None)
+
+
+def _listed(s3: S3Client, keys: Listed, part: Part) -> Iterator[list[dict[str, Any]]]:
+    marker: dict[str, Any] = {"KeyMarker": part.after} if part.after else {}
+    pages = s3.get_paginator("list_object_versions").paginate(
+        Bucket=keys.bucket, Prefix=keys.prefix, **marker
+    )
+    for page in pages:
+        entries = page.get("Versions", ())
+        yield [
+            {
+                "bucket": keys.bucket,
+                "key": entry["Key"],
+                "version": entry["VersionId"],
+                "latest": entry["IsLatest"],
+                "size_bytes": entry["Size"],
+                "etag": entry["ETag"].strip('"'),
+                "created_at": f"{entry['LastModified']:%Y-%m-%dT%H:%M:%S}",
+                "storage_class": entry.get("StorageClass", "STANDARD"),
+            }
+            for entry in entries
+            if part.until is None or entry["Key"] <= part.until
+        ]
+        if part.until is not None and page.get("NextKeyMarker", "") > part.until:
+            break
+
+
+def _inventory(reader: InventoryReader, keys: Listed, file: str) -> Iterator[list[dict[str, Any]]]:
+    versions = (
+        {
+            "bucket": keys.bucket,
+            "key": key,
+            "version": row.get("VersionId") or NULL.entry,
+            "latest": row.get("IsLatest", "true") == "true",
+            "size_bytes": int(row["Size"]),
+            "etag": row["ETag"],
+            "created_at": row["LastModifiedDate"][:19],
+            "storage_class": row.get("StorageClass") or "STANDARD",
+        }
+        for row in reader.rows(file)
+        if row.get("IsDeleteMarker") != "true"
+        and (key := unquote_plus(row["Key"], errors="strict")).startswith(keys.prefix)
+    )
+    while page := list(islice(versions, ROWS_PER_PAGE)):
+        yield page

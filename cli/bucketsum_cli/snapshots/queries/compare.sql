@@ -1,0 +1,55 @@
+-- Two sides by name: left_side and right_side have name, size_bytes, status, sha1 … crc32, detail.
+-- A pair is equal or differs by any digest that both have; without one, sizes can only differ.
+-- A content that only one side has at a name, and the other at another name, has moved.
+WITH moved_by AS (
+  SELECT CASE WHEN l.sha1 * r.sha1 > 0 THEN 'sha1' WHEN l.sha256 * r.sha256 > 0 THEN 'sha256'
+    WHEN l.sha512 * r.sha512 > 0 THEN 'sha512' WHEN l.md5 * r.md5 > 0 THEN 'md5'
+    ELSE 'none' END AS algorithm
+  FROM (SELECT count(sha1) AS sha1, count(sha256) AS sha256, count(sha512) AS sha512,
+      count(md5) AS md5 FROM left_side) l
+  CROSS JOIN (SELECT count(sha1) AS sha1, count(sha256) AS sha256, count(sha512) AS sha512,
+      count(md5) AS md5 FROM right_side) r
+), pairs AS (
+  SELECT l.name AS left_name, r.name AS right_name, l.size_bytes AS left_bytes,
+    r.size_bytes AS right_bytes,
+    coalesce(CASE WHEN l.status <> 'hashed' THEN l.detail END,
+      CASE WHEN r.status <> 'hashed' THEN r.detail END) AS reason,
+    CASE WHEN l.name IS NULL THEN 'only right' WHEN r.name IS NULL THEN 'only left'
+      WHEN l.sha1 <> r.sha1 OR l.sha256 <> r.sha256 OR l.sha512 <> r.sha512 OR l.md5 <> r.md5
+        OR l.crc32 <> r.crc32 THEN 'differs'
+      WHEN l.sha1 = r.sha1 OR l.sha256 = r.sha256 OR l.sha512 = r.sha512 OR l.md5 = r.md5
+        OR l.crc32 = r.crc32 THEN 'equal'
+      WHEN l.size_bytes <> r.size_bytes THEN 'differs'
+      ELSE 'not recorded' END AS result,
+    CASE a.algorithm WHEN 'sha1' THEN coalesce(l.sha1, r.sha1)
+      WHEN 'sha256' THEN coalesce(l.sha256, r.sha256)
+      WHEN 'sha512' THEN coalesce(l.sha512, r.sha512)
+      WHEN 'md5' THEN coalesce(l.md5, r.md5) END AS content
+  FROM left_side l FULL OUTER JOIN right_side r ON r.name = l.name CROSS JOIN moved_by a
+), numbered AS (
+  SELECT left_name, right_name, left_bytes, right_bytes, reason, result, content,
+    row_number() OVER (PARTITION BY content, result ORDER BY coalesce(left_name, right_name))
+      AS place
+  FROM pairs WHERE result IN ('only left', 'only right')
+), results AS (
+  SELECT result, left_name, right_name, left_bytes, right_bytes, reason
+  FROM pairs WHERE result NOT IN ('only left', 'only right')
+  UNION ALL
+  SELECT CASE WHEN l.left_name IS NULL THEN 'only right' WHEN r.right_name IS NULL THEN 'only left'
+    ELSE 'moved' END, l.left_name, r.right_name, l.left_bytes, r.right_bytes,
+    coalesce(l.reason, r.reason)
+  FROM (SELECT * FROM numbered WHERE result = 'only left') l
+  FULL OUTER JOIN (SELECT * FROM numbered WHERE result = 'only right') r
+    ON r.content = l.content AND r.place = l.place
+)
+SELECT result, left_name, right_name, left_bytes, right_bytes, reason, objects, size_bytes
+FROM (
+  SELECT result, left_name, right_name, left_bytes, right_bytes, reason,
+    count(*) OVER (PARTITION BY result) AS objects,
+    CAST(sum(coalesce(left_bytes, right_bytes)) OVER (PARTITION BY result) AS BIGINT) AS size_bytes,
+    row_number() OVER (PARTITION BY result ORDER BY coalesce(left_name, right_name)) AS place
+  FROM results
+) counted
+CROSS JOIN question q
+WHERE place <= CASE result WHEN 'equal' THEN 1 ELSE q.rows END
+ORDER BY result, place

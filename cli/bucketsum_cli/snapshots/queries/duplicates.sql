@@ -1,0 +1,40 @@
+-- Groups of equal content among the objects that exist: the groups that waste most, each with its
+-- objects. The stored bytes of a group without its most expensive object are wasted. A member of an
+-- archive is a copy that wastes nothing by itself.
+-- question: bucket, prefix, least_bytes, with_members, groups.
+WITH existing AS (
+  SELECT o.bucket, o.key, CAST(NULL AS VARCHAR) AS member, o.version, o.sha1, o.size_bytes,
+    o.storage_class, coalesce(p.usd_per_byte_month, s.usd_per_byte_month) * o.size_bytes AS usd
+  FROM question q JOIN objects o
+    ON q.bucket IN ('', o.bucket) AND starts_with(o.key, q.prefix)
+      AND o.size_bytes >= q.least_bytes
+  LEFT JOIN storage_prices p ON p.storage_class = o.storage_class
+  JOIN storage_prices s ON s.storage_class = 'STANDARD'
+  WHERE o.status = 'hashed' AND o.present
+), contents AS (
+  SELECT bucket, key, member, version, sha1, size_bytes, storage_class, usd FROM existing
+  UNION ALL
+  SELECT m.bucket, m.key, m.member, m.version, m.sha1, m.size_bytes, NULL, NULL
+  FROM question q JOIN members m
+    ON q.with_members AND q.bucket IN ('', m.bucket) AND starts_with(m.key, q.prefix)
+      AND m.size_bytes >= q.least_bytes
+  WHERE m.status = 'hashed' AND m.deleted_at IS NULL
+), grouped AS (
+  SELECT sha1, size_bytes, count(*) AS copies,
+    size_bytes * greatest(count(usd) - 1, 0) AS wasted_bytes,
+    coalesce(sum(usd) - max(usd), 0) AS wasted_usd_per_month
+  FROM contents GROUP BY sha1, size_bytes HAVING count(*) > 1
+), ranked AS (
+  SELECT sha1, size_bytes, copies, wasted_bytes, wasted_usd_per_month,
+    row_number() OVER (ORDER BY wasted_bytes DESC, copies DESC, sha1) AS place,
+    count(*) OVER () AS all_groups,
+    CAST(sum(wasted_bytes) OVER () AS BIGINT) AS all_wasted_bytes,
+    sum(wasted_usd_per_month) OVER () AS all_wasted_usd_per_month
+  FROM grouped
+)
+SELECT r.place, r.sha1, r.size_bytes, r.copies, r.wasted_bytes, r.wasted_usd_per_month,
+  r.all_groups, r.all_wasted_bytes, r.all_wasted_usd_per_month,
+  c.bucket, c.key, c.member, c.version, c.storage_class
+FROM question q JOIN ranked r ON r.place <= q.groups
+JOIN contents c ON c.sha1 = r.sha1 AND c.size_bytes = r.size_bytes
+ORDER BY r.place, c.bucket, c.key, c.version, c.member

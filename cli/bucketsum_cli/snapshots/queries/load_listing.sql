@@ -1,0 +1,4 @@
+-- Files of `listing.py` → the table `listing`.
+INSERT INTO listing SELECT * FROM read_json($files, format = 'newline_delimited', columns = {
+  bucket: 'VARCHAR', key: 'VARCHAR', version: 'VARCHAR', latest: 'BOOLEAN',
+  size_bytes: 'BIGINT', etag: 'VARCHAR', created_at: 'TIMESTAMP', storage_class: 'VARCHAR'});

@@ -1,0 +1,121 @@
+"""Take a snapshot of a stack, after its price; or find the one that an option names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.clock import now
+from bucketsum_cli.buckets.served_buckets import attached_to
+from bucketsum_cli.snapshots.export import export
+from bucketsum_cli.snapshots.folder import (
+    MEASUREMENTS,
+    ROWS,
+    Listed,
+    Snapshot,
+    new_folder,
+    read_snapshot,
+    snapshots,
+    snapshots_folder,
+)
+from bucketsum_cli.snapshots.listing import list_keys
+from bucketsum_cli.snapshots.scan import figures_of, scan
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.formatting import duration_text, usd_text
+from bucketsum_cli.terminal.output import confirm, note
+
+if TYPE_CHECKING:
+    from bucketsum_cli.aws.stack import Stack
+
+LAST: Final = "last"
+
+_ASKED_ROWS: Final = 1_000_000
+_EXPORTED_ROWS: Final = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """The choices of a snapshot that is taken.
+
+    Attributes:
+        export_to: ``s3://BUCKET/PREFIX`` for DynamoDB's export; None scans the table.
+        listed: Keys that are listed in S3 too.
+        inventory: Manifest of an S3 inventory that is read in place of a listing.
+        to: Its folder; None is a new one in `snapshots_folder`.
+        yes: Whether no question is asked.
+    """
+
+    export_to: str | None = None
+    listed: Sequence[Listed] = ()
+    inventory: str | None = None
+    to: Path | None = None
+    yes: bool = False
+
+
+def take(stack: Stack, taking: Taking) -> Snapshot:
+    """Take a snapshot of *stack*.
+
+    Raises:
+        CannotDoError: Its folder exists or cannot be written; no half of it is left.
+    """
+    dynamodb, begun_at = stack.client("dynamodb"), now()
+    figures = figures_of(dynamodb, stack.table)
+    if figures.rows > _ASKED_ROWS and not taking.yes:
+        hint = ""
+        if figures.rows > _EXPORTED_ROWS and not taking.export_to:
+            price = usd_text(figures.export_usd)
+            hint = f"; --via export costs {price} USD and reads nothing from the table"
+        usd = usd_text(figures.export_usd if taking.export_to else figures.scan_usd)
+        duration = duration_text(figures.scan_seconds)
+        note(f"{figures.rows:,} rows: about {duration} and {usd} USD{hint}")
+        confirm("Take a snapshot?", "nothing was read", yes=False)
+    name = f"{begun_at[:19].replace(':', '-')}-{stack.name}"
+    folder = taking.to or snapshots_folder() / name
+    with new_folder(folder) as (partial, complete):
+        if taking.export_to:
+            files = export(stack, figures.arn, taking.export_to, partial)
+        else:
+            files = scan(dynamodb, stack.table, figures.rows, partial, ROWS)
+        ended_at = now()
+        for keys in taking.listed:
+            files += list_keys(stack.client("s3"), keys, partial, inventory=taking.inventory)
+        if measurements := stack.outputs.get("MeasurementsTableName"):
+            files += scan(dynamodb, measurements, 0, partial, MEASUREMENTS)
+        snapshot = Snapshot(
+            folder=folder,
+            stack=stack.name,
+            account=figures.account,
+            region=stack.connection.region,
+            table=stack.table,
+            begun_at=begun_at,
+            ended_at=ended_at,
+            via="export" if taking.export_to else "scan",
+            files=files,
+            listed=tuple(taking.listed),
+        )
+        complete(snapshot)
+    return snapshot
+
+
+def buckets_of(stack: Stack) -> tuple[str, ...]:
+    """Names of the stack's buckets: its own, and the attached ones."""
+    return (stack.outputs["BucketName"], *attached_to(stack))
+
+
+def kept_snapshot(name: str, stack: Stack | None = None) -> Snapshot:
+    """The snapshot in the folder *name*, or the `LAST` one of *stack*; notes how old it is.
+
+    Raises:
+        CannotDoError: There is none.
+    """
+    if name != LAST:
+        return read_snapshot(Path(name))
+    for snapshot in snapshots():
+        if stack is None or (snapshot.stack, snapshot.table) == (stack.name, stack.table):
+            return snapshot
+    raise CannotDoError(
+        f"there is no snapshot in {snapshots_folder()}; take one with `bucketsum snapshot`, or "
+        "leave out --snapshot"
+    )

@@ -1,0 +1,123 @@
+"""The commands that ask all rows: snapshots, and questions of them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.aws_calls import answered, change_calls
+from tests.cli.deployed import BUCKET, put_and_record, put_object, record_archive, record_deletion
+
+from bucketsum_cli.snapshots import scan
+from bucketsum_cli.snapshots.folder import read_snapshot, snapshots
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.stack import Stack
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of what commands write."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
+    return tmp_path / "home" / "snapshots"
+
+
+@pytest.fixture
+def planted(stack: Stack) -> Stack:
+    """Two groups of equal content, a deleted copy, a member, and an object without a row."""
+    for key in ("a/one", "a/two", "b/three"):
+        put_and_record(stack, key, b"same" * 100)
+    for key in ("x", "y"):
+        put_and_record(stack, key, b"other")
+    record_deletion(stack, put_and_record(stack, "gone", b"same" * 100))
+    record_archive(stack, {"m": b"other"})
+    put_object(stack, "never", b"never")
+    return stack
+
+
+def test_a_snapshot_has_every_item_as_dynamodb_sent_it(
+    run: Run, planted: Stack, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several segments together have each item once, in the form of DynamoDB's export."""
+    monkeypatch.setattr(scan, "_PARALLEL_ROWS", 1)
+    document = run("snapshot", "--listing", "--json").document
+    assert (document["rows"], document["stack"], document["via"]) == (8, "bucketsum", "scan")
+    assert document["listed"] == [{"bucket": BUCKET, "prefix": ""}]
+    snapshot = read_snapshot(home / document["folder"])
+    assert len(snapshot.of_kind("data")) == 8
+    pages = planted.client("dynamodb").get_paginator("scan").paginate(TableName=planted.table)
+    items = sorted(json.dumps(item, sort_keys=True) for page in pages for item in page["Items"])
+    lines = [
+        json.dumps(json.loads(line)["Item"], sort_keys=True)
+        for file in snapshot.of_kind("data")
+        for line in gzip.decompress((snapshot.folder / file.name).read_bytes()).splitlines()
+    ]
+    assert sorted(lines) == items
+
+
+@pytest.mark.usefixtures("planted")
+def test_snapshots_are_listed_and_deleted(run: Run, tmp_path: Path) -> None:
+    """`last` is the newest; one elsewhere is named by its folder."""
+    assert "no snapshots in" in run("snapshot", "list").err
+    first = run("snapshot", "--json").document["folder"]
+    elsewhere = run("snapshot", "--to", tmp_path / "else", "--json").document["folder"]
+    listed = run("snapshot", "list", "--json").document
+    assert [each["folder"] for each in listed] == [first]
+    assert run("snapshot", "delete", "last", answer="n\n").status == 1
+    assert f"deleted {first}" in run("snapshot", "delete", "last", "--yes").out
+    run("snapshot", "delete", "last", "--yes").assert_refused("there is no snapshot in")
+    assert run("snapshot", "delete", elsewhere, "--yes").status == 0
+    run("snapshot", "--via", "export").assert_refused("--export-to must be used together")
+
+
+def test_a_large_table_has_a_price_and_a_question(
+    run: Run, planted: Stack, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    """A scan of millions of rows is not a surprise on the bill, and an export is offered."""
+    table = planted.client("dynamodb").describe_table(TableName=planted.table)
+    table["Table"] |= {"ItemCount": 12_000_000, "TableSizeBytes": 8_000_000_000}
+    change_calls(monkeypatch, answered({"DescribeTable": table}))
+    ended = run("snapshot", answer="n\n")
+    assert ended.status == 1
+    assert "12,000,000 rows: about 10 min 0 s and 0.122 USD" in ended.err
+    assert "--via export costs 0.800 USD and reads nothing from the table" in ended.err
+    assert not home.exists() or not list(home.iterdir())
+
+
+@pytest.mark.usefixtures("planted")
+def test_duplicates_are_shown_with_what_they_cost(run: Run) -> None:
+    """Copies that exist, by digest; a deleted one is none, a member only on request."""
+    ended = run("duplicates")
+    assert ended.status == 0
+    assert "3 × 400 B, 800 B wasted" in ended.out
+    assert "gone" not in ended.out
+    assert "2 groups of equal content: 805 B wasted" in ended.out
+    assert "snapshot " in ended.err
+    got = run("duplicates", BUCKET, "--members", "--min-size", 5, "--snapshot", "last", "--json")
+    first, second = got.document["groups"]
+    assert [copy["key"] for copy in first["objects"]] == ["a/one", "a/two", "b/three"]
+    assert [copy["member"] for copy in second["objects"]] == ["m", None, None]
+    assert run("duplicates", "--prefix", "b/", "--snapshot", "last").out.startswith("0 groups")
+    run("duplicates", BUCKET, "--listing", "--snapshot", "last").assert_refused(
+        "has no listing of s3://inbox/", "bucketsum snapshot --listing"
+    )
+    listed: dict[str, Any] = run("duplicates", "--listing", "--json").document
+    assert {c["storage_class"] for g in listed["groups"] for c in g["objects"]} == {"STANDARD"}
+    assert snapshots()[0].listed
+
+
+@pytest.mark.usefixtures("planted")
+def test_without_duckdb_the_command_says_how_to_install_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    """Nothing is read that no question could follow."""
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    run("duplicates").assert_refused("pip install 'bucketsum[sql]'")
+    assert not home.exists()

@@ -1,0 +1,174 @@
+"""A folder is a whole snapshot of this form, or a named error; nothing half-done stays."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.deployed import hashed
+from tests.cli.snapshots.hostile_rows import Hostile, write_lines
+
+from bucketsum.table.items import item_of
+from bucketsum.table.rows import RowKey
+from bucketsum_cli.snapshots import engine
+from bucketsum_cli.snapshots.engine import open_snapshot
+from bucketsum_cli.snapshots.folder import (
+    delete_snapshot,
+    new_folder,
+    read_snapshot,
+    snapshots,
+)
+from bucketsum_cli.terminal.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ITEMS = [item_of(hashed(RowKey("photos", f"{n}.jpg", "null"), b"x")) for n in range(5)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A snapshot of five rows."""
+    return Hostile(ITEMS).write(tmp_path / "s", ()).folder
+
+
+def write_export(folder: Path, *, count: int = 5, **summary: object) -> None:
+    """Write the five rows as DynamoDB's export writes them, in two files, one of them empty."""
+    listed = []
+    for name, items in (("a.json.gz", ITEMS), ("b.json.gz", [])):
+        file = write_lines(folder, f"data/{name}", [{"Item": item} for item in items])
+        md5 = base64.b64encode(bytes.fromhex(file.md5)).decode()
+        key = f"exports/AWSDynamoDB/01-2/data/{name}"
+        listed.append(
+            {"itemCount": file.rows, "md5Checksum": md5, "etag": "e-1", "dataFileS3Key": key}
+        )
+    (folder / "manifest-files.json").write_text("\n".join(map(json.dumps, listed)) + "\n")
+    table = "arn:aws:dynamodb:eu-west-1:123456789012:table/digests"
+    values = {
+        "version": "2020-06-30", "tableArn": table, "exportTime": "2026-11-04T07:28:34.028Z",
+        "itemCount": count, "outputFormat": "DYNAMODB_JSON", **summary,
+    }  # fmt: skip
+    (folder / "manifest-summary.json").write_text(json.dumps(values))
+
+
+def test_an_export_of_dynamodb_is_a_snapshot(tmp_path: Path) -> None:
+    """The files that DynamoDB wrote are read as they are."""
+    write_export(tmp_path)
+    snapshot = read_snapshot(tmp_path)
+    assert (snapshot.via, snapshot.region, snapshot.account) == (
+        "export",
+        "eu-west-1",
+        "123456789012",
+    )
+    assert snapshot.rows == 5
+    assert len(list(open_snapshot(snapshot).run("SELECT * FROM objects"))) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"outputFormat": "ION"}, "of the kind ION"),
+        ({"exportType": "INCREMENTAL_EXPORT"}, "of the kind INCREMENTAL_EXPORT"),
+        ({"count": 6}, "has 6 items, manifest-files.json has 5"),
+        ({"tableArn": 5}, "manifest-summary.json is damaged"),
+    ],
+)
+def test_an_export_of_another_kind_is_refused(
+    tmp_path: Path, change: dict[str, int], reason: str
+) -> None:
+    """Only a whole table can answer."""
+    write_export(tmp_path, **change)
+    with pytest.raises(CannotDoError, match=re.escape(reason)):
+        read_snapshot(tmp_path)
+
+
+def cut_off(folder: Path) -> None:
+    """Leave half of a file."""
+    file = folder / "data" / "0.json.gz"
+    file.write_bytes(file.read_bytes()[:-9])
+
+
+def change_form(folder: Path) -> None:
+    """Make the snapshot one of a later version."""
+    file = folder / "snapshot.json"
+    file.write_text(file.read_text().replace('"form": 1', '"form": 2'))
+
+
+def lose_a_row(folder: Path) -> None:
+    """Replace a file by one with fewer rows, and its checksum too."""
+    (folder / "data" / "0.json.gz").write_bytes(gzip.compress(b""))
+    listed = json.loads((folder / "snapshot.json").read_text())
+    listed["files"][0]["md5"] = write_lines(folder, "data/0.json.gz", []).md5
+    (folder / "snapshot.json").write_text(json.dumps(listed))
+
+
+def write_nonsense(folder: Path) -> None:
+    """Damage the list."""
+    (folder / "snapshot.json").write_text('{"form": 1}')
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (cut_off, "0.json.gz: it is not the file that was written: its MD5 differs"),
+        (lambda folder: (folder / "data/1.json.gz").unlink(), "1.json.gz: No such file"),
+        (change_form, "form 2, this one reads 1"),
+        (lose_a_row, "0.json.gz has 0 rows, its list says 2"),
+        (write_nonsense, "snapshot.json is damaged"),
+        (lambda folder: (folder / "snapshot.json").unlink(), "is no snapshot"),
+    ],
+)
+def test_a_damaged_snapshot_is_refused(
+    folder: Path, damage: Callable[[Path], None], reason: str
+) -> None:
+    """No question is answered from a part of the rows."""
+    damage(folder)
+    with pytest.raises(CannotDoError, match=re.escape(reason)):
+        open_snapshot(read_snapshot(folder))
+    assert not list(folder.glob("*duckdb*")), "half of the tables"
+
+
+def test_what_was_interrupted_is_no_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is left of it; another program's folder is never written into; `last` skips both."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path))
+    root = tmp_path / "snapshots"
+
+    def interrupted(error: BaseException) -> None:
+        with new_folder(root / "one") as (partial, _):
+            (partial / "data" / "0.json.gz").write_bytes(b"half")
+            raise error
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(KeyboardInterrupt())
+    with pytest.raises(CannotDoError, match="No space left on device; name another folder"):
+        interrupted(OSError(28, "No space left on device"))
+    assert list(root.iterdir()) == []
+    (root / "one").mkdir()
+    with pytest.raises(CannotDoError, match="one exists; name a new folder with --to"):
+        interrupted(ValueError())
+    other = Hostile(ITEMS).write(root / "other", ())
+    change_form(other.folder)
+    whole = Hostile(ITEMS).write(root / "whole", ())
+    assert snapshots() == [whole]
+    assert "other was written by another version" in capsys.readouterr().err.replace("\n", " ")
+    delete_snapshot(whole)
+    assert sorted(path.name for path in root.iterdir()) == ["one", "other"]
+
+
+def test_tables_that_cannot_be_made_are_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of DuckDB while the tables are made leaves the snapshot whole."""
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "_MEMORY", "nonsense")
+        with pytest.raises(CannotDoError, match="DuckDB: "):
+            open_snapshot(read_snapshot(folder))
+    assert not list(folder.glob("*duckdb*")), "half of the tables"
+    assert len(list(open_snapshot(read_snapshot(folder)).run("SELECT * FROM objects"))) == 5

@@ -1,0 +1,172 @@
+"""Each question answers what plain Python answers, over hostile, deleted and damaged rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.cli.snapshots.hostile_rows import STRANGE, Hostile, damaged, hostile
+from tests.cli.snapshots.oracle import Oracle
+
+from bucketsum.algorithms import EXTRA_ALGORITHMS
+from bucketsum.table.codec import names_of
+from bucketsum.table.items import shown_rows
+from bucketsum.table.rows import Row
+from bucketsum_cli.commands.duplicates import put_prices
+from bucketsum_cli.snapshots.engine import open_snapshot
+from bucketsum_cli.snapshots.folder import Listed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bucketsum_cli.snapshots.engine import Database
+
+ROWS: Final = 2000
+LISTINGS: Final[dict[str, tuple[Listed, ...]]] = {
+    "without a listing": (),
+    "with a listing": (Listed("photos", ""), Listed("films", "")),
+    "with a listing of a prefix": (Listed("photos", "a"),),
+}
+HOSTILE: Final = hostile(ROWS)
+
+
+class Case:
+    """A snapshot with what is to be answered."""
+
+    def __init__(self, database: Database, oracle: Oracle) -> None:
+        self.database = database
+        self.oracle = oracle
+
+
+@pytest.fixture(scope="module", params=[*LISTINGS.values()], ids=[*LISTINGS])
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """The snapshot with each of the listings."""
+    folder = tmp_path_factory.mktemp("snapshots") / "s"
+    database = open_snapshot(HOSTILE.write(folder, request.param))
+    put_prices(database)
+    return Case(database, Oracle(HOSTILE, request.param))
+
+
+def test_the_views_have_every_row_once(case: Case) -> None:
+    """Objects, members and deletions are those that the table's own reader finds."""
+    got = case.database.run("SELECT bucket, key, version, status, sha1, size_bytes FROM objects")
+    expected = Counter(
+        (*place, row.status.value, row.sha1, None if row.status == "damaged" else row.size_bytes)
+        for place, row in case.oracle.objects.items()
+    )
+    assert Counter(got) == expected
+    assert {row.status for row in case.oracle.objects.values()} == {
+        "hashed",
+        "unreadable",
+        "damaged",
+    }
+    members = case.database.run(
+        "SELECT bucket, key, status, sha1, deleted_at IS NOT NULL FROM members"
+    )
+    assert Counter(members) == Counter(
+        (row.bucket, row.key, row.status.value, row.sha1, row.deletion is not None)
+        for row in case.oracle.archived()
+    )
+    deletions = case.database.run("SELECT bucket, key, version, deleted_by FROM deletions")
+    assert Counter(deletions) == case.oracle.deletions()
+
+
+def test_the_current_object_of_a_key_is_the_listed_one_or_the_newest(case: Case) -> None:
+    """A manifest has what a GET returns, with its digest if that is recorded."""
+    got = {
+        (bucket, key): (version, sha1)
+        for bucket in ("photos", "films")
+        for bucket, key, version, member, sha1 in [
+            (r["bucket"], r["key"], r["version"], r["member"], r["sha1"])
+            for r in case.database.ask(
+                "export", bucket=bucket, prefix="", with_members=False
+            ).records()
+        ]
+    }
+    assert got == {
+        place: (version, row.sha1 if row else None)
+        for place, (version, row, _) in case.oracle.current.items()
+    }
+
+
+@pytest.mark.parametrize("with_members", [True, False])
+def test_duplicates(case: Case, with_members: bool) -> None:  # noqa: FBT001 - a parameter
+    """Groups, their copies, bytes and dollars are those of a loop over the rows."""
+    answer = case.database.ask(
+        "duplicates", bucket="", prefix="", least_bytes=1, with_members=with_members, groups=10_000
+    )
+    rows = list(answer.records())
+    got = {
+        r["sha1"]: (r["copies"], r["wasted_bytes"], pytest.approx(r["wasted_usd_per_month"]))
+        for r in rows
+    }
+    assert case.oracle.duplicates(1, with_members=with_members) == got
+    assert len(got) == rows[0]["all_groups"] > 10
+    assert Counter(r["sha1"] for r in rows) == {sha1: group[0] for sha1, group in got.items()}
+    assert sum(group[1] for group in got.values()) == rows[0]["all_wasted_bytes"]
+
+
+def test_coverage(case: Case) -> None:
+    """Each listed version, and each row without one, is counted once, with its reason."""
+    got: Counter[tuple[Any, ...]] = Counter()
+    for r in case.database.ask("coverage", bucket="", prefix="").records():
+        reason = r["reason"] if r["state"] == "unreadable" else None
+        got[r["bucket"], r["folder"], r["storage_class"], r["state"], reason] += r["objects"]
+    assert got == case.oracle.coverage()
+
+
+def test_find(case: Case) -> None:
+    """Every place of a digest of any algorithm is shown, and a digest that nothing has is named."""
+    digests = sorted(
+        {d for r in case.oracle.objects.values() for d in (r.sha1, *r.digests.values()) if d}
+    )
+    digests.append("0" * 40)
+    case.database.put_table(
+        "wanted",
+        "place BIGINT, name VARCHAR, digest VARCHAR",
+        ({"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate(digests)),
+    )
+    got: Counter[tuple[Any, ...]] = Counter()
+    for r in case.database.ask("find", bucket="").records():
+        got[r["digest"], r["bucket"], r["key"], r["deleted_at"] is not None] += 1
+    expected: Counter[tuple[Any, ...]] = Counter()
+    for (digest, bucket, key, _, deleted), count in case.oracle.find(digests).items():
+        expected[digest, bucket, key, deleted] += count
+    assert got == expected
+
+
+def test_totals(case: Case) -> None:
+    """Existing objects are counted by bucket, status and storage class."""
+    rows = case.database.ask("totals").records()
+    got = {(r["bucket"], r["status"], r["storage_class"]): r["objects"] for r in rows}
+    assert got == case.oracle.totals()
+
+
+def test_a_key_is_data_wherever_a_question_has_one(case: Case) -> None:
+    """A prefix that is SQL, or a pattern, selects the keys that begin with it."""
+    for prefix in ("'; DROP TABLE items; --", "%", "$prefix", "a\n"):
+        answer = case.database.ask("export", bucket="photos", prefix=prefix, with_members=False)
+        keys = {r["key"] for r in answer.records()}
+        expected = {k for b, k in case.oracle.current if b == "photos" and k.startswith(prefix)}
+        assert keys == expected
+
+
+def test_each_way_to_damage_a_row_is_seen(tmp_path: Path) -> None:
+    """An attribute of another type or value damages a row exactly where the table's reader says."""
+    kinds: dict[frozenset[str], dict[str, Any]] = {}
+    for item in HOSTILE.items:  # one of each combination of attributes
+        kinds.setdefault(frozenset(item), item)
+    cases = [
+        damaged(item, name, value) | {"object": {"S": f"b/{number}-{name}-{place}"}}
+        for number, item in enumerate(kinds.values())
+        for name in sorted(item.keys() - {"object", "entry", "sha1_shard"})
+        for place, value in enumerate(STRANGE)
+    ]
+    expected = {row.key: row.status.value for row in shown_rows(cases)}
+    database = open_snapshot(Hostile(cases).write(tmp_path / "s", ()))
+    got = database.run("SELECT key, status FROM items WHERE kind IN ('object', 'member')")
+    assert dict(got) == expected
+    names = {key.split("-")[1] for key, status in expected.items() if status == "damaged"}
+    attributes = {"object", "entry", *names_of(Row), *(f"digest_{a}" for a in EXTRA_ALGORITHMS)}
+    assert attributes - names == {"object", "entry"}
