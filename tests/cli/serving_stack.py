@@ -85,19 +85,11 @@ def complete_moto(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ManagedPolicy, "delete", delete, raising=False)
 
 
-def create_stack(name: str = NAME, **earlier: str) -> None:
-    """Create it with the default of each parameter, or as an older one with parameters more."""
+def create_stack() -> None:
+    """Create it with the default of each parameter."""
     template = _template()
-    for parameter, value in earlier.items():
-        template["Parameters"][parameter] = {"Type": "String", "Default": value}
-    if earlier:
-        template["Outputs"] = {
-            output: {"Value": definition["Value"]}
-            for output, definition in template["Outputs"].items()
-            if not output.endswith("RoleName")
-        }
     boto3.client("cloudformation").create_stack(
-        StackName=name,
+        StackName=NAME,
         TemplateBody=json.dumps(template),
         Parameters=[  # moto knows no previous value of those that are left to their defaults
             {"ParameterKey": name, "ParameterValue": str(parameter["Default"])}

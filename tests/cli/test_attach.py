@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -12,7 +11,7 @@ from botocore.exceptions import ClientError
 from moto.s3.exceptions import S3ClientError
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
-from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
+from tests.cli.serving_stack import INBOX, NAME, PHOTOS, parameters
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.connection import Connection
@@ -498,22 +497,6 @@ def test_a_bucket_of_another_account_is_refused(run: Run, monkeypatch: pytest.Mo
     monkeypatch.setattr(Connection, "client", lambda _, name: clients.get(name, boto3.client(name)))
     run("attach", PHOTOS, "--deploy").assert_refused("is not in the account 123456789012")
     assert owners == ["123456789012"]
-
-
-def test_buckets_in_earlier_parameters_are_carried_over(
-    run: Run, s3: S3Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stack of an older version: attaching one bucket again moves all into the new stack."""
-    create = partial(create_stack, AttachedBucketArns="arn:aws:s3:::photos,arn:aws:s3:::scans")
-    monkeypatch.setenv("BUCKETSUM_STACK", "older")
-    create("older", EventBridgeBucketArns="arn:aws:s3:::scans")
-    s3.create_bucket(Bucket="scans")
-    assert run("attach", PHOTOS, "--deploy").status == 0
-    template: Any = boto3.client("cloudformation").get_template(StackName="older-attached")
-    assert template["TemplateBody"]["Metadata"]["bucketsum"] == [
-        {"name": PHOTOS, "via": "s3"},
-        {"name": "scans", "via": "eventbridge"},
-    ]
 
 
 @pytest.mark.usefixtures("eventbridge_returned")

@@ -60,7 +60,7 @@ def test_saved_answers_take_nothing_from_attached_buckets(tmp_path: Path) -> Non
     parameters = load_template()["Parameters"]
     saved = saved_answers(tmp_path)
     assert saved.keys() == parameters.keys()
-    older = saved | {"AttachedBucketArns": ""}
+    older = saved | {"NoLonger": ""}
     passed = DeployContext.merge_parameters({"Parameters": parameters}, older)
     assert {entry["ParameterKey"] for entry in passed} == parameters.keys()
     assert not [name for name in parameters if "Attached" in name or "EventBridge" in name]

@@ -295,13 +295,12 @@ def test_new_events_wait_for_their_code() -> None:
 
 
 def test_console_groups_every_parameter() -> None:
-    """Each has a label and one group; attachments are for `bucketsum attach` alone."""
+    """Each has a label and one group."""
     interface = load_template()["Metadata"]["AWS::CloudFormation::Interface"]
     grouped = [name for group in interface["ParameterGroups"] for name in group["Parameters"]]
     assert len(grouped) == len(set(grouped))
     assert list(interface["ParameterLabels"]) == grouped
-    alone = set(load_template()["Parameters"]) - set(grouped)
-    assert alone <= {"AttachedBucketArns", "EventBridgeBucketArns"}
+    assert set(load_template()["Parameters"]) == set(grouped)
 
 
 def test_the_runtime_changes_with_a_deployment_alone() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 EXISTING_PARAMETER: Final = "ExistingBucketName"
 INVENTORY_PARAMETER: Final = "InventoryBucketArn"
-_EARLIER_PARAMETERS: Final = ("AttachedBucketArns", "EventBridgeBucketArns")
-"""Parameters of the stack that listed the attached buckets before there was a stack for them."""
 _METADATA: Final = "bucketsum"
 
 
@@ -56,31 +54,20 @@ def metadata_of(buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
     }
 
 
-def attached_buckets(
-    connection: Connection, stack_name: str, parameters: Mapping[str, str]
-) -> dict[str, AttachedBucket]:
+def attached_buckets(connection: Connection, stack_name: str) -> dict[str, AttachedBucket]:
     """Return the attached buckets of a stack by their names."""
-    attached, by_rule = (_names(parameters.get(name, "")) for name in _EARLIER_PARAMETERS)
-    earlier = [
-        AttachedBucket(name, Via.EVENTBRIDGE if name in by_rule else Via.S3) for name in attached
-    ]
     name = access_stack_name(stack_name)
     entries: Any = ()
     if description_of(connection, name) is not None:  # a deleted stack may still have a template
         template = connection.client("cloudformation").get_template(StackName=name)["TemplateBody"]
         entries = template.get("Metadata", {}).get(_METADATA, ())
     listed = [AttachedBucket(**entry | {"via": Via(entry["via"])}) for entry in entries]
-    return {bucket.name: bucket for bucket in (*earlier, *listed)}
+    return {bucket.name: bucket for bucket in listed}
 
 
 def attached_to(stack: Stack) -> dict[str, AttachedBucket]:
     """Return the attached buckets of *stack* by their names."""
-    return attached_buckets(stack.connection, stack.name, stack.parameters)
-
-
-def has_earlier_list(stack: Stack) -> bool:
-    """Whether *stack* is of a version that listed its attached buckets in a parameter."""
-    return bool(stack.parameters.get(_EARLIER_PARAMETERS[0]))
+    return attached_buckets(stack.connection, stack.name)
 
 
 def creates(stack: Stack, bucket: str) -> bool:
@@ -96,7 +83,3 @@ def serves(stack: Stack, bucket: str) -> bool:
 def bucket_arn(stack: Stack, bucket: str) -> str:
     """Return the ARN of *bucket* in the partition of *stack*, for example ``aws``."""
     return f"arn:{stack.arrivals_queue_arn.split(':')[1]}:s3:::{bucket}"
-
-
-def _names(arns: str) -> tuple[str, ...]:
-    return tuple(arn.rpartition(":")[2] for arn in arns.split(",") if arn)

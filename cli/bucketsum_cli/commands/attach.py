@@ -46,7 +46,6 @@ from bucketsum_cli.buckets.served_buckets import (
     AttachedBucket,
     Via,
     attached_to,
-    has_earlier_list,
 )
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import with_options
@@ -120,7 +119,7 @@ def attach(
     plan = difference(before, change(before))
     admit = partial(_with, wanted=wanted, existing=stack.parameters.get(EXISTING_PARAMETER, ""))
     attached = attached_to(stack)
-    is_short = admit(attached) != attached or has_earlier_list(stack)
+    is_short = admit(attached) != attached
     warnings += warnings_of(stack, wanted, keys, change(before))
     command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
     result = AttachmentChange(

@@ -34,7 +34,7 @@ from bucketsum_cli.buckets.attachments.notifications import (
 )
 from bucketsum_cli.buckets.attachments.queue_notification import without_queue
 from bucketsum_cli.buckets.bucket_contents import exists
-from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to, has_earlier_list
+from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note
 
@@ -129,11 +129,6 @@ def _configuration(stack: Stack, s3: S3Client, bucket: str) -> dict[str, Any]:
 
 def _require_end(stack: Stack, bucket: str, *, deploy: bool, through_rule: bool) -> None:
     """Refuse if new objects of the bucket would still be hashed."""
-    if deploy and has_earlier_list(stack):
-        raise CannotDoError(
-            f"the stack {stack.name} is of an earlier version, and would keep the permission: "
-            "deploy it again first"
-        )
     if through_rule and not deploy:
         raise CannotDoError(
             f"the stack {stack.name} hashes {bucket} through EventBridge: add --deploy, which "

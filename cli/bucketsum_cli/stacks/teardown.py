@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import WaiterError
 
-from bucketsum_cli.aws.stack import description_of, outputs_of, parameters_of, resources_of
+from bucketsum_cli.aws.stack import description_of, outputs_of, resources_of
 from bucketsum_cli.buckets.bucket_contents import exists
 from bucketsum_cli.buckets.served_buckets import access_stack_name, attached_buckets
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -90,7 +90,7 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
             )
         return StackParts(name, None, buckets, tables, inbox=inbox)
     outputs = outputs_of(description)
-    attached = attached_buckets(connection, name, parameters_of(description))
+    attached = attached_buckets(connection, name)
     served = (outputs.get("BucketName"), *attached)
     return StackParts(
         name=name,
