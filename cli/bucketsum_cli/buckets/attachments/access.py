@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.events.notifications import DETAIL_TYPES
-from bucketsum_cli.aws.stack import description_of, physical_ids
+from bucketsum_cli.aws.stack import description_of
 from bucketsum_cli.buckets.served_buckets import (
     AttachedBucket,
     Via,
@@ -118,15 +118,8 @@ def template_of(stack: Stack, buckets: Iterable[AttachedBucket]) -> dict[str, An
 
 
 def _roles(stack: Stack) -> dict[str, Any]:
-    """The names of the roles, imported, so that their stack cannot be deleted before this one.
-
-    A stack of an older version exports nothing: it is named directly, until the next change.
-    """
-    if "HasherRoleName" in stack.outputs:
-        return {
-            role: {"Fn::ImportValue": f"{stack.name}-{role}Name"} for role in _READERS + _LISTERS
-        }
-    return physical_ids(stack.connection, stack.name)
+    """The names of the roles, imported, so that their stack cannot be deleted before this one."""
+    return {role: {"Fn::ImportValue": f"{stack.name}-{role}Name"} for role in _READERS + _LISTERS}
 
 
 def _policies(
