@@ -93,16 +93,14 @@ class ModelConnections:
         self, request: dict[str, Any], receive: Callable[[bytes], object], transfer: Transfer
     ) -> None:
         response = self._s3.get_object(**request)
-        length = response["ContentLength"]
-        head = f"HTTP/1.1 200 OK|ETag: {response['ETag']}|Content-Length: {length}"
-        if version_id := response.get("VersionId"):
-            head += f"|x-amz-version-id: {version_id}"
-        transfer.lines += head.encode().split(b"|")
+        headers = response["ResponseMetadata"]["HTTPHeaders"]
+        lines = ["HTTP/1.1 200 OK", *(f"{name}: {value}" for name, value in headers.items())]
+        transfer.lines += [line.encode() for line in lines]
         received = 0
         while piece := response["Body"].read(_PIECE_BYTES):
             receive(piece)
             received += len(piece)
-        if received < length:
+        if received < int(headers["content-length"]):
             raise BotoCoreError
 
     def _put(self, parameters: dict[str, Any], transfer: Transfer) -> None:

@@ -15,8 +15,14 @@ from tests.simulation.planted_later import LATER_BUGS
 from tests.simulation.scenario import simulate
 from tests.simulation.sqs_model import ARRIVALS
 
-from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime, Released
-from bucketsum.events.version import Version
+from bucketsum.errors import (
+    NotHashed,
+    ObjectGone,
+    ObjectSuperseded,
+    ObjectUnreadable,
+    OutOfTime,
+    Released,
+)
 from bucketsum.hashing import batch, object_hasher, result, small_objects
 from bucketsum.invocation import deadline
 from bucketsum.queue import dead_letters
@@ -42,8 +48,10 @@ _GUARDED: Final = deadline.GuardedChunks.__iter__
 _PARSED: Final = batch.BatchHasher._parsed
 _PARAMETERS: Final = DigestsTable.put_parameters
 _RECORD: Final = DigestsTable.record
-_REQUEST: Final = get_object.request_for
-_RESUMED: Final = botocore_reader.BotocoreReader._resumed
+_GET_OBJECT: Final = get_object.get_object
+_RESPONSE: Final = get_object._Get.response
+_ABSENCE: Final = get_object._Get.absence
+_MISMATCH: Final = response_head.ResponseHead.mismatch
 _SETTLE: Final = dead_letters.DeadLetters.settle
 _ERROR_OF: Final = get_object._error_of
 _EXISTS: Final = "attribute_not_exists(#object)"
@@ -70,17 +78,39 @@ class PlantedBug:
         return patch.object(self.target, self.attribute, self.replacement)
 
 
-def _without(*names: str) -> Callable[..., Any]:
-    def request_for(*args: Any) -> Any:  # noqa: ANN401 - a request
-        request = dict(_REQUEST(*args))
-        return {name: value for name, value in request.items() if name not in names}
+class _BelievedHead(response_head.ResponseHead):
+    """A head that is always the requested one."""
 
-    return request_for
+    __slots__ = ()
+
+    def mismatch(self, *_: object) -> str:
+        return ""
 
 
-def _resumed_unconditionally(reader: Any, request: Any, *rest: Any) -> Any:  # noqa: ANN401 - as the product's
-    bare = {name: value for name, value in request.items() if name in ("Bucket", "Key")}
-    return _RESUMED(reader, bare, *rest)  # type: ignore[arg-type] # a request
+def _without(**unknown: None) -> Callable[..., Any]:
+    def response(get: Any, version_id: str | None) -> Any:  # noqa: ANN401 - as the product's
+        get = replace(get, created=replace(get.created, **unknown))
+        return _RESPONSE(get, version_id and get.created.version_id)
+
+    return response
+
+
+def _resumed_unconditionally(s3: Any, created: Any, first: int = 0, end: Any = None) -> Any:  # noqa: ANN401 - as the product's
+    bare = replace(created, etag=None, version_id=None) if first else created
+    return _GET_OBJECT(s3, bare, first, end)
+
+
+def _any_length(head: Any, created: Any, first: int = 0, end: Any = None) -> str:  # noqa: ANN401 - as the product's
+    sent = replace(created, size_bytes=head.length) if end is None else created
+    return _MISMATCH(head, sent, first, end)
+
+
+def _refusal_is_believed(get: Any, doubt: Any) -> Any:  # noqa: ANN401 - as the product's
+    return doubt if isinstance(doubt, NotHashed) else _ABSENCE(get, doubt)
+
+
+def _other_object_is_newer(_: object, doubt: Any) -> Any:  # noqa: ANN401 - as the product's
+    return doubt if isinstance(doubt, NotHashed) else ObjectSuperseded(str(doubt))
 
 
 def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
@@ -174,17 +204,20 @@ _TABLE: Final = (
      _record_without_error),
     ("libcurl's write of a row counts whatever DynamoDB answers", small_objects, "is_written",
      lambda *_: True),
-    ("libcurl's read of an object counts whatever S3 answers", response_head.ResponseHead,
-     "is_whole", lambda *_: True),
-    ("an object is read without If-Match", botocore_reader, "request_for", _without("IfMatch")),
-    ("an object is read without its version ID", botocore_reader, "request_for",
-     _without("VersionId")),
-    ("reading resumes without conditions", botocore_reader.BotocoreReader, "_resumed",
+    ("libcurl's read of an object counts whatever S3 answers", small_objects, "ResponseHead",
+     _BelievedHead),
+    ("the length of an object is not compared", response_head.ResponseHead, "mismatch",
+     _any_length),
+    ("an entity tag that cannot be is taken for an overwritten object", get_object._Get, "absence",
+     _other_object_is_newer),
+    ("a 404 or 412 is believed at once", get_object._Get, "absence", _refusal_is_believed),
+    ("an object is read without its entity tag", get_object._Get, "response", _without(etag=None)),
+    ("an object is read without its version ID", get_object._Get, "response",
+     _without(version_id=None)),
+    ("reading resumes without conditions", botocore_reader, "get_object",
      _resumed_unconditionally),
     ("a body that ends early counts as complete", botocore_reader.BotocoreReader, "_chunks",
      _first_body),
-    ("version null is not read below newer versions", get_object, "NULL",
-     Version("no-version")),
     ("an object read in part is recorded", deadline.GuardedChunks, "__iter__", _end_quietly),
     ("S3's 503 is taken for a deleted object", get_object, "_error_of", _throttled_is_gone),
     ("an unreadable object gets no row", object_hasher.ObjectHasher, "_hashed",

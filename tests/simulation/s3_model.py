@@ -16,6 +16,7 @@ from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDelet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from random import Random
 
     from tests.simulation.schedule import Schedule
 
@@ -26,6 +27,8 @@ EPOCH: Final = 1_795_000_000
 STALL_SECONDS: Final = 20.0
 """A read of a silent connection takes this long: the product's read time-out."""
 
+_WRONG_ANSWERS: Final = 0.3
+
 
 class Versioning(StrEnum):
     """State of the bucket."""
@@ -33,6 +36,15 @@ class Versioning(StrEnum):
     UNVERSIONED = "unversioned"
     ENABLED = "enabled"
     SUSPENDED = "suspended"
+
+
+class Wrong(StrEnum):
+    """Answers to a GET that cannot be right."""
+
+    LENGTH = "another length"
+    OBJECT = "another entity tag"
+    GONE = "404"
+    CONDITION = "412"
 
 
 @dataclass(slots=True, eq=False)
@@ -147,6 +159,11 @@ class Body:
         """Nothing is held."""
 
 
+def _response(status: int, headers: dict[str, str]) -> dict[str, Any]:
+    metadata = {"HTTPStatusCode": status, "HTTPHeaders": headers}
+    return {"ETag": headers["etag"], "ResponseMetadata": metadata}
+
+
 def _after(versions: list[Version], key: str, version_id: str | None) -> Iterator[Version]:
     """*versions* of a key, the newest first, after the markers *key* and *version_id*."""
     newest_first = versions[::-1]
@@ -163,6 +180,7 @@ class S3:
     Attributes:
         schedule: Decides.
         versioning: State of the bucket.
+        random_of_wrong_answers: Decides in some schedules that an answer is wrong.
         network: Carries the requests.
         versions: Key → its versions and delete markers, the current one last.
         history: Key and version id → each version ever put.
@@ -173,16 +191,19 @@ class S3:
 
     schedule: Schedule
     versioning: Versioning
+    random_of_wrong_answers: Random
     network: Network = field(init=False)
     versions: dict[str, list[Version]] = field(default_factory=dict)
     history: dict[tuple[str, str], list[Version]] = field(default_factory=lambda: defaultdict(list))
     deletions: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
     due: set[str] = field(default_factory=set)
     denies: bool = False
+    _has_wrong_answers: bool = False
     _number: int = 0
 
     def __post_init__(self) -> None:
         self.network = Network(self.schedule, ("SlowDown", 503))
+        self._has_wrong_answers = self.random_of_wrong_answers.random() < _WRONG_ANSWERS
 
     def put(self, key: str, content: bytes | None, *, archived: bool = False) -> Version:
         """Put an object; a *content* of None is a delete marker."""
@@ -281,23 +302,56 @@ class S3:
         return response
 
     def get_object(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
-        """See S3's GetObject."""
+        """See S3's GetObject; at times the answer cannot be right."""
         key, version_id = request["Key"], request.get("VersionId")
         self.network.request("GetObject", f"{key} {version_id} {request.get('Range', '')}")
+        wrong = self._wrong_answer()
         version = self._readable(key, version_id)
         if request.get("IfMatch") not in (None, f'"{version.etag}"'):
             raise self._refusal("PreconditionFailed", 412)
         if version.archived:
             raise self._refusal("InvalidObjectState", 403)
         content = version.content or b""
-        response: dict[str, Any] = {"ETag": f'"{version.etag}"'}
-        if self.versioning is not Versioning.UNVERSIONED:
-            response["VersionId"] = version.version_id
+        headers = self._headers_of(version)
+        if wrong is Wrong.OBJECT:
+            headers |= {"etag": '"another"'}
+        status = 200
         if "Range" in request:
             start = int(request["Range"].removeprefix("bytes=").removesuffix("-"))
-            response["ContentRange"] = f"bytes {start}-{len(content) - 1}/{len(content)}"
-            content = content[start:]
-        return response | {"ContentLength": len(content), "Body": Body(self, content)}
+            headers["content-range"] = f"bytes {start}-{len(content) - 1}/{len(content)}"
+            status, content = 206, content[start:]
+        if wrong is Wrong.LENGTH:
+            content = content[: len(content) // 2] if content else b"an error"
+        headers["content-length"] = str(len(content))
+        return _response(status, headers) | {"Body": Body(self, content)}
+
+    def head_object(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
+        """See S3's HeadObject, whose answers are right."""
+        key, version_id = request["Key"], request["VersionId"]
+        self.network.request("HeadObject", f"{key} {version_id}")
+        return _response(200, self._headers_of(self._readable(key, version_id)))
+
+    def _wrong_answer(self) -> Wrong | None:
+        """Whether the answer to a GET is wrong, and how; a refusal is raised."""
+        random = self.random_of_wrong_answers
+        if not self._has_wrong_answers or random.random() >= self.network.faults / 2:
+            return None
+        wrong = random.choice(list(Wrong))
+        self.schedule.log("  the answer is wrong: %s", wrong)
+        if wrong is Wrong.GONE:
+            raise self._refusal("NoSuchKey", 404)
+        if wrong is Wrong.CONDITION:
+            raise self._refusal("PreconditionFailed", 412)
+        return wrong
+
+    def _headers_of(self, version: Version) -> dict[str, str]:
+        headers = {
+            "etag": f'"{version.etag}"',
+            "content-length": str(len(version.content or b"")),
+        }
+        if self.versioning is not Versioning.UNVERSIONED:
+            headers["x-amz-version-id"] = version.version_id
+        return headers
 
     def _readable(self, key: str, version_id: str | None) -> Version:
         if self.denies:

@@ -58,9 +58,9 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     schedule = Schedule(seed, trace)
     with scaled_down(schedule):
         # Each has a generator of its own, so that the schedules without it stay as they are.
-        names = ("another program", "detachment", "old objects")
-        other, detachment, old = (Random(f"{name} {seed}") for name in names)  # noqa: S311 - nothing secret
-        _World(schedule, other, detachment, old).run()
+        names = ("another program", "detachment", "old objects", "wrong answers")
+        other, detachment, old, wrong = (Random(f"{name} {seed}") for name in names)  # noqa: S311 - nothing secret
+        _World(schedule, other, detachment, old, wrong).run()
     return Outcome(seed, schedule.violations, trace.lines)
 
 
@@ -70,6 +70,7 @@ class _World:
     random_of_other: InitVar[Random]
     random_of_detachment: InitVar[Random]
     random_of_old_objects: InitVar[Random]
+    random_of_wrong_answers: InitVar[Random]
     s3: S3 = field(init=False)
     sqs: Sqs = field(init=False)
     dynamodb: DynamoDb = field(init=False)
@@ -86,12 +87,16 @@ class _World:
     was_detached: bool = False
 
     def __post_init__(
-        self, random_of_other: Random, random_of_detachment: Random, random_of_old_objects: Random
+        self,
+        random_of_other: Random,
+        random_of_detachment: Random,
+        random_of_old_objects: Random,
+        random_of_wrong_answers: Random,
     ) -> None:
         schedule = self.schedule
         versioning = schedule.random.choice((*Versioning, Versioning.UNVERSIONED))
         schedule.log("the bucket is %s", versioning)
-        self.s3 = S3(schedule, versioning)
+        self.s3 = S3(schedule, versioning, random_of_wrong_answers)
         self.sqs = Sqs(schedule)
         self.dynamodb = DynamoDb(schedule, self._check_write)
         self.other = OtherProgram(schedule, self.dynamodb, random_of_other)

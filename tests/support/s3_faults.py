@@ -49,6 +49,7 @@ class ReceivedRequest:
     version_id: str | None
     headers: Mapping[str, str]
     query: str = ""
+    method: str = "GET"
 
     @property
     def by_libcurl(self) -> bool:
@@ -66,13 +67,12 @@ class Fault:
         cut_after: Body bytes after which the connection ends, an error's body included.
         gently: Whether it ends with FIN (a short body) instead of RST.
         garble_after: Body bytes after which garbage is put on the wire below TLS.
-        shorten_by: How many bytes less than the body Content-Length says and the body has.
+        body: What is sent instead of the body, with a Content-Length to match.
         piece_bytes: How many bytes are sent at a time.
         pause: Called before each piece with the number of body bytes sent so far.
         ignore_range: Send everything with 200 where a range is requested.
         ignore_conditions: Send what is there, whatever If-Match asks for.
-        content_range: Sent instead of the right Content-Range.
-        etag: Sent instead of the right ETag, without quotes.
+        headers: Sent instead of the right ones; empty for none.
         afterwards: Called when the last byte is sent, before the connection ends.
     """
 
@@ -81,13 +81,12 @@ class Fault:
     cut_after: int | None = None
     gently: bool = False
     garble_after: int | None = None
-    shorten_by: int = 0
+    body: Callable[[bytes], bytes] = bytes
     piece_bytes: int = _SEND_BYTES
     pause: Callable[[int], object] = field(default=lambda _sent: None)
     ignore_range: bool = False
     ignore_conditions: bool = False
-    content_range: str | None = None
-    etag: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
     afterwards: Callable[[], object] = field(default=lambda: None)
 
 

@@ -33,7 +33,7 @@ class HostileS3:
         endpoint_url: Where it listens.
         requests: Every request so far.
         connections: How many connections were opened so far.
-        always: The fault of requests for which none was scripted.
+        always: The fault of GETs for which none was scripted. HEADs tell the truth.
         stall: Given as a fault's ``pause``, holds the response until `resume` or the end.
     """
 
@@ -94,6 +94,8 @@ class HostileS3:
 
     def next_fault(self, request: ReceivedRequest) -> Fault:
         """The fault of the request that is being answered."""
+        if request.method == "HEAD":
+            return HEALTHY
         wanted = _RANGE.fullmatch(request.headers.get("range", ""))
         own = self._faults_from[int(wanted[1]) if wanted else 0] or self._faults_of[request.path]
         if own:
@@ -122,7 +124,8 @@ class _Handler(Handler):
         url = urlsplit(self.path)
         version = parse_qs(url.query).get("versionId", [None])[0]
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = ReceivedRequest(unquote(url.path).removeprefix("/"), version, headers, url.query)
+        path = unquote(url.path).removeprefix("/")
+        request = ReceivedRequest(path, version, headers, url.query, self.command)
         self.server.s3.requests.append(request)
         fault = self.server.s3.next_fault(request)
         if fault.hang_up:
@@ -135,6 +138,8 @@ class _Handler(Handler):
         elif stored:
             self._send_object(request, stored, fault)
 
+    do_HEAD = do_GET  # noqa: N815 - as http.server names it
+
     def _refuse(self, status: int, code: str, text: str, fault: Fault) -> None:
         body = f"<Error><Code>{code}</Code><Message>{text}</Message></Error>" if code else ""
         headers = {"Content-Type": "application/xml", "Location": "/elsewhere"}
@@ -143,7 +148,7 @@ class _Handler(Handler):
     def _send_object(self, request: ReceivedRequest, stored: StoredObject, fault: Fault) -> None:
         body = memoryview(stored.body)  # slices of it copy nothing: a test measures memory
         size = len(body)
-        headers = {"ETag": f'"{fault.etag or stored.etag}"', "Accept-Ranges": "bytes"}
+        headers = {"ETag": f'"{stored.etag}"', "Accept-Ranges": "bytes"}
         if stored.version_id:
             headers["x-amz-version-id"] = stored.version_id
         if stored.content_encoding:
@@ -153,18 +158,22 @@ class _Handler(Handler):
             self._send(200, headers, body, fault)
             return
         first, last = int(wanted[1]), min(int(wanted[2] or size), size - 1)
-        headers["Content-Range"] = fault.content_range or f"bytes {first}-{last}/{size}"
+        headers["Content-Range"] = f"bytes {first}-{last}/{size}"
         self._send(206, headers, body[first : last + 1], fault)
 
     def _send(
         self, status: int, headers: Mapping[str, str], body: memoryview, fault: Fault
     ) -> None:
-        body = body[: len(body) - fault.shorten_by]
+        if fault.body is not bytes:
+            body = memoryview(fault.body(bytes(body)))
         self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        sizes = {"Content-Length": str(len(body))}
+        for name, value in {**headers, **sizes, **fault.headers}.items():
+            if value:
+                self.send_header(name, value)
         self.end_headers()
+        if self.command == "HEAD":
+            return
         end = len(body) if fault.cut_after is None else min(fault.cut_after, len(body))
         with suppress(OSError):  # the client may have gone: that is its right
             self._send_pieces(body[:end], fault)

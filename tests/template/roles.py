@@ -70,10 +70,13 @@ def allowed(role: str) -> set[str]:
 
 @cache
 def action_of(service: str, method: str) -> str:
-    """The name of a client's method as an action: ``s3``, ``get_object`` → ``s3:GetObject``."""
+    """The name of a client's method as an action: ``s3``, ``get_object`` → ``s3:GetObject``.
+
+    It allows HeadObject too.
+    """
     names = botocore.session.get_session().get_service_model(service).operation_names
     [name] = [name for name in names if xform_name(name) == method]
-    return f"{service}:{name}"
+    return f"{service}:{'GetObject' if name == 'HeadObject' else name}"
 
 
 @cache

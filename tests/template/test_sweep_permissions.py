@@ -30,7 +30,7 @@ REACH: Final = (
 
 CALLED: Final = {
     # Operations whose action has another name, or that stand behind another one:
-    "Planner": {"s3:HeadObject": "s3:GetObject", "s3:CreateMultipartUpload": "s3:PutObject",
+    "Planner": {"s3:CreateMultipartUpload": "s3:PutObject",
                 "s3:UploadPart": "s3:PutObject", "s3:CompleteMultipartUpload": "s3:PutObject",
                 "stepfunctions:DescribeExecution": "states:DescribeExecution"},
     "Publisher": {"stepfunctions:DescribeExecution": "states:DescribeExecution"},
@@ -51,7 +51,7 @@ OPERATIONS: Final = {
     "Publisher": {"get_function_configuration", "update_function_configuration",
                   "publish_version", "list_versions_by_function", "delete_function",
                   "describe_execution", "get_item", "query", "put_item"},
-    "Prober": {"get_object", "batch_get_item"},
+    "Prober": {"get_object", "head_object", "batch_get_item"},
     "Analyst": {"get_item", "query", "put_item"},
 }  # fmt: skip
 INTEGRATIONS: Final = {

@@ -15,7 +15,7 @@ from botocore.exceptions import NoCredentialsError
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.clients import _session
-from bucketsum.s3.get_object import request_for
+from bucketsum.s3.get_object import get_object
 from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum.s3.source import CLIENT_CONFIG
 
@@ -62,7 +62,7 @@ def asked_by_botocore(client: S3Client, arrival: ObjectCreated) -> str:
 
     client.meta.events.register("before-send.s3.GetObject", see)
     with pytest.raises(SeenError):
-        client.get_object(**request_for(arrival))
+        get_object(client, arrival)
     return urls[0]
 
 

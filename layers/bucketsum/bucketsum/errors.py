@@ -4,7 +4,7 @@
 
     BucketsumError
     ├── Retryable             a retry: the message returns to the queue
-    │   ├── SourceInterrupted     the object's bytes stopped coming, resuming did not help
+    │   ├── SourceInterrupted     other bytes came than the object's, or they stopped coming
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
     │   ├── OutOfTime             the invocation ends before the object is read
     │   ├── Released              no failure: another execution environment gets the message
@@ -38,7 +38,7 @@ class Retryable(BucketsumError):
 
 
 class SourceInterrupted(Retryable):
-    """The object's bytes stopped coming and resuming did not help."""
+    """Other bytes came than the object's, or they stopped coming; trying again did not help."""
 
 
 class SourceUnavailable(Retryable):

@@ -48,7 +48,7 @@ def repair(stack: HasherStack, created: ObjectCreated) -> None:
 def test_a_forged_sequencer_freezes_a_right_row_until_it_is_repaired(stack: HasherStack) -> None:
     """Without versions, no real event is newer; the row's digest is of the bytes that were read."""
     first = stack.put("k", b"first")
-    forged = replace(first, sequencer=HIGHEST, event_time=LONG_AFTER, size_bytes=1)
+    forged = replace(first, sequencer=HIGHEST, event_time=LONG_AFTER)
     stack.deliver(message_of(forged))
     second = stack.put("k", b"second")
     stack.deliver(message_of(second))
@@ -82,6 +82,13 @@ def test_with_versions_a_forged_sequencer_reaches_its_version_alone(stack: Hashe
     stack.deliver(message_of(replace(first, sequencer=HIGHEST)))
     stack.deliver(message_of(second))
     assert {row["sha1"] for row in stack.rows().values()} == {sha1_of(b"first"), sha1_of(b"second")}
+
+
+def test_a_forged_size_records_nothing(stack: HasherStack) -> None:
+    """S3 sends another number of bytes than the event names: the message fails."""
+    message = message_of(replace(stack.put("k", b"content"), size_bytes=1))
+    assert stack.deliver(message) == [message]
+    assert stack.rows() == {}
 
 
 @pytest.mark.parametrize("listed", [False, True])

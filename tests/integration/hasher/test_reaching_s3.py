@@ -245,7 +245,8 @@ def test_a_redirect_is_for_botocore(
     hostile.always = Fault(refuse=(status, "TemporaryRedirect", "Elsewhere."))
     with pytest.raises(SourceUnavailable, match="Redirect"):
         reader.content_of(client, hostile.put(PATH, BODY))
-    assert len(hostile.requests) <= reader.streams + 1
+    gets = [request for request in hostile.requests if request.method == "GET"]
+    assert len(gets) <= reader.streams + 1
     assert not all(request.by_libcurl for request in hostile.requests)
 
 
@@ -313,7 +314,7 @@ FAILURES: Final = {
     "no answer": Fault(hang_up=True),
     "reset": Fault(cut_after=100),
     "closed": Fault(cut_after=100, gently=True),
-    "another object": Fault(ignore_conditions=True, etag="other"),
+    "another object": Fault(ignore_conditions=True, headers={"ETag": '"other"'}),
 }
 
 

@@ -99,7 +99,7 @@ def test_the_slicer_calls_what_its_role_allows(
     without_progress = progress_of(Job(stack.put("k", content)))
     stack.sqs.send_message(QueueUrl=url, MessageBody=body_of(without_progress))
 
-    assert slices(stack, app, url) == 7
+    assert slices(stack, app, url) == 8
 
     allowed = role_permissions("SlicerRole") - NOT_RECORDED
     assert allowed - recorder.calls == {

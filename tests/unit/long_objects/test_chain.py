@@ -183,19 +183,6 @@ def test_fewer_bytes_than_announced_are_no_digest() -> None:
     assert chain.row(created) is None
 
 
-@pytest.mark.parametrize("size_bytes", [0, 1, len(CONTENT) - 1, len(CONTENT) + 1, 2**63 - 1])
-def test_an_event_with_a_false_size_is_hashed_in_slices_too(size_bytes: int) -> None:
-    """S3's size counts: else no redrive could ever end the message of a forged or damaged size."""
-    chain = Chain(1024)
-    created = replace(chain.put(CONTENT), size_bytes=size_bytes)
-    chain.arrive(created)
-    chain.run()
-    row = chain.recorded(created)
-    assert (row.sha1, row.size_bytes) == (sha1_of(CONTENT), len(CONTENT))
-    assert sum(size for _, size in chain.reads) < 2 * len(CONTENT)
-    assert chain.in_progress() == []
-
-
 @pytest.mark.parametrize(
     "error", [ObjectUnreadable("access denied"), LibraryMissing("no SHA1_Update")]
 )

@@ -102,14 +102,14 @@ def _task_of(listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
     """The outcome if *listed* need not be read; None if it must be read and must replace *row*.
 
-    A row that was unreadable is replaced; and one of version ``null`` that is deleted, or of
-    another entity tag, if S3 still has *listed*. Then its event was lost, as it is newer than what
-    was recorded before. S3's LastModified does not tell: it is the time at which an upload in parts
-    was begun. A version with an ID is never put again.
+    A row that was unreadable, or has another size, is replaced; and one of version ``null`` that is
+    deleted, or of another entity tag, if S3 still has *listed*. Then its event was lost, as it is
+    newer than what was recorded before. S3's LastModified does not tell: it is the time at which an
+    upload in parts was begun. A version with an ID is never put again.
     """
     if row.deletion:
         return None if row.version.is_null else Outcome.SUPERSEDED
-    is_same = row.etag == listed.etag
+    is_same = (row.etag, row.size_bytes) == (listed.etag, listed.size_bytes)
     return Outcome.UNCHANGED if is_same and row.status is Status.HASHED else None
 
 

@@ -44,7 +44,7 @@ def hash_restored(
         and record.status is Status.UNREADABLE
         and (None in (record.etag, restored.etag) or record.etag == restored.etag)
     ):
-        content = record.etag, record.size_bytes
+        content = restored.etag or record.etag, restored.size_bytes
         created = ObjectCreated(*version, *content, record.sequencer, record.arrived_at)
     else:
         return HashResult(restored, Outcome.UNCHANGED)

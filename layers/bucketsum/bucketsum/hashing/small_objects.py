@@ -22,8 +22,7 @@ from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.hashing.result import ReadObject
 from bucketsum.measure import Measurement
-from bucketsum.s3.get_object import if_match
-from bucketsum.s3.response_head import ResponseHead
+from bucketsum.s3.response_head import ResponseHead, if_match
 
 if TYPE_CHECKING:
     from bucketsum.hashing.job import Task
@@ -154,8 +153,8 @@ class _Batch:
         created = reading.job.created
         head = ResponseHead.of(transfer.lines)
         digest = reading.digest.digest()
-        is_whole = head.is_whole(if_match(created)) and head.length == digest.size_bytes
-        if transfer.failure or not (is_whole and head.is_version(created.version_id)):
+        is_whole = head.length == digest.size_bytes and not head.mismatch(created)
+        if transfer.failure or not is_whole:
             return
         measurement = Measurement(digest.size_bytes, self._clock() - reading.started)
         read = ReadObject(reading.job, head.etag.strip('"'), digest, measurement)

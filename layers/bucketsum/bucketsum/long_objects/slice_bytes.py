@@ -13,7 +13,6 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 
 if TYPE_CHECKING:
     from bucketsum.long_objects.progress import Progress
-    from bucketsum.s3.source import OpenObject
 
 
 def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDigest:
@@ -46,19 +45,19 @@ def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDi
 
 def hash_slice(
     digest: PortableDigest,
-    opened: OpenObject,
+    chunks: Iterable[bytes],
     size_bytes: int,
     slice_bytes: int,
     must_end: Callable[[], bool],
 ) -> bool:
-    """Continue *digest* with *opened*; returns whether the object of *size_bytes* is at its end.
+    """Continue *digest* with *chunks*; returns whether the object of *size_bytes* is at its end.
 
     If not, `digest.length` is the offset of the next slice, a multiple of `BLOCK_BYTES`. A slice
     has at least one block, so a chain always moves on.
 
     Args:
         digest: The digest of all bytes before.
-        opened: The rest of the object.
+        chunks: The rest of the object.
         size_bytes: Size of the whole object.
         slice_bytes: Maximum size of the slice, at least `BLOCK_BYTES`.
         must_end: Whether the time of the slice is over; asked after each chunk has come.
@@ -67,12 +66,8 @@ def hash_slice(
         SourceInterrupted: S3 sends another number of bytes than the object's rest has.
     """
     first = digest.length
-    if opened.size_bytes != size_bytes - first:
-        raise SourceInterrupted(
-            f"S3 sends {opened.size_bytes} bytes from byte {first} on, of an object of {size_bytes}"
-        )
     limit = first + slice_bytes // BLOCK_BYTES * BLOCK_BYTES
-    for chunk in opened.chunks:
+    for chunk in chunks:
         end = digest.length + len(chunk)
         is_over = end > limit or (end < size_bytes and must_end())
         cut = min(end, limit) // BLOCK_BYTES * BLOCK_BYTES

@@ -230,20 +230,18 @@ class Slicer:
         reserve_seconds = min(END_BEFORE_SECONDS, deadline.seconds_left() / 3)
         digest = digest_at(progress, self.settings.extra_algorithms)
         opened = self.source.open(progress.created, progress.offset)
-        total_bytes = progress.size_bytes if progress.offset else opened.size_bytes
         with closing(opened.chunks):
             is_whole = hash_slice(
                 digest,
-                opened,
-                total_bytes,
-                self.slice_bytes or total_bytes,
+                opened.chunks,
+                progress.size_bytes,
+                self.slice_bytes or progress.size_bytes,
                 lambda: deadline.seconds_left() < reserve_seconds,
             )
         size_bytes = digest.length - progress.offset
         measurement = Measurement(size_bytes, time.perf_counter() - started)
         moved = replace(
             progress,
-            size_bytes=total_bytes,  # S3's: an event may be forged, or made of a damaged row
             offset=digest.length,
             hop=progress.hop + 1,
             seconds=progress.seconds + measurement.seconds,

@@ -10,13 +10,12 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bucketsum.errors import SourceInterrupted
-from bucketsum.s3.get_object import BROKEN, get_object, request_for
+from bucketsum.s3.get_object import BROKEN, get_object
 from bucketsum.s3.source import OpenObject, ResumeBudget
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
+    from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef
 
     from bucketsum.events.object_events import ObjectCreated
 
@@ -42,24 +41,20 @@ class BotocoreReader:
         self, created: ObjectCreated, offset: int = 0, budget: ResumeBudget | None = None
     ) -> OpenObject:
         """See `Source.open`; *budget* is that of another reader, which has begun the object."""
-        request = request_for(created)
-        if offset or budget:  # its size must be as the other reader found it
-            response = self._resumed(request, offset, created.size_bytes)
-        else:
-            response = get_object(self._s3(), request)
+        is_part = offset or budget
+        response = get_object(self._s3(), created, offset, created.size_bytes if is_part else None)
         etag = response["ETag"].strip('"')
-        request = request_for(replace(created, etag=etag))
-        chunks = self._chunks(request, response, offset, budget or ResumeBudget(self._pause))
-        return OpenObject(response["ContentLength"], etag, chunks)
+        begun = replace(created, etag=etag)
+        chunks = self._chunks(begun, response, offset, budget or ResumeBudget(self._pause))
+        return OpenObject(created.size_bytes - offset, etag, chunks)
 
     def _chunks(
         self,
-        request: GetObjectRequestTypeDef,
+        created: ObjectCreated,
         response: GetObjectOutputTypeDef,
         offset: int,
         budget: ResumeBudget,
     ) -> Generator[bytes]:
-        size_bytes = offset + response["ContentLength"]
         while True:
             reason = "the body ended early"
             try:
@@ -70,21 +65,7 @@ class BotocoreReader:
                 reason = str(error)
             finally:
                 response["Body"].close()
-            if offset == size_bytes:
+            if offset == created.size_bytes:
                 return
-            budget.spend(offset, size_bytes, reason)
-            response = self._resumed(request, offset, size_bytes)
-
-    def _resumed(
-        self, request: GetObjectRequestTypeDef, offset: int, size_bytes: int
-    ) -> GetObjectOutputTypeDef:
-        response = get_object(self._s3(), {**request, "Range": f"bytes={offset}-"})
-        expected = f"bytes {offset}-{size_bytes - 1}/{size_bytes}", size_bytes - offset
-        received = response.get("ContentRange"), response["ContentLength"]
-        if received != expected:
-            response["Body"].close()
-            raise SourceInterrupted(
-                f"asked to continue with {expected[0]!r} of {expected[1]} bytes, S3 sent "
-                f"{received[0]!r} of {received[1]} bytes"
-            )
-        return response
+            budget.spend(offset, created.size_bytes, reason)
+            response = get_object(self._s3(), created, offset, created.size_bytes)

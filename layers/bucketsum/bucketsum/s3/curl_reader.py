@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError
 
 from bucketsum.s3.curl_connections import Connections, TransportConfig
-from bucketsum.s3.get_object import if_match
 from bucketsum.s3.ordered_ranges import FallBack, OrderedRanges
 from bucketsum.s3.source import OpenObject, ResumeBudget
 
@@ -53,19 +51,20 @@ class CurlReader:
         connections = self._idle.pop() if self._idle else Connections(self.config)
         budget = ResumeBudget(self._pause)
         plan = self._plan_for(created.size_bytes - offset)
+
+        def sign() -> str:
+            return self.urls.url_of(created)
+
         try:
-            ranges = OrderedRanges(connections, lambda: self.urls.url_of(created), plan, budget)
-            head = ranges.begin(created.size_bytes, if_match(created), offset)
+            ranges = OrderedRanges(connections, created, sign, plan, budget)
+            begun = ranges.begin(offset)
         except (FallBack, BotoCoreError):
-            head = None
-        if head is None or not head.is_version(created.version_id):
             self._release(connections)
             return self._fallback.open(created, offset)
-        etag = head.etag.strip('"')
         return OpenObject(
-            size_bytes=ranges.size_bytes - offset,
-            etag=etag,
-            chunks=self._chunks(connections, ranges, created, etag, budget),
+            size_bytes=created.size_bytes - offset,
+            etag=begun.etag or "",
+            chunks=self._chunks(connections, ranges, begun, budget),
             streams=ranges.streams,
         )
 
@@ -73,8 +72,7 @@ class CurlReader:
         self,
         connections: Connections,
         ranges: OrderedRanges,
-        created: ObjectCreated,
-        etag: str,
+        begun: ObjectCreated,
         budget: ResumeBudget,
     ) -> Generator[bytes]:
         falls_back = False
@@ -85,7 +83,6 @@ class CurlReader:
         finally:
             self._release(connections)
         if falls_back:
-            begun = replace(created, etag=etag, size_bytes=ranges.size_bytes)
             yield from self._fallback.open(begun, ranges.offset, budget).chunks
 
     def _release(self, connections: Connections) -> None:

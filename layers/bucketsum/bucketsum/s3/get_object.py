@@ -1,20 +1,27 @@
-"""GetObject through botocore: the request, and each refusal as an error of bucketsum.
+"""GetObject through botocore: the request, and each wrong answer as an error of bucketsum.
 
 ============================================================  ========================
 S3's response                                                 error
 ============================================================  ========================
 status 500 and above, whatever the code; no response at all   `SourceUnavailable`
 NoSuchKey, NoSuchVersion, NoSuchBucket, MethodNotAllowed, 404 `ObjectGone`
-PreconditionFailed, 412; another entity tag than requested    `ObjectSuperseded`
+PreconditionFailed, 412                                       `ObjectSuperseded`
 InvalidObjectState, AccessDenied, AllAccessDisabled,          `ObjectUnreadable`
 InvalidRequest, 403; KMS.* except throttling
 everything else, such as throttling                           `SourceUnavailable`
+bytes other than those requested; see `ResponseHead.mismatch` `SourceInterrupted`
 ============================================================  ========================
+
+An object is called gone or superseded, and its event is then done, only if two answers agree: the
+GET's, and that of one HEAD. It costs as much as the GET, but such events are few, and a false 404
+or 412, or another object's bytes, would lose the object without a word. The same HEAD finds an
+object that is older than the bucket's versions.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import (
@@ -28,14 +35,19 @@ from urllib3.exceptions import HTTPError
 
 from bucketsum.errors import (
     BucketsumError,
+    NotHashed,
     ObjectGone,
     ObjectSuperseded,
     ObjectUnreadable,
+    SourceInterrupted,
     SourceUnavailable,
 )
-from bucketsum.events.version import NULL
+from bucketsum.events.version import Version
+from bucketsum.s3.response_head import ResponseHead, if_match
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
 
@@ -47,7 +59,9 @@ BROKEN: Final = (ReadTimeoutError, ResponseStreamingError, IncompleteReadError, 
 """Errors raised by reading a body when its connection breaks."""
 
 _SERVER_ERROR: Final = 500
-_GONE: Final = frozenset({"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed", "404"})
+_GONE: Final = frozenset(
+    {"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed", "404", "405"}
+)
 _SUPERSEDED: Final = frozenset({"PreconditionFailed", "412"})
 _UNREADABLE: Final = {
     "InvalidObjectState": "archived in Glacier; restore it, then it is hashed",
@@ -59,57 +73,96 @@ _UNREADABLE: Final = {
 }
 
 
-def if_match(created: ObjectCreated) -> str | None:
-    """The value of ``If-Match``, the entity tag in quotes; None if there is none."""
-    return f'"{created.etag}"' if created.etag else None
+def get_object(
+    s3: S3Client,
+    created: ObjectCreated,
+    first: int = 0,
+    end: int | None = None,
+    *,
+    or_whole: bool = False,
+) -> GetObjectOutputTypeDef:
+    """Request *created*, or with an *end* its bytes *first* to *end* (exclusive).
 
-
-def request_for(created: ObjectCreated) -> GetObjectRequestTypeDef:
-    """The parameters of GetObject, by version *and* entity tag.
-
-    Both are needed: the version ``null`` can be overwritten.
-    """
-    request: GetObjectRequestTypeDef = {"Bucket": created.bucket, "Key": created.key}
-    if created.version_id:
-        request["VersionId"] = created.version_id
-    if condition := if_match(created):
-        request["IfMatch"] = condition
-    return request
-
-
-def get_object(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
-    """Send *request*; the caller closes the response's body.
+    The caller closes the response's body. With *or_whole*, it may be the whole object: HTTP lets a
+    server ignore a range. S3 never does; the local emulator does for versions.
 
     Without a version ID, S3 reads the current version. If that is not the object, it may still
     exist as the version ``null``, if versioning was enabled after it was put: that is read then.
     Raises the errors of the table above.
     """
+    get = _Get(s3, created, first, end, or_whole)
     try:
-        return _response_to(s3, request)
-    except (ObjectGone, ObjectSuperseded):
-        if "VersionId" in request:
-            raise
-        with suppress(ObjectGone, ObjectSuperseded):
-            return _response_to(s3, {**request, "VersionId": NULL.entry})
-        raise
+        return get.response(created.version_id)
+    except (ObjectGone, ObjectSuperseded, SourceInterrupted) as error:
+        doubt = error
+    try:
+        if (absence := get.absence(doubt)) is None:
+            return get.response(Version(created.version_id).entry)
+    except (ObjectGone, ObjectSuperseded) as error:
+        raise SourceInterrupted(f"S3 has the object, but answers {error}") from error
+    raise absence from doubt
 
 
-def _response_to(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
+@dataclass(frozen=True, slots=True)
+class _Get:
+    s3: S3Client
+    created: ObjectCreated
+    first: int
+    end: int | None
+    or_whole: bool
+
+    def response(self, version_id: str | None) -> GetObjectOutputTypeDef:
+        """The response, if it is the one that was requested.
+
+        The request names version *and* entity tag: the version ``null`` can be overwritten.
+        """
+        created, end = self.created, self.end
+        request: GetObjectRequestTypeDef = {"Bucket": created.bucket, "Key": created.key}
+        if version_id:
+            request["VersionId"] = version_id
+        if condition := if_match(created):
+            request["IfMatch"] = condition
+        if end is not None:
+            last = "" if end == created.size_bytes else end - 1
+            request["Range"] = f"bytes={self.first}-{last}"
+        with _errors_of_bucketsum():
+            response = self.s3.get_object(**request)
+        head = ResponseHead.of_response(response)
+        mismatch = head.mismatch(created, self.first, end)
+        if mismatch and not (self.or_whole and not head.mismatch(created)):
+            response["Body"].close()
+            raise SourceInterrupted(f"S3's answer is not the requested one: {mismatch}")
+        return response
+
+    def absence(self, doubt: BucketsumError) -> NotHashed | None:
+        """The error if a HEAD agrees with *doubt*, a GET's error, that the object is not there.
+
+        A version with an ID is never overwritten.
+        """
+        created, version = self.created, Version(self.created.version_id)
+        may_be_overwritten = version.is_null and not isinstance(doubt, ObjectGone)
+        try:
+            with _errors_of_bucketsum():
+                response = self.s3.head_object(
+                    Bucket=created.bucket, Key=created.key, VersionId=version.entry
+                )
+        except ObjectGone:
+            return (ObjectSuperseded if may_be_overwritten else ObjectGone)(str(doubt))
+        head = ResponseHead.of_response(response)
+        is_same = head.length == created.size_bytes
+        if condition := if_match(created):
+            is_same = head.etag == condition
+        return ObjectSuperseded(str(doubt)) if version.is_null and not is_same else None
+
+
+@contextmanager
+def _errors_of_bucketsum() -> Iterator[None]:
     try:
-        response = s3.get_object(**request)
+        yield
     except ClientError as error:
         raise _error_of(error) from error
     except (BotoCoreError, HTTPError) as error:
         raise SourceUnavailable(f"S3 could not be reached: {error}") from error
-    requested, received = request.get("IfMatch"), response["ETag"]
-    if requested and received != requested:  # not with S3, but stores exist that ignore If-Match
-        response["Body"].close()
-        raise ObjectSuperseded(f"asked for the entity tag {requested}, S3 sent {received}")
-    version = response.get("VersionId", NULL.entry)
-    if "VersionId" not in request and version != NULL.entry:
-        response["Body"].close()
-        raise ObjectSuperseded(f"the current version is {version}, not {NULL.entry}")
-    return response
 
 
 def _error_of(error: ClientError) -> BucketsumError:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.s3.response_head import ResponseHead
+from bucketsum.s3.response_head import ResponseHead, if_match
 
 if TYPE_CHECKING:
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.curl_connections import Connections, Transfer
     from bucketsum.s3.read_plan import ReadPlan
     from bucketsum.s3.source import ResumeBudget
@@ -102,27 +103,23 @@ class OrderedRanges:
     def __init__(
         self,
         connections: Connections,
+        created: ObjectCreated,
         sign: Callable[[], str],
         plan: ReadPlan,
         budget: ResumeBudget,
     ) -> None:
         self._connections = connections
+        self._created = created
         self._sign = sign
         self._url = sign()
         self._plan = plan
         self._budget = budget
         self._count = plan.stream_count()
         self._parts: deque[_Part] = deque()
-        self._size = self._scheduled = 0
+        self._size, self._scheduled = created.size_bytes, 0
         self._receive_at = 0.0
-        self._etag: str | None = None
         self._retries = 0
         self._signed_again = False
-
-    @property
-    def size_bytes(self) -> int:
-        """The size of the object."""
-        return self._size
 
     @property
     def streams(self) -> int:
@@ -138,13 +135,13 @@ class OrderedRanges:
         """The first byte not yet passed on."""
         return self._parts[0].offset if self._parts else self._scheduled
 
-    def begin(self, size_bytes: int, etag: str | None, offset: int = 0) -> ResponseHead:
-        """Request an object of *size_bytes* from *offset* on, by *etag* in quotes if it is known.
+    def begin(self, offset: int = 0) -> ObjectCreated:
+        """Request the object from *offset* on; returns it with its entity tag.
 
         Raises:
             FallBack: The response is unusual.
         """
-        self._size, self._scheduled, self._etag = size_bytes, offset, etag
+        self._scheduled, size_bytes = offset, self._size
         split = self._plan.splits(size_bytes - offset)
         if split:
             first = self._schedule(offset + self._plan.part_bytes)
@@ -153,19 +150,21 @@ class OrderedRanges:
         else:
             whole = self._connections.start(self._url, self._condition())
             first = self._append(size_bytes, whole)
-        if split and etag:  # without an entity tag, further requests have no condition yet
+        if split and self._created.etag:  # without it, further requests have no condition yet
             self._fill()
         while not first.transfer.head_complete:
             self._connections.wait_for(first.transfer)
             self._connections.advance()
         self._count.first_byte_seconds = first.transfer.first_byte_seconds
         head = ResponseHead.of(first.transfer.lines)
-        if head.is_whole(etag) and not offset:  # also if S3 ignored the range
-            self._continue_as_whole(head.length)
-        elif not ((split or offset) and head.is_range(offset, first.end, size_bytes, etag)):
+        is_range = split or offset
+        if not offset and not head.mismatch(self._created):  # also if S3 ignored the range
+            self._continue_as_whole()
+        elif not is_range or head.mismatch(self._created, offset, first.end):
             raise FallBack(f"HTTP status {head.status} {first.transfer.failure}")
-        first.accepted, self._etag = True, head.etag
-        return head
+        first.accepted = True
+        self._created = replace(self._created, etag=head.etag.strip('"'))
+        return self._created
 
     def chunks(self) -> Generator[bytes]:
         """Yield the bytes in order, in chunks of any size.
@@ -216,7 +215,7 @@ class OrderedRanges:
     def _check_head(self, part: _Part) -> None:
         """Accept the response if it brings the requested range, else retry or give up."""
         head = ResponseHead.of(part.transfer.lines)
-        if head.is_range(part.requested_from, part.end, self._size, self._etag):
+        if not head.mismatch(self._created, part.requested_from, part.end):
             part.accepted, self._retries = True, 0
             return
         self._connections.drop(part.transfer)
@@ -278,12 +277,12 @@ class OrderedRanges:
         self._scheduled = end
         return part
 
-    def _continue_as_whole(self, size_bytes: int) -> None:
+    def _continue_as_whole(self) -> None:
         first, *others = self._parts
         for part in others:
             self._connections.drop(part.transfer)
         self._parts = deque([first])
-        self._size = self._scheduled = first.end = size_bytes
+        self._scheduled = first.end = self._size
 
     def _start(self, first: int, end: int) -> Transfer:
         last = "" if end == self._size else end - 1
@@ -295,4 +294,5 @@ class OrderedRanges:
         )
 
     def _condition(self) -> list[str]:
-        return [f"If-Match: {self._etag}"] if self._etag else []
+        condition = if_match(self._created)
+        return [f"If-Match: {condition}"] if condition else []

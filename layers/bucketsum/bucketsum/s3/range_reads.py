@@ -7,12 +7,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceInterrupted
-from bucketsum.s3.get_object import BROKEN, get_object, request_for
+from bucketsum.s3.get_object import BROKEN, get_object
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import GetObjectRequestTypeDef
 
     from bucketsum.events.object_events import ObjectCreated
 
@@ -30,12 +29,10 @@ def range_reader(s3: S3Client, created: ObjectCreated) -> Read:
     """
 
     def read(offset: int, length: int) -> bytes:
-        request = request_for(created)
-        request["Range"] = f"bytes={offset}-{offset + length - 1}"
         reason = ""
         for _ in range(_ATTEMPTS):
             try:
-                data = _get(s3, request, offset, length)
+                data = _get(s3, created, offset, length)
             except BROKEN as error:
                 reason = str(error)
                 continue
@@ -49,8 +46,8 @@ def range_reader(s3: S3Client, created: ObjectCreated) -> Read:
     return read
 
 
-def _get(s3: S3Client, request: GetObjectRequestTypeDef, offset: int, length: int) -> bytes:
-    response = get_object(s3, request)
+def _get(s3: S3Client, created: ObjectCreated, offset: int, length: int) -> bytes:
+    response = get_object(s3, created, offset, offset + length, or_whole=True)
     try:
         if response["ResponseMetadata"]["HTTPStatusCode"] == HTTPStatus.OK:  # the whole object
             _skip(response["Body"], offset)

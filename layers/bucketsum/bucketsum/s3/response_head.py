@@ -1,4 +1,4 @@
-"""Response head: status, headers, and the range of the object that follows."""
+"""Response head: status, headers, and whether they are those of the requested bytes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import takewhile
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from bucketsum.events.version import NULL
+from bucketsum.events.message_fields import shown
+from bucketsum.events.version import Version
+
+if TYPE_CHECKING:
+    from bucketsum.events.object_events import ObjectCreated
 
 _LENGTH_DIGITS_MAX: Final = 18  # libcurl passes any on; Python refuses above 4,300
 
@@ -32,6 +36,12 @@ class ResponseHead:
                 return cls(status, headers)
         return cls(0, {})
 
+    @classmethod
+    def of_response(cls, response: Any) -> Self:  # noqa: ANN401 - the output of any operation
+        """The head of a *response* of botocore."""
+        metadata = response["ResponseMetadata"]
+        return cls(metadata["HTTPStatusCode"], metadata["HTTPHeaders"])
+
     @property
     def length(self) -> int:
         """Size of the body in bytes; -1 if the head does not give it."""
@@ -44,30 +54,33 @@ class ResponseHead:
         """The entity tag in its quotes; empty if there is none."""
         return self.headers.get("etag", "")
 
-    @property
-    def version_id(self) -> str | None:
-        """The version id, or None if the bucket keeps no versions."""
-        return self.headers.get("x-amz-version-id")
+    def mismatch(self, created: ObjectCreated, first: int = 0, end: int | None = None) -> str:
+        """Differences from a response with *created*; empty if there are none.
 
-    def is_version(self, version_id: str | None) -> bool:
-        """Whether it is the requested version; a request without an ID is for version ``null``."""
-        return version_id is not None or self.version_id in (None, NULL.entry)
-
-    def is_whole(self, etag: str | None) -> bool:
-        """Whether the body is a whole object, and the one with *etag* if that is given."""
-        return self.status == HTTPStatus.OK and self.length >= 0 and self._has_etag(etag)
-
-    def is_range(self, first: int, end: int, size: int, etag: str | None) -> bool:
-        """Whether the body is bytes *first* to *end* (exclusive) of an object of *size* bytes."""
-        return (
-            self.status == HTTPStatus.PARTIAL_CONTENT
-            and self.headers.get("content-range") == f"bytes {first}-{end - 1}/{size}"
-            and self.length == end - first
-            and self._has_etag(etag)
+        All that is known is compared: entity tag, version, size. With an *end*, the request was for
+        bytes *first* to *end* (exclusive). An unknown entity tag may be any; a request without a
+        version ID is for version ``null``, and buckets without versions do not name it.
+        """
+        version = Version(created.version_id).entry
+        expected: dict[str, tuple[object, object]] = {
+            "status": (HTTPStatus.OK if end is None else HTTPStatus.PARTIAL_CONTENT, self.status),
+            "ETag": (if_match(created) or self.etag or "an entity tag", self.etag),
+            "x-amz-version-id": (version, self.headers.get("x-amz-version-id", version)),
+            "Content-Length": ((created.size_bytes if end is None else end) - first, self.length),
+        }
+        if end is not None:  # several ranges have none, whatever the object's own Content-Type is
+            content_range = f"bytes {first}-{end - 1}/{created.size_bytes}"
+            expected["Content-Range"] = (content_range, self.headers.get("content-range"))
+        return "; ".join(
+            f"{name} is {shown(received)}, not {wanted!r}"
+            for name, (wanted, received) in expected.items()
+            if received != wanted
         )
 
-    def _has_etag(self, etag: str | None) -> bool:
-        return bool(self.etag) and etag in (None, self.etag)
+
+def if_match(created: ObjectCreated) -> str | None:
+    """The value of ``If-Match``, the entity tag in quotes; None if it is not known."""
+    return f'"{created.etag}"' if created.etag else None
 
 
 def _status_in(line: bytes) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import SourceUnavailable
 from bucketsum.s3.response_head import ResponseHead
 from bucketsum.s3.source import ResumeBudget
+from bucketsum_lab.protocol.probe import object_at
 
 if TYPE_CHECKING:
     from bucketsum.s3.curl_connections import Connections, Transfer
@@ -120,9 +121,9 @@ def _is_complete(transfer: Transfer, get: Get) -> bool:
     head, received = ResponseHead.of(transfer.lines), sum(map(len, transfer.pieces))
     if transfer.failure or received != head.length:
         return False
-    if get.span is None:
-        return head.is_whole(None)
-    return head.is_range(get.span.offset, get.span.end, get.size_bytes, None)
+    span = get.span
+    expected = object_at("", "", get.size_bytes if span else received)
+    return not (head.mismatch(expected, span.offset, span.end) if span else head.mismatch(expected))
 
 
 def _refusal(transfer: Transfer) -> str:

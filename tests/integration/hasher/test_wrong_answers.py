@@ -1,0 +1,216 @@
+"""Answers that cannot be right: what is known of an object is compared with each of them.
+
+An object is recorded from its own bytes, or its message fails with the reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, every_reader, put_at
+from tests.integration.hasher.test_archives import ARCHIVES
+from tests.support.events import message_of
+from tests.support.s3_faults import Fault
+from tests.support.sam_template import create_table
+from tests.support.sha1 import sha1_of
+from tests.support.zip_maker import zip_of
+
+from bucketsum.backfill.messages import bodies_of
+from bucketsum.errors import ObjectGone, ObjectSuperseded, SourceInterrupted
+from bucketsum.s3.range_reads import range_reader
+from bucketsum.table.items import key_of
+from bucketsum.table.rows import NO_SEQUENCER, row_key_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from tests.integration.hasher.hasher_stack import HasherStack
+    from tests.support.s3_server import HostileS3
+
+OTHER_LENGTHS: Final = {
+    "shorter": Fault(body=lambda body: body[: len(body) // 2]),
+    "empty": Fault(body=lambda _: b""),
+    "longer": Fault(body=lambda body: body + b"\0"),
+    "an error's document": Fault(body=lambda _: b"<Error><Code>InternalError</Code></Error>"),
+}
+OTHER_OBJECTS: Final = {
+    "another entity tag": Fault(headers={"ETag": '"0123456789abcdef0123456789abcdef"'}),
+    "no entity tag": Fault(headers={"ETag": ""}),
+    "another version": Fault(headers={"x-amz-version-id": "v9"}),
+    "412": Fault(refuse=(412, "PreconditionFailed", "because")),
+    "404": Fault(refuse=(404, "NoSuchKey", "because")),
+    "405": Fault(refuse=(405, "MethodNotAllowed", "because")),
+}
+WRONG: Final = {**OTHER_LENGTHS, **OTHER_OBJECTS}
+FOREVER: Final = 200
+
+wrong = pytest.mark.parametrize("fault", WRONG.values(), ids=WRONG)
+versions = pytest.mark.parametrize("version_id", [None, "v1"], ids=["null", "version"])
+
+
+@every_reader
+@wrong
+@versions
+def test_an_answer_that_cannot_be_is_a_failed_reading(
+    hostile: HostileS3, client: S3Client, reader: Reader, fault: Fault, version_id: str | None
+) -> None:
+    """Neither a digest nor an outcome: S3 has the object unchanged, as one HEAD shows."""
+    stored = hostile.put(PATH, BODY, version_id)
+    hostile.script(*[fault] * FOREVER)
+    with pytest.raises(SourceInterrupted):
+        reader.content_of(client, stored)
+
+
+@every_reader
+@wrong
+@versions
+def test_an_answer_that_cannot_be_is_asked_for_again(
+    hostile: HostileS3, client: S3Client, reader: Reader, fault: Fault, version_id: str | None
+) -> None:
+    """A passing fault costs two requests more at most, and the object is read."""
+    stored = hostile.put(PATH, BODY, version_id)
+    hostile.script(*[fault] * (reader.streams + 1))
+    assert reader.content_of(client, stored) == BODY
+
+
+@every_reader
+@pytest.mark.parametrize("fault", OTHER_LENGTHS.values(), ids=OTHER_LENGTHS)
+def test_without_an_entity_tag_the_size_tells(
+    hostile: HostileS3, client: S3Client, reader: Reader, fault: Fault
+) -> None:
+    """Another size is a fault if S3 has the event's object, and an overwritten object if not."""
+    created = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
+    hostile.script(*[fault] * FOREVER)
+    with pytest.raises(SourceInterrupted):
+        list(reader.source(client).open(created).chunks)
+    hostile.forget_script()
+    hostile.put(PATH, b"its successor")
+    with pytest.raises(ObjectSuperseded):
+        list(reader.source(client).open(created).chunks)
+
+
+@every_reader
+@pytest.mark.parametrize(("version_id", "error"), [(None, ObjectSuperseded), ("v1", ObjectGone)])
+def test_what_is_gone_or_overwritten_costs_one_request_more(
+    hostile: HostileS3,
+    client: S3Client,
+    reader: Reader,
+    version_id: str | None,
+    error: type[Exception],
+) -> None:
+    """Botocore's GET and one HEAD agree."""
+    stored = hostile.put(PATH, BODY, version_id)
+    hostile.delete(PATH)
+    hostile.put(PATH, b"its successor", "v2" if version_id else None)
+    with pytest.raises(error):
+        reader.content_of(client, stored)
+    methods = [request.method for request in hostile.requests if not request.by_libcurl]
+    assert methods == ["GET", "HEAD"]
+
+
+@pytest.mark.parametrize(
+    ("size", "fault"),
+    [
+        (1000, OTHER_LENGTHS["an error's document"]),
+        (1000, OTHER_OBJECTS["another entity tag"]),
+        (17_000_000, OTHER_LENGTHS["shorter"]),
+        (17_000_000, OTHER_OBJECTS["412"]),
+    ],
+)
+def test_a_message_whose_object_is_never_sent_right_is_a_dead_letter(
+    hostile_stack: HasherStack, hostile: HostileS3, size: int, fault: Fault
+) -> None:
+    """After its last receive it waits for a person, with the reason; there is no row."""
+    message = message_of(put_at(hostile, "k", bytes(size)))
+    hostile.script(*[fault] * FOREVER)
+    received = hostile_stack.deliver(message)
+    while received:
+        assert received == [message]
+        hostile_stack.pass_seconds(90)
+        received = hostile_stack.deliver()
+    assert hostile_stack.rows() == {}
+    [reason] = hostile_stack.dead_letters().values()
+    assert reason.startswith("SourceInterrupted: ")
+
+
+def test_a_message_whose_object_is_sent_wrong_once_is_recorded(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """Outcome hashed, with the digest of its own bytes."""
+    hostile.script(OTHER_LENGTHS["shorter"], OTHER_OBJECTS["another entity tag"])
+    assert hostile_stack.deliver(message_of(put_at(hostile, "k", BODY))) == []
+    assert hostile_stack.digests() == {"k": sha1_of(BODY)}
+
+
+def test_a_row_of_another_size_is_replaced_by_a_backfill(stack: HasherStack) -> None:
+    """Its digest cannot be that of the listed object, whose entity tag it has."""
+    create_table(stack.dynamodb, "BackfillsTable", "backfills")
+    created = stack.put("k", BODY)
+    stack.deliver(message_of(created))
+    stack.dynamodb.update_item(
+        TableName="digests",
+        Key=key_of(row_key_of(created)),
+        UpdateExpression="SET sha1 = :sha1, size_bytes = :size",
+        ExpressionAttributeValues={":sha1": {"S": sha1_of(b"")}, ":size": {"N": "0"}},
+    )
+    listed = replace(created, sequencer=NO_SEQUENCER)
+    for _ in range(2):
+        assert stack.deliver(*bodies_of("b", [listed])) == []
+    assert stack.digests() == {"k": sha1_of(BODY)}
+    assert "GetObject" not in stack.requests  # the second found it recorded
+
+
+RANGES: Final = {
+    **OTHER_OBJECTS,
+    "several ranges": Fault(
+        headers={"Content-Range": "", "Content-Type": "multipart/byteranges; boundary=x"},
+        body=lambda body: b"--x\r\n"[: len(body)].ljust(len(body)),
+    ),
+    "another range": Fault(headers={"Content-Range": "bytes 0-21/10240"}),
+    "of another size": Fault(headers={"Content-Range": "bytes 100-199/10241"}),
+    "fewer bytes": Fault(body=lambda body: body[1:]),
+    "more bytes": Fault(body=lambda body: body + b"\0"),
+    "a part of it all": Fault(ignore_range=True, body=lambda body: body[:5000]),
+}
+
+
+@pytest.mark.parametrize("fault", RANGES.values(), ids=RANGES)
+@versions
+def test_a_wrong_range_is_a_failed_reading(
+    hostile: HostileS3, client: S3Client, fault: Fault, version_id: str | None
+) -> None:
+    """Exactly the requested bytes, of the requested object, or an error."""
+    read = range_reader(client, arrival_of(hostile.put(PATH, BODY, version_id)))
+    assert read(100, 100) == BODY[100:200]
+    hostile.script(fault)
+    assert read(100, 100) == BODY[100:200]
+    hostile.script(*[fault] * FOREVER)
+    with pytest.raises(SourceInterrupted):
+        read(100, 100)
+
+
+@every_reader
+@pytest.mark.parametrize("fault", RANGES.values(), ids=RANGES)
+def test_a_slice_begins_with_its_own_bytes(
+    hostile: HostileS3, client: S3Client, reader: Reader, fault: Fault
+) -> None:
+    """From an offset on, the rest of the requested object comes, or an error."""
+    created = arrival_of(hostile.put(PATH, BODY, "v1"))
+    hostile.script(*[fault] * FOREVER)
+    with pytest.raises(SourceInterrupted):
+        list(reader.source(client).open(created, 5000).chunks)
+
+
+@pytest.mark.parametrize("fault", RANGES.values(), ids=RANGES)
+def test_a_wrong_range_says_nothing_of_an_archive(
+    hostile_stack: HasherStack, hostile: HostileS3, fault: Fault
+) -> None:
+    """It is not called broken, or no archive: the message returns."""
+    hostile_stack.load(**ARCHIVES)
+    body = zip_of({"member": hashlib.shake_128().digest(10_000)})
+    message = message_of(put_at(hostile, "a.zip", body))
+    hostile.script(*[fault] * FOREVER)
+    assert hostile_stack.deliver(message) == [message]
+    assert hostile_stack.rows() == {}
