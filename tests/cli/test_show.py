@@ -25,6 +25,7 @@ ATTRIBUTES: Final = (
     "remarks", "archive_status", "archive_mode", "archive_reason", "member_count",
     "members_unreadable", "directory_count", "member_bytes", "ratio",
     "deleted_at", "deleted_by", "deletion_sequencer", "expires_at",
+    "verified_at", "verifications", "differing_digest", "differs_at",
 )  # fmt: skip
 """Attributes of a row that these rows do not have."""
 

@@ -119,7 +119,7 @@ def _position_first(enqueuer: Enqueuer, backfill: Any, part: Any, page: Any, _: 
     after = replace(page.after, objects=part.objects + len(page.objects))
     if not enqueuer.table.advance(backfill.backfill_id, part, after):
         return None
-    enqueuer.queue.send_objects(backfill.backfill_id, page.objects)
+    enqueuer.queue.send_objects(backfill, page.objects)
     return after
 
 

@@ -71,6 +71,12 @@ class RecordedRow:
         str | None, "Of the object's event; sequencers order the events of a key."
     ] = None
     deletion_sequencer: Annotated[str | None, "That of the deletion's event."] = None
+    verified_at: Annotated[Moment | None, "When its digests were last verified."] = None
+    verifications: Annotated[int | None, "How often they were."] = None
+    differing_digest: Annotated[
+        str | None, "Algorithm and digest that were read twice instead of the recorded one."
+    ] = None
+    differs_at: Annotated[Moment | None, "When they were."] = None
     member: Annotated[str | None, "Path in the archive."] = None
     method: Annotated[str | None, "Compression method."] = None
     crc32: Annotated[str | None, "CRC-32, 8 hexadecimal digits."] = None

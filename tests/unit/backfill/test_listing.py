@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from bucketsum.backfill import listing
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
-from bucketsum.backfill.listing import ranges_of_keys
+from bucketsum.backfill.listing import is_of_class, is_sampled, ranges_of_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,3 +115,29 @@ def test_a_level_too_large_to_list_is_divided_by_beginnings(
     s3 = FlatS3(FLAT)
     assert largest_share(FLAT, s3) <= 2.5
     assert s3.requests < 300
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 1.0])
+def test_a_sample_is_the_same_share_of_the_keys_each_time(share: float) -> None:
+    """A daily verification of one percent reads the same objects, and no others by chance."""
+    keys = [f"{number}/é" for number in range(5000)]
+    sample = replace(BACKFILL, sample=share)
+    larger = replace(BACKFILL, sample=min(1.0, share * 2))
+    sampled = [key for key in keys if is_sampled(sample, key)]
+    assert len(sampled) == pytest.approx(share * len(keys), rel=0.3)
+    assert all(is_sampled(larger, key) for key in sampled)
+    assert all(is_sampled(BACKFILL, key) for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("backfill", "classes"),
+    [
+        (BACKFILL, {"STANDARD", "STANDARD_IA"}),
+        (replace(BACKFILL, archived=True), {"STANDARD", "STANDARD_IA", "GLACIER"}),
+        (replace(BACKFILL, storage_classes=("STANDARD", "GLACIER")), {"STANDARD"}),
+    ],
+)
+def test_only_the_wanted_storage_classes_are_read(backfill: Backfill, classes: set[str]) -> None:
+    """A class whose reading costs is never read by surprise, and an archived one cannot be."""
+    known = ("STANDARD", "STANDARD_IA", "GLACIER")
+    assert {name for name in known if is_of_class(backfill, name)} == classes

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill import is_listed
+from bucketsum.backfill.backfill_records import MEMBERS, Check
 from bucketsum.backfill.messages import (
     OBJECTS_MAX,
     TOTAL_BYTES_MAX,
@@ -45,15 +47,23 @@ GOOD: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-@given(objects=st.lists(OBJECTS, max_size=40))
-def test_what_is_written_is_read(objects: list[ObjectCreated]) -> None:
+@given(
+    objects=st.lists(OBJECTS, max_size=40),
+    check=st.none()
+    | st.builds(
+        Check,
+        st.none() | st.just("2026-08-22T00:00:00Z"),
+        st.sampled_from([None, MEMBERS, *EXTRA_ALGORITHMS]),
+    ),
+)
+def test_what_is_written_is_read(objects: list[ObjectCreated], check: Check | None) -> None:
     """All objects arrive, in order, in messages that SQS takes and a retry can bear."""
-    bodies = list(bodies_of(ID, objects))
+    bodies = list(bodies_of(ID, objects, check))
     messages = [listed_objects_in(body) for body in bodies]
 
     assert [listed for message in messages for listed in message.objects] == objects
     for body, message in zip(bodies, messages, strict=True):
-        assert message.backfill_id == ID
+        assert (message.backfill_id, message.check) == (ID, check)
         assert is_listed(body)
         assert body.isascii()
         assert len(body) < 64 * 1024
@@ -69,6 +79,10 @@ def test_what_is_written_is_read(objects: list[ObjectCreated]) -> None:
         (("backfill",), "a/b", "not the id of a backfill"),
         (("bucket",), "arn:aws:s3:::x", "bucket name"),
         (("bucket",), 3, "bucket is 3"),
+        (("purpose",), "certify", "not one of record, verify"),
+        (("missing",), "sha3", "not a digest nor members"),
+        (("missing",), ["sha256"], "not a digest nor members"),
+        (("older_than",), "90d", "not a moment"),
         (("objects",), [], "1 to 10"),
         (("objects",), {}, "1 to 10"),
         (("objects",), GOOD["objects"] * 11, "1 to 10"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Final
 
+from bucketsum.hashing.job import Purpose
 from bucketsum.table.codec import NOT_STORED, stored
 
 
@@ -22,6 +23,25 @@ class BackfillStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """The recorded objects that a verification reads.
+
+    Attributes:
+        older_than: ISO 8601 UTC: those recorded and verified before. None for all.
+        missing: Those that lack this digest, or with `MEMBERS` the rows of their members.
+    """
+
+    older_than: str | None = None
+    missing: str | None = None
+
+
+MEMBERS: Final = "members"
+_NAMES: Final = stored(
+    read=lambda text: tuple(text.split(",")), write=lambda names: ",".join(names) or None
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Backfill:
     """One run of a backfill.
 
@@ -33,6 +53,11 @@ class Backfill:
         inventory: URL of the manifest of an S3 inventory; None if the bucket is listed.
         limit: Most objects to queue; None for all.
         archived: Whether objects of GLACIER and DEEP_ARCHIVE are hashed too.
+        purpose: With VERIFY, objects that are recorded are read again, as `check` says.
+        older_than: See `Check`.
+        missing: See `Check`.
+        sample: Share of the keys, by their hash; None for all.
+        storage_classes: Objects of these are read; empty for all.
         expected_objects: Objects that were counted before it was started; None if none were.
         executions: Executions of the state machine so far; each after the first resumes it.
         part_count: Number of its parts; None until it is planned.
@@ -48,6 +73,11 @@ class Backfill:
     inventory: str | None = None
     limit: int | None = None
     archived: bool = False
+    purpose: Purpose = field(default=Purpose.RECORD, metadata=stored(read=Purpose))
+    older_than: str | None = None
+    missing: str | None = None
+    sample: float | None = None
+    storage_classes: tuple[str, ...] = field(default=(), metadata=_NAMES)
     expected_objects: int | None = None
     executions: int = 1
     part_count: int | None = None
@@ -57,6 +87,11 @@ class Backfill:
     def execution_name(self) -> str:
         """Name of its latest execution."""
         return f"{self.backfill_id}-{self.executions}"
+
+    @property
+    def check(self) -> Check | None:
+        """The recorded objects that are read; None if none is."""
+        return Check(self.older_than, self.missing) if self.purpose is Purpose.VERIFY else None
 
 
 START: Final = ""
@@ -81,7 +116,7 @@ class Part:
         size_bytes: Their size.
         messages: Messages that they are in.
         pages: Requests that listed them.
-        archived: Objects of GLACIER and DEEP_ARCHIVE that were left out.
+        archived: Objects of storage classes that were left out.
         failure: Why its next page could not be queued, at the last attempt; None if it could.
     """
 
@@ -108,6 +143,9 @@ class Tally:
     Attributes:
         hashed: Read and recorded.
         hashed_bytes: Their size.
+        verified: Read again, with the digests that are recorded.
+        verified_bytes: Their size.
+        differs: Read twice again, with another digest than the one recorded.
         skipped: Recorded before, so not read.
         superseded: Overwritten since they were listed, or a newer row exists.
         gone: Deleted since they were listed.
@@ -120,6 +158,9 @@ class Tally:
 
     hashed: int = 0
     hashed_bytes: int = 0
+    verified: int = 0
+    verified_bytes: int = 0
+    differs: int = 0
     skipped: int = 0
     superseded: int = 0
     gone: int = 0
@@ -138,7 +179,7 @@ class Tally:
     def objects(self) -> int:
         """All objects that are done."""
         done = (self.hashed, self.skipped, self.superseded, self.gone, self.unreadable)
-        return sum(done) + self.long + self.failed
+        return sum(done) + self.verified + self.differs + self.long + self.failed
 
 
 def is_complete(parts: Iterable[Part], tally: Tally) -> bool:

@@ -59,7 +59,7 @@ class BackfillQueue:
         answer = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=[name])
         return int(answer["Attributes"][name]) >= self._messages_max
 
-    def send_objects(self, backfill_id: str, objects: Iterable[ObjectCreated]) -> int:
+    def send_objects(self, backfill: Backfill, objects: Iterable[ObjectCreated]) -> int:
         """Send *objects* in messages of several; returns the number of messages.
 
         Raises:
@@ -67,7 +67,7 @@ class BackfillQueue:
             ClientError: SQS refused the request.
         """
         count = 0
-        for batch in batches_of(bodies_of(backfill_id, objects), str):
+        for batch in batches_of(bodies_of(backfill.backfill_id, objects, backfill.check), str):
             count += len(batch)
             self._send_batch(batch)
         return count
@@ -169,7 +169,7 @@ class Enqueuer:
         self, backfill: Backfill, part: Part, page: Page, budget: int | None
     ) -> Part | None:
         objects = page.objects if budget is None else page.objects[:budget]
-        messages = self.queue.send_objects(backfill.backfill_id, objects)
+        messages = self.queue.send_objects(backfill, objects)
         moved = replace(
             page.after,
             done=page.after.done or (budget is not None and budget <= len(objects)),

@@ -15,7 +15,7 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from urllib.parse import unquote_plus, urlsplit
 
-from bucketsum.backfill.listing import ARCHIVED, Page
+from bucketsum.backfill.listing import Page, is_of_class, is_sampled
 from bucketsum.backfill.messages import listed_object
 from bucketsum.errors import BadInventory, MalformedMessage
 from bucketsum.events.message_fields import bucket_name, object_key, shown, size_at, text_at
@@ -249,7 +249,8 @@ class InventoryReader:
             ) from error
         chosen = (
             (row.get("IsLatest", _TRUE) == _TRUE or self._backfill.all_versions)
-            and (row.get("StorageClass") not in ARCHIVED or self._backfill.archived)
+            and is_of_class(self._backfill, row.get("StorageClass") or "STANDARD")
+            and is_sampled(self._backfill, listed.key)
             and listed.key.startswith(self._backfill.prefix or "")
         )
         return listed if chosen else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, replace
 from itertools import islice
 from os.path import commonprefix
@@ -37,7 +38,7 @@ class Page:
         objects: Objects; their sequencer is `NO_SEQUENCER`.
         after: The part as it is when they are queued, without its counts.
         classes: Their storage classes, in the same order; empty for an inventory.
-        archived: Objects of `ARCHIVED` that are left out.
+        archived: Objects of storage classes that are left out.
     """
 
     objects: tuple[ObjectCreated, ...]
@@ -69,8 +70,12 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
     ]
     next_key = response.get("NextKeyMarker", "")
     ended = not response.get("IsTruncated") or (part.until is not None and next_key > part.until)
-    chosen = [entry for entry in entries if backfill.all_versions or entry["IsLatest"]]
-    read = [entry for entry in chosen if backfill.archived or _class_of(entry) not in ARCHIVED]
+    chosen = [
+        entry
+        for entry in entries
+        if (backfill.all_versions or entry["IsLatest"]) and is_sampled(backfill, entry["Key"])
+    ]
+    read = [entry for entry in chosen if is_of_class(backfill, _class_of(entry))]
     version = response.get("NextVersionIdMarker", "")
     return Page(
         objects=tuple(_object_of(backfill.bucket, entry) for entry in read),
@@ -80,6 +85,18 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
         classes=tuple(map(_class_of, read)),
         archived=len(chosen) - len(read),
     )
+
+
+def is_sampled(backfill: Backfill, key: str) -> bool:
+    """Whether *key* is in the backfill's sample: always the same share of the keys."""
+    return backfill.sample is None or zlib.crc32(key.encode()) < backfill.sample * 2**32
+
+
+def is_of_class(backfill: Backfill, storage_class: str) -> bool:
+    """Whether the backfill reads objects of *storage_class*."""
+    classes = backfill.storage_classes
+    is_wanted = not classes or storage_class in classes
+    return is_wanted and (backfill.archived or storage_class not in ARCHIVED)
 
 
 def _class_of(entry: Any) -> str:  # noqa: ANN401 - an entry of S3's listing

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bucketsum.algorithms import EXTRA_ALGORITHMS
+from bucketsum.backfill.backfill_records import MEMBERS, Check
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import (
     bucket_name,
@@ -22,6 +24,7 @@ from bucketsum.events.message_fields import (
 )
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
+from bucketsum.hashing.job import Purpose
 from bucketsum.table.rows import NO_SEQUENCER
 
 OBJECTS_MAX: Final = 10
@@ -40,10 +43,12 @@ class ListedObjects:
 
     Attributes:
         objects: They; their sequencer is `NO_SEQUENCER`, their time is S3's LastModified.
+        check: What is read of recorded objects; None if they are left as they are.
     """
 
     backfill_id: str
     objects: tuple[ObjectCreated, ...]
+    check: Check | None = None
 
 
 def listed_objects_in(body: str) -> ListedObjects:
@@ -62,7 +67,18 @@ def listed_objects_in(body: str) -> ListedObjects:
         raise MalformedMessage(
             f"objects is {shown(entries)}, not a list of 1 to {OBJECTS_MAX} objects"
         )
-    return ListedObjects(backfill_id, tuple(listed_object(bucket, entry) for entry in entries))
+    objects = tuple(listed_object(bucket, entry) for entry in entries)
+    return ListedObjects(backfill_id, objects, _check_in(message))
+
+
+def _check_in(message: Mapping[str, Any]) -> Check | None:
+    purpose, missing = message.get("purpose", Purpose.RECORD), message.get("missing")
+    if purpose not in [*Purpose]:
+        raise MalformedMessage(f"purpose is {shown(purpose)}, not one of {', '.join(Purpose)}")
+    if missing not in (None, MEMBERS, *EXTRA_ALGORITHMS):
+        raise MalformedMessage(f"missing is {shown(missing)}, not a digest nor {MEMBERS}")
+    older_than = moment_at(message, "older_than") if "older_than" in message else None
+    return Check(older_than, missing) if purpose == Purpose.VERIFY else None
 
 
 def listed_object(bucket: str, entry: object) -> ObjectCreated:
@@ -85,7 +101,9 @@ def listed_object(bucket: str, entry: object) -> ObjectCreated:
     )
 
 
-def bodies_of(backfill_id: str, objects: Iterable[ObjectCreated]) -> Iterator[str]:
+def bodies_of(
+    backfill_id: str, objects: Iterable[ObjectCreated], check: Check | None = None
+) -> Iterator[str]:
     """Messages that hold *objects* of one bucket, in order, as few as the limits allow."""
     batch: list[ObjectCreated] = []
     body_bytes = total_bytes = 0
@@ -97,13 +115,13 @@ def bodies_of(backfill_id: str, objects: Iterable[ObjectCreated]) -> Iterator[st
             or total_bytes + listed.size_bytes > TOTAL_BYTES_MAX
         )
         if batch and full:
-            yield body_of(backfill_id, batch)
+            yield body_of(backfill_id, batch, check)
             batch, body_bytes, total_bytes = [], 0, 0
         batch.append(listed)
         body_bytes += entry_bytes
         total_bytes += listed.size_bytes
     if batch:
-        yield body_of(backfill_id, batch)
+        yield body_of(backfill_id, batch, check)
 
 
 def object_hash(listed: ObjectCreated) -> int:
@@ -112,10 +130,14 @@ def object_hash(listed: ObjectCreated) -> int:
     return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest())
 
 
-def body_of(backfill_id: str, objects: Sequence[ObjectCreated]) -> str:
+def body_of(backfill_id: str, objects: Sequence[ObjectCreated], check: Check | None = None) -> str:
     """The message that holds *objects* of one bucket, whatever their number and size."""
-    entries = [_entry_of(listed) for listed in objects]
-    return _json({"backfill": backfill_id, "bucket": objects[0].bucket, "objects": entries})
+    message: dict[str, Any] = {"backfill": backfill_id, "bucket": objects[0].bucket}
+    if check:
+        named = {"older_than": check.older_than, "missing": check.missing}
+        message["purpose"] = Purpose.VERIFY
+        message |= {name: value for name, value in named.items() if value is not None}
+    return _json(message | {"objects": [_entry_of(listed) for listed in objects]})
 
 
 def _entry_of(listed: ObjectCreated) -> dict[str, Any]:

@@ -9,6 +9,10 @@ class Outcome(StrEnum):
     """The outcome of an event. Each of these is success for the queue."""
 
     HASHED = "hashed"
+    VERIFIED = "verified"
+    """It was read again, and its digests are those recorded."""
+    DIFFERS = "differs"
+    """It was read twice again: version and entity tag are those recorded, and a digest is not."""
     UNCHANGED = "unchanged"
     """This event was recorded before, or a restored object has a digest or was deleted."""
     SUPERSEDED = "superseded"

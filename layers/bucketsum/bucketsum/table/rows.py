@@ -137,6 +137,32 @@ class Deletion:
     expires_at: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The latest reading that agreed with the row's digests.
+
+    Attributes:
+        at: ISO 8601 UTC.
+        count: Number of such readings since the row was made.
+    """
+
+    at: str = field(metadata=stored("verified_at"))
+    count: int = field(metadata=stored("verifications"))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A digest of two readings, of the row's version and entity tag, that is not the row's.
+
+    Attributes:
+        digest: The algorithm, a colon and the digest.
+        at: When it was read for the second time, ISO 8601 UTC.
+    """
+
+    digest: str = field(metadata=stored("differing_digest"))
+    at: str = field(metadata=stored("differs_at"))
+
+
 _REMARKS: Final = stored(
     read=lambda text: tuple(text.split(", ")), write=lambda remarks: ", ".join(remarks) or None
 )
@@ -163,6 +189,8 @@ class Row:
         remarks: Oddities of a member's name or of an archive, such as ``duplicate``.
         archive: Result for its members; None if it was not read as an archive.
         deletion: Its deletion; None if it exists. That of a member is in its archive's row.
+        verified: Its verification; None if it was never verified.
+        difference: What verifications found instead of its digest; None if nothing.
     """
 
     bucket: str = field(metadata=NOT_STORED)
@@ -183,6 +211,8 @@ class Row:
     remarks: tuple[str, ...] = field(default=(), metadata=_REMARKS)
     archive: ArchiveRecord | None = field(default=None, metadata=nested(ArchiveRecord))
     deletion: Deletion | None = field(default=None, metadata=nested(Deletion))
+    verified: Verified | None = field(default=None, metadata=nested(Verified))
+    difference: Difference | None = field(default=None, metadata=nested(Difference))
 
     @property
     def version(self) -> Version:
