@@ -35,7 +35,7 @@ OTHERS: Final = {
 
 
 def private_names(node: ast.AST) -> Iterator[str]:
-    """What *node* imports of botocore, for types alone not; and what it takes out of objects."""
+    """Names that *node* imports of botocore, not for types alone, or takes out of objects."""
     match node:
         case ast.If(ast.Name("TYPE_CHECKING")):
             return
