@@ -42,6 +42,8 @@ class Handling:
     seconds: float
     batch_size: int = 1
     gets: int = 1
+    is_indexed: bool = True
+    is_logged: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,13 @@ def cost_of(handling: Handling) -> Cost:
     billed_ms = ceil(round(batch * handling.seconds * 1000, 6))
     invocation = prices.invocation_usd(billed_ms, handling.memory_mb)
     look_up = LOOK_UP_READ_UNITS if handling.object_bytes >= LOOK_UP_FROM_BYTES else 0
-    log_bytes = LOG_BYTES_PER_OBJECT + LOG_BYTES_PER_INVOCATION / batch
+    log_bytes = LOG_BYTES_PER_OBJECT * handling.is_logged + LOG_BYTES_PER_INVOCATION / batch
+    write_units = ROW_WRITE_UNITS - (not handling.is_indexed)
     return Cost(
         lambda_time=(invocation - prices.request) / batch,
         lambda_requests=prices.request / batch,
         sqs=SQS_REQUEST.each * (1 + 2 / batch),
         s3=S3_GET.each * handling.gets,
-        dynamodb=WRITE_UNIT.each * ROW_WRITE_UNITS + READ_UNIT.each * look_up,
+        dynamodb=WRITE_UNIT.each * write_units + READ_UNIT.each * look_up,
         logs=LOG_BYTE.each * log_bytes,
     )

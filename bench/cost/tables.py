@@ -131,6 +131,29 @@ def small_by_default(measured: Measured) -> Table:
     return replace(every, name="cost-small-default", rows=rows)
 
 
+def lean(measured: Measured) -> Table:
+    """Cost of a million objects in batches of ten without the index, the log lines, or both."""
+    batch = max(_BATCHES)
+    seconds = measured.smalls[_DEFAULT_MEMORY_MB, batch]
+    handling = Handling(_DEFAULT_MEMORY_MB, "arm64", SMALL_BYTES, seconds, batch)
+    rows: list[tuple[object, ...]] = []
+    for is_indexed, is_logged in product((True, False), repeat=2):
+        arm, x86 = (
+            cost_of(
+                replace(handling, architecture=name, is_indexed=is_indexed, is_logged=is_logged)
+            )
+            for name in ARCHITECTURES
+        )
+        settings = "yes" if is_indexed else "no", "all" if is_logged else "problems"
+        rows.append((*settings, 1e6 * arm.total, 1e6 * x86.total))
+    columns = (
+        Column("`Sha1Index`", "sha1_index"),
+        Column("`LogObjects`", "log_objects"),
+        *(dollars(name, f"usd_per_million_{name}") for name in ARCHITECTURES),
+    )
+    return Table("cost-lean", columns, tuple(rows))
+
+
 def cold_starts(measured: Measured) -> Table:
     """Cost of a thousand cold starts."""
     gb_second = prices_in(DEFAULT_REGION, "arm64").gb_second
@@ -181,7 +204,7 @@ def backfill() -> Table:
 
 def tables(measured: Measured) -> tuple[Table, ...]:
     """All tables of docs/cost.md."""
-    return per_tb(measured), small_by_default(measured), alternatives()
+    return per_tb(measured), small_by_default(measured), lean(measured), alternatives()
 
 
 def details(measured: Measured) -> tuple[Table, ...]:

@@ -69,8 +69,8 @@ def deploy(endpoint: str | None = None, *, sweeps: bool = False) -> None:
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
     """Make a CloudFormation stack with *outputs*, and the parameters that commands read."""
     names = (
-        "BatchSize", "BackfillConcurrency", "MemorySize", "ChunkBytes", "Streams", "ArchiveMode",
-        INVENTORY_PARAMETER,
+        "Sha1Index", "BatchSize", "BackfillConcurrency", "MemorySize", "ChunkBytes", "Streams",
+        "ArchiveMode", INVENTORY_PARAMETER,
     )  # fmt: skip
     template = {
         "Parameters": {name: _TEMPLATE["Parameters"][name] for name in names},

@@ -11,10 +11,12 @@ from tests.cli.deployed import (
     HOSTILE_SHOWN,
     hashed,
     put_and_record,
+    put_object,
     record_archive,
     record_deletion,
 )
 
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import RowKey
 
@@ -146,3 +148,23 @@ def test_several_contents_are_looked_for(run: Run, stack: Stack, tmp_path: Path)
     assert (ended.status, ended.out.count(row.key)) == (1, 1)
     assert f"no object with the SHA-1 {'0' * 40}" in ended.err
     run("find", "-").assert_refused("stdin has no lines")
+
+
+def test_without_the_index_no_answer_is_no(run: Run, stack: Stack) -> None:
+    """Rows from before Sha1Index=no are found; of all others the index knows nothing."""
+    put_and_record(stack, "before", CONTENT)
+    new = hashlib.sha1(b"new").hexdigest()
+    row = hashed(put_object(stack, "after", b"new"), b"new")
+    table = DigestsTable(stack.client("dynamodb"), stack.table, has_sha1_index=False)
+    table.record(row)
+    stack.client("cloudformation").update_stack(
+        StackName=stack.name,
+        UsePreviousTemplate=True,
+        Parameters=[{"ParameterKey": "Sha1Index", "ParameterValue": "no"}],
+    )
+    found, unknown = run("find", SHA1), run("find", new)
+    assert (found.status, unknown.status) == (0, 2)
+    assert "before" in found.out
+    for ended in (found, unknown):
+        assert "a snapshot of the table has all of them" in ended.err
+    assert "is recorded" not in unknown.err

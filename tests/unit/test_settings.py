@@ -54,6 +54,16 @@ def test_good_environment_is_read() -> None:
     )
 
 
+def test_index_and_log_lines_can_be_left_out() -> None:
+    """Both are there unless the template says otherwise, in its own words."""
+    lean = Settings.from_env(GOOD | {"SHA1_INDEX": "no", "LOG_OBJECTS": "problems"})
+    assert not lean.has_sha1_index
+    assert not lean.logs_objects
+    for name in ("SHA1_INDEX", "LOG_OBJECTS"):
+        with pytest.raises(BadSettings, match=f"^{name} is 'No'; allowed are "):
+            Settings.from_env(GOOD | {name: "No"})
+
+
 @pytest.mark.parametrize(
     ("memory_mb", "chunk_bytes", "threads"),
     [

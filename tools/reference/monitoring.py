@@ -45,7 +45,8 @@ _METRICS: Final = {
     "ColdStart": "cold starts, with the function as `function_name`",
 }
 _LINES: Final = {
-    "object": "an event has its outcome. In a backfill, `hashed` and `unchanged` have no line",
+    "object": "an event has its outcome. In a backfill, `hashed` and `unchanged` have no line, and "
+    "with `LogObjects=problems` only problems have one",
     "slice": "a slice of a long object was read",
     "message retried": "a message failed and returns to the queue",
     "message dead-lettered": "a message went to the dead-letter queue",

@@ -136,6 +136,7 @@ class Backfills:
             memory_mb=configuration["MemorySize"],
             concurrency=int(stack.parameters["BackfillConcurrency"]),
             batch_size=int(stack.parameters["BatchSize"]),
+            is_indexed=stack.parameters.get("Sha1Index") != "no",
         )
 
     def start(self, backfill: Backfill) -> None:

@@ -91,6 +91,7 @@ class Setup:
     concurrency: int
     batch_size: int
     chunk_bytes: int = 1024 * 1024
+    is_indexed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def estimate_of(work: Work, setup: Setup, prices: Prices) -> Estimate:
     """Estimate a backfill of which nothing is recorded yet, without a free tier or a retry."""
     seconds, limit = _duration(work, setup)
     items = _orchestration(work, setup, prices, seconds) + _hashing(work, setup, prices)
-    stored = (_ROW_BYTES + _INDEX_BYTES) * listed.TABLE_BYTE_MONTH.each
+    stored = (_ROW_BYTES + _INDEX_BYTES * setup.is_indexed) * listed.TABLE_BYTE_MONTH.each
     rows = work.object_count * (stored + _ROW_BYTES * listed.BACKUP_BYTE_MONTH.each)
     checksums = work.object_count * listed.BATCH_OBJECT.each + listed.BATCH_JOB.each
     checksums += work.size_bytes * listed.CHECKSUM_BYTE.each
@@ -204,10 +205,11 @@ def _hashing(work: Work, setup: Setup, prices: Prices) -> tuple[Item, ...]:
     seconds = work.object_count * _object_seconds(work, setup)
     compute = prices.invocation_usd(1000, setup.memory_mb) - prices.request
     logs = invocations * _LOG_BYTES_PER_INVOCATION
+    write_units = _ROW_WRITE_UNITS - (not setup.is_indexed)
     return _items(
         Group.HASHING,
         ("S3 GETs", gets, listed.S3_GET.each),
-        ("rows written", work.object_count, _ROW_WRITE_UNITS * listed.WRITE_UNIT.each),
+        ("rows written", work.object_count, write_units * listed.WRITE_UNIT.each),
         ("hasher, Lambda requests", invocations, prices.request),
         ("hasher, Lambda seconds", seconds, compute),
         ("log bytes", logs, listed.LOG_BYTE.each),

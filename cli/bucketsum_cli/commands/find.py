@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -24,7 +24,7 @@ from bucketsum_cli.objects.rows import (
     version_of,
 )
 from bucketsum_cli.objects.sums import sums_in
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
@@ -32,6 +32,12 @@ from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, prin
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
+
+
+_NO_INDEX: Final = (
+    "the stack has Sha1Index=no: only objects that were recorded before are found here; "
+    "a snapshot of the table has all of them"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +63,16 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
     the file). Any other argument is a file, which is hashed locally. With -, the SHA-1s are read
     from stdin, as `sha1sum` prints them. With several SHA-1s or files, --json prints an array.
 
-    Exits with 1 if a SHA-1 is not recorded, or if another program damaged a record.
+    Exits with 1 if a SHA-1 is not recorded, or if another program damaged a record. With the
+    stack's parameter Sha1Index=no, only rows from before it are found: if there is none, exits
+    with 2.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
     wanted = [*_wanted(contents)]
     stack = target.find()
     table = stack.digests_table()
+    unknown = _NO_INDEX if stack.parameters.get("Sha1Index") == "no" else ""
     matches = {
         sha1: [
             row
@@ -82,10 +91,20 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
             _print_table(stack, matches[sha1])
         if not matches[sha1]:
             note(
-                f"no object with the SHA-1 {sha1} is recorded; `bucketsum put FILE` uploads a "
+                unknown
+                or f"no object with the SHA-1 {sha1} is recorded; `bucketsum put FILE` uploads a "
                 "file, `bucketsum backfill BUCKET` records objects that are in a bucket"
             )
-    if not all(matches.values()) or any(map(any_damaged, matches.values())):
+    _end(matches.values(), unknown)
+
+
+def _end(found: Collection[list[Row]], unknown: str) -> None:
+    """Exit with the status; what is *unknown* makes a digest without rows no answer."""
+    if not all(found):
+        raise SystemExit(CANNOT_DO if unknown else ANSWER_IS_NO)
+    if unknown:
+        note(unknown)
+    if any(map(any_damaged, found)):
         raise SystemExit(ANSWER_IS_NO)
 
 

@@ -78,6 +78,8 @@ class Settings:
         long_objects_queue_url: Queue of the objects that one invocation cannot finish; None if
             there is none.
         deleted_row_days: Days after which rows of deleted objects expire; 0 if never.
+        has_sha1_index: Whether rows are written into the index by-sha1 too.
+        logs_objects: Whether a healthy object has a log line too.
     """
 
     digests_table: str
@@ -92,6 +94,8 @@ class Settings:
     archives: ArchiveSettings | None = None
     long_objects_queue_url: str | None = None
     deleted_row_days: int = 0
+    has_sha1_index: bool = True
+    logs_objects: bool = True
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -125,6 +129,8 @@ class Settings:
             archives=_archives(env, memory_mb, room - read_policy.held_bytes, chunk_bytes),
             long_objects_queue_url=env.get("LONG_OBJECTS_QUEUE_URL") or None,
             deleted_row_days=_whole(env, "DELETED_ROW_DAYS", 0, DELETED_ROW_DAYS_MAX),
+            has_sha1_index=_choice(env, "SHA1_INDEX", ("yes", "no")) == "yes",
+            logs_objects=_choice(env, "LOG_OBJECTS", ("all", "problems")) == "all",
         )
 
 
@@ -159,6 +165,13 @@ def _whole(env: Mapping[str, str], name: str, low: int, high: int) -> int:
     return int(text)
 
 
+def _choice(env: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str:
+    text = env.get(name) or allowed[0]
+    if text not in allowed:
+        raise BadSettings(f"{name} is {text!r}; allowed are {' and '.join(allowed)}")
+    return text
+
+
 def _streams(env: Mapping[str, str], name: str) -> int | None:
     if _present(env, name) == AUTO_STREAMS:
         return None
@@ -184,9 +197,8 @@ def _archives(
     suffixes = _suffixes(env, "ARCHIVE_SUFFIXES")
     if not suffixes:
         return None
-    mode = _present(env, "ARCHIVE_MODE")
-    if mode not in (Mode.STREAM, Mode.TMP):
-        raise BadSettings(f"ARCHIVE_MODE is {mode!r}; allowed are stream and tmp")
+    _present(env, "ARCHIVE_MODE")
+    mode = _choice(env, "ARCHIVE_MODE", (Mode.STREAM, Mode.TMP))
     second_core = has_second_core(memory_mb)
     room -= second_core * chunk_bytes  # the second core holds a third chunk
     depth = _whole(env, "ARCHIVE_DEPTH", 0, 8)

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.integration.hasher.log_lines import metrics_in, objects_in
+from tests.integration.hasher.test_archives import ARCHIVES
 from tests.support.events import message_of
+from tests.support.zip_maker import zip_of
 
 if TYPE_CHECKING:
     import pytest
@@ -36,3 +38,21 @@ def test_metrics_for_the_dashboard(stack: HasherStack, capsys: pytest.CaptureFix
     [described] = metrics["_aws"]["CloudWatchMetrics"]
     assert described["Namespace"] == "bucketsum"
     assert described["Dimensions"] == [["service"]]
+
+
+def test_only_problems_have_a_line_if_it_is_so_set(
+    stack: HasherStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A healthy object is counted as ever; one that is gone, and a broken archive, are logged."""
+    stack.load(LOG_OBJECTS="problems", SHA1_INDEX="no", **ARCHIVES)
+    gone = replace(stack.put("gone", b"?"), key="never there")
+    no_archive = stack.put("b.zip", b"text")
+    whole = stack.put("c.zip", zip_of({"x": b"x"}))
+    stack.deliver(message_of(stack.put("a", b"content"), gone, no_archive, whole))
+    out = capsys.readouterr().out
+    assert {line["key"] for line in objects_in(out)} == {"never there", "b.zip"}
+    assert sum(metrics_in(out)["ObjectsHashed"]) == 3
+    rows = stack.rows()
+    assert {("a", "null"), ("b.zip", "null"), ("c.zip", "null")} < set(rows)
+    assert len(rows) == 4  # and the member
+    assert not [row for row in rows.values() if "sha1_shard" in row]

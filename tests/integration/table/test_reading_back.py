@@ -253,3 +253,23 @@ def test_equal_content_is_spread_over_shards_and_found(digests_table: DigestsTab
     items = [item_of(equal)["sha1_shard"]["S"] for equal in rows]
     assert len(set(items)) > SHA1_SHARDS // 2
     assert {item.partition("#")[0] for item in items} == {sha1}
+
+
+def test_the_index_can_be_left_out_and_used_again(
+    dynamodb: DynamoDBClient, table_name: str
+) -> None:
+    """A row is in the index if it was written with it, whatever the table says of older rows."""
+    with_index = DigestsTable(dynamodb, table_name)
+    without = DigestsTable(dynamodb, table_name, has_sha1_index=False)
+    sha1 = fresh_sha1()
+    before, meanwhile, after = (row(fresh_key(), "0A", sha1=sha1) for _ in range(3))
+    for table, written in ((with_index, before), (without, meanwhile), (with_index, after)):
+        table.record(written)
+    found = {match.key for match in with_index.with_sha1(sha1)}
+    assert found == {match.key for match in without.with_sha1(sha1)} == {before.key, after.key}
+    assert with_index.row_at(RowKey(meanwhile.bucket, meanwhile.key, meanwhile.entry)) == meanwhile
+    newer = [replace(each, sequencer=comparable_sequencer("0B")) for each in (before, meanwhile)]
+    without.record(newer[0])
+    with_index.record(newer[1])
+    found = {match.key for match in with_index.with_sha1(sha1)}
+    assert found == {meanwhile.key, after.key}

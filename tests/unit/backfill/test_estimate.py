@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bucketsum.prices import prices_in
@@ -28,6 +30,18 @@ def test_requests_are_counted() -> None:
     assert numbers["hasher, Lambda requests"] == 10_000  # batches of 10 messages of 10 objects
     assert numbers["SQS requests"] > 10_000 + 2 * 10_000
     assert estimate.usd == pytest.approx(sum(item.usd for item in estimate.items))
+
+
+def test_without_the_index_a_row_is_one_write() -> None:
+    """With it, it is two."""
+    setups = DEPLOYED, replace(DEPLOYED, is_indexed=False)
+    usd = [
+        item.usd
+        for setup in setups
+        for item in estimate_of(Work(1_000_000, 0), setup, PRICES).items
+        if item.name == "rows written"
+    ]
+    assert usd == [1.25, 0.625]
 
 
 def test_large_objects_are_alone_in_their_messages() -> None:

@@ -11,7 +11,7 @@ from bench.cost.alternatives import alternatives
 from bench.cost.command import DOCUMENT, cost, documents
 from bench.cost.measured import Measured, measured_in
 from bench.cost.model import ROW_WRITE_UNITS, Handling, cost_of
-from bench.cost.tables import per_tb, small_objects
+from bench.cost.tables import lean, per_tb, small_objects
 from bench.readers.registry import AS_DEPLOYED, BASELINE
 from click.testing import CliRunner
 from hypothesis import given
@@ -97,6 +97,15 @@ def test_measurements_replace_assumptions(tmp_path: Path) -> None:
     rows = {(row[0], row[2]): (row[3], row[4]) for row in small_objects(costs).rows}
     assert rows[1_562_048, 10] == (500, "measured")
     assert rows[10_000, 1] == (pytest.approx(50, rel=0.01), "assumed")
+
+
+def test_a_million_objects_need_not_cost_more_than_what_reads_them() -> None:
+    """Without index and lines of healthy objects it costs at most 1.75 USD; with them, 2.68."""
+    rows = {row[:2]: row[3] for row in lean(measured_in()).rows}
+    assert rows["no", "problems"] <= 1.75
+    assert rows["yes", "all"] == pytest.approx(2.68, abs=0.005)
+    write = 0.625
+    assert rows["yes", "all"] - rows["no", "all"] == pytest.approx(write)
 
 
 def test_the_documents_have_the_tables_of_the_measurements() -> None:

@@ -46,7 +46,7 @@ class ArchiveHasher:
         cls, archives: ArchiveSettings, s3: S3Client, dynamodb: DynamoDBClient, settings: Settings
     ) -> Self:
         """A hasher with the settings *archives*."""
-        rows = MemberRows(dynamodb, settings.digests_table)
+        rows = MemberRows(dynamodb, settings.digests_table, is_indexed=settings.has_sha1_index)
         return cls(ArchiveReader(archives), s3, rows, settings.extra_algorithms)
 
     def open(self, created: ObjectCreated) -> Archive:

@@ -64,14 +64,15 @@ def archive_entry(entry: str) -> str:
 class MemberRows:
     """The rows of members in the digests table."""
 
-    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+    def __init__(self, dynamodb: DynamoDBClient, table: str, *, is_indexed: bool = True) -> None:
         use_raw_batch_write(dynamodb.meta)
         self._dynamodb = dynamodb
         self._table = table
+        self._is_indexed = is_indexed
 
     def writer(self) -> MemberWriter:
         """A writer for the members of one archive."""
-        return MemberWriter(self._write)
+        return MemberWriter(self._write, is_indexed=self._is_indexed)
 
     def of(self, archive: Row, beginning: str = "") -> Iterator[Row]:
         """The members of *archive* whose paths start with *beginning*, by path."""
@@ -137,8 +138,9 @@ class MemberWriter:
     Keeps at most ``(2 × WRITERS + 1) × 25`` rows.
     """
 
-    def __init__(self, write: Callable[[list[Any]], None]) -> None:
+    def __init__(self, write: Callable[[list[Any]], None], *, is_indexed: bool = True) -> None:
         self._write = write
+        self._is_indexed = is_indexed
         self._pool = ThreadPoolExecutor(WRITERS)
         self._batch: dict[str, Any] = {}  # DynamoDB refuses a batch that names a key twice
         self._writing: set[Future[None]] = set()
@@ -150,7 +152,7 @@ class MemberWriter:
             ClientError: DynamoDB refused this batch or an earlier one.
             TableBusy: DynamoDB took only part of a batch.
         """
-        self.add(row.entry, {"PutRequest": {"Item": item_of(row)}})
+        self.add(row.entry, {"PutRequest": {"Item": item_of(row, is_indexed=self._is_indexed)}})
 
     def add(self, entry: str, request: Any) -> None:  # noqa: ANN401 - a WriteRequest
         """Send *request* for the sort key *entry* soon; raises the same errors as `put`."""

@@ -66,7 +66,12 @@ def _hand_over() -> HandOver:
     return HandOver.of(_DYNAMODB, _sqs(), SETTINGS)
 
 
-_TABLE: Final = DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
+_TABLE: Final = DigestsTable(
+    _DYNAMODB,
+    SETTINGS.digests_table,
+    SETTINGS.deleted_row_days,
+    has_sha1_index=SETTINGS.has_sha1_index,
+)
 _SOURCE: Final = reader(_s3, _URLS, SETTINGS.read_policy, os.environ)
 _HASHER: Final = ObjectHasher(
     source=_SOURCE,
@@ -79,7 +84,9 @@ _NETWORK: Final = network_of(_SOURCE, _DYNAMODB, _TABLE)
 _SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS) if _NETWORK else None
 _TASKS: Final = NotifiedHasher(_HASHER, _TABLE, _SMALL)
 _BATCH: Final = BatchHasher(_TASKS, SETTINGS)
-_REPORT: Final = Report(lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics)
+_REPORT: Final = Report(
+    lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics, SETTINGS.logs_objects
+)
 
 
 @made_once

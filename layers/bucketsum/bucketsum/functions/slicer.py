@@ -38,13 +38,18 @@ _SQS: Final = client_of("sqs", PROMPT)
 _SLICER: Final = Slicer(
     source=reader(_s3, _URLS, SETTINGS.read_policy, os.environ),
     progress_table=ProgressTable(_DYNAMODB, SETTINGS.digests_table),
-    digests_table=DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days),
+    digests_table=DigestsTable(
+        _DYNAMODB,
+        SETTINGS.digests_table,
+        SETTINGS.deleted_row_days,
+        has_sha1_index=SETTINGS.has_sha1_index,
+    ),
     queue=LongObjectsQueue(_SQS, SETTINGS.arrivals_queue_url),
     settings=SETTINGS,
     slice_bytes=slice_bytes_in(os.environ),
 )
 
-_REPORT: Final = Report(lambda: DeadLetters(_SQS, SETTINGS), logger, metrics)
+_REPORT: Final = Report(lambda: DeadLetters(_SQS, SETTINGS), logger, metrics, SETTINGS.logs_objects)
 
 
 @logger.inject_lambda_context

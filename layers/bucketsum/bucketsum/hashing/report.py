@@ -25,6 +25,9 @@ _QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as
 much as the reading."""
 
+_HEALTHY: Final = (*_QUIET, Outcome.LONG, Outcome.DELETED, Outcome.HIDDEN)
+"""Outcomes without a line if only problems are logged."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -32,11 +35,13 @@ class Report:
 
     Attributes:
         dead_letters: Makes the dead letters for a failure, so that without any none needs a client.
+        logs_objects: Whether a healthy object has a log line; listed objects have none anyhow.
     """
 
     dead_letters: Callable[[], DeadLetters]
     logger: Logger
     metrics: Metrics
+    logs_objects: bool = True
 
     def settled(
         self, messages: Iterable[MessageResult]
@@ -83,10 +88,12 @@ class Report:
         return fate is Fate.DEAD_LETTERED
 
     def publish(self, result: HashResult) -> None:
-        """Write the metrics and the log line of one event; most listed objects have no line."""
+        """Write the metrics of one event, and its log line unless it is healthy and many are."""
         event, measurement = result.event, result.measurement
         is_listed = isinstance(event, ObjectCreated) and not event.sequencer
-        if not (result.outcome in _QUIET and is_listed):
+        quiet = () if self.logs_objects else _HEALTHY
+        has_problem = bool(result.summary and result.summary.reason)
+        if has_problem or result.outcome not in (quiet or (_QUIET if is_listed else ())):
             self._log(result)
         add = self.metrics.add_metric
         add(f"Objects{result.outcome.title()}", MetricUnit.Count, 1)

@@ -67,12 +67,21 @@ class DigestsTable:
     Attributes:
         name: Of the table.
         deleted_row_days: Days from the recording of a deletion until its row expires; 0 for never.
+        has_sha1_index: Whether rows are written into the index by-sha1 too.
     """
 
-    def __init__(self, dynamodb: DynamoDBClient, table: str, deleted_row_days: int = 0) -> None:
+    def __init__(
+        self,
+        dynamodb: DynamoDBClient,
+        table: str,
+        deleted_row_days: int = 0,
+        *,
+        has_sha1_index: bool = True,
+    ) -> None:
         self.dynamodb = dynamodb
         self.name = table
         self.deleted_row_days = deleted_row_days
+        self.has_sha1_index = has_sha1_index
 
     def record(self, row: Row) -> Outcome:
         """Write *row* unless the table already holds this event or a newer one of its key.
@@ -132,7 +141,7 @@ class DigestsTable:
             values[":etag"] = {"S": row.etag}
         return {
             "TableName": self.name,
-            "Item": item_of(row),
+            "Item": item_of(row, is_indexed=self.has_sha1_index),
             "ConditionExpression": _IF_NEWER + condition,
             "ExpressionAttributeNames": {"#status": "status"},
             "ExpressionAttributeValues": values,
@@ -154,7 +163,7 @@ class DigestsTable:
         try:
             self.dynamodb.put_item(
                 TableName=self.name,
-                Item=item_of(row),
+                Item=item_of(row, is_indexed=self.has_sha1_index),
                 ConditionExpression=same,
                 ExpressionAttributeValues=values,
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",

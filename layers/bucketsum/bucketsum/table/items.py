@@ -41,14 +41,14 @@ def row_key_in(item: Mapping[str, Any]) -> RowKey:
     return RowKey(bucket, key, item["entry"]["S"])
 
 
-def item_of(row: Row) -> dict[str, Any]:
-    """*row* as an item."""
+def item_of(row: Row, *, is_indexed: bool = True) -> dict[str, Any]:
+    """*row* as an item; the index by-sha1 has it if it *is_indexed* and hashed."""
     item = {
         **key_of(RowKey(row.bucket, row.key, row.entry)),
         **encoded(row, _FLOAT_FORMAT),
         **{f"{_DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()},
     }
-    if row.sha1:  # the shard is decided by the row's own key
+    if row.sha1 and is_indexed:  # the shard is decided by the row's own key
         shard = zlib.crc32(f"{row.bucket}/{row.key}/{row.entry}".encode()) % SHA1_SHARDS
         item["sha1_shard"] = {"S": f"{row.sha1}#{shard}"}
     return item
