@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from moto import mock_aws
+from moto.s3.responses import S3Response
 from tests.cli import serving_stack
 from tests.cli.deployed import deploy, prompt_table
 from tests.cli.permissions import documented_actions, recorded_actions
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Protocol
 
+    from moto.core.responses import ActionResult
     from mypy_boto3_s3 import S3Client
 
     SleepReplacer = Callable[[Callable[[float], object]], None]
@@ -189,6 +191,10 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
         serving_stack.create_stack()
         client = boto3.client("s3")
         client.create_bucket(Bucket=serving_stack.PHOTOS)
+        client.put_bucket_ownership_controls(  # AWS's default
+            Bucket=serving_stack.PHOTOS,
+            OwnershipControls={"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
+        )
         yield client
 
 
@@ -197,3 +203,19 @@ def prompt_hasher(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
     """The stack, with a hasher that has always just finished."""
     monkeypatch.setattr(Stack, "digests_table", prompt_table)
     return stack
+
+
+@pytest.fixture
+def eventbridge_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let moto return EventBridge's configuration, which it stores and leaves out."""
+    serialized = S3Response.serialized
+
+    def with_eventbridge(response: S3Response, answer: ActionResult) -> Any:  # noqa: ANN401 - moto's
+        if response.data.get("Action") == "GetBucketNotificationConfiguration":
+            bucket: Any = response.backend.get_bucket(response.bucket_name)
+            if bucket.notification_configuration.event_bridge is not None:
+                result: Any = answer.result
+                result["EventBridgeConfiguration"] = {}
+        return serialized(response, answer)
+
+    monkeypatch.setattr(S3Response, "serialized", with_eventbridge)

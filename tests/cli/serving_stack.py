@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 NAME: Final = "sums"
 INBOX: Final = f"{NAME}-123456789012-us-east-1"
 PHOTOS: Final = "photos"
+TAGS: Final[list[Any]] = [{"Key": "cost-centre", "Value": "archive"}]
+DEPLOYER: Final = "arn:aws:iam::123456789012:role/deployer"
+"""As organizations demand them of each stack."""
 
 _PARTS: Final = (
     "ArrivalsQueue",
@@ -91,11 +94,32 @@ def create_stack() -> None:
     boto3.client("cloudformation").create_stack(
         StackName=NAME,
         TemplateBody=json.dumps(template),
+        Tags=TAGS,
+        RoleARN=DEPLOYER,
         Parameters=[  # moto knows no previous value of those that are left to their defaults
             {"ParameterKey": name, "ParameterValue": str(parameter["Default"])}
             for name, parameter in template["Parameters"].items()
         ],
     )
+
+    _permit(NAME)
+
+
+def _permit(stack: str) -> None:
+    """Give the hasher's role its own policy: moto's CloudFormation writes it as Python's text."""
+    statement = {
+        "Effect": "Allow",
+        "Action": ["s3:GetObject", "s3:GetObjectVersion"],
+        "Resource": [f"arn:aws:s3:::{INBOX}/*"],
+    }
+    iam = boto3.client("iam")
+    for role in iam.list_roles()["Roles"]:
+        if role["RoleName"].startswith(f"{stack}-HasherRole-"):
+            iam.put_role_policy(
+                RoleName=role["RoleName"],
+                PolicyName="hash-objects",
+                PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [statement]}),
+            )
 
 
 def parameters() -> dict[str, str]:

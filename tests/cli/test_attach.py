@@ -10,13 +10,20 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.s3.exceptions import S3ClientError
 from moto.s3.models import S3Backend
-from moto.s3.responses import S3Response
-from tests.cli.serving_stack import INBOX, NAME, PHOTOS, parameters
+from tests.cli.serving_stack import (
+    DEPLOYER,
+    INBOX,
+    NAME,
+    PHOTOS,
+    TAGS,
+    parameters,
+)
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.buckets.attachments import access
+from bucketsum_cli.buckets.attachments import access, access_template
 from bucketsum_cli.buckets.attachments import notifications as bucket_notifications
+from bucketsum_cli.buckets.attachments.access import keep_access, update_access
 from bucketsum_cli.buckets.attachments.notifications import KeyFilter
 from bucketsum_cli.buckets.attachments.queue_notification import EVENTS, with_queue, without_queue
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
@@ -24,9 +31,10 @@ from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from moto.core.responses import ActionResult
     from mypy_boto3_s3 import S3Client
     from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.stack import Stack
 
 FOREIGN: Final[dict[str, Any]] = {
     "TopicConfigurations": [
@@ -67,22 +75,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Tried to parse AWS..CloudWatch..Alarm"),
     pytest.mark.usefixtures("s3"),
 ]
-
-
-@pytest.fixture
-def eventbridge_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let moto return EventBridge's configuration, which it stores and leaves out."""
-    serialized = S3Response.serialized
-
-    def with_eventbridge(response: S3Response, answer: ActionResult) -> Any:  # noqa: ANN401 - moto's
-        if response.data.get("Action") == "GetBucketNotificationConfiguration":
-            bucket: Any = response.backend.get_bucket(response.bucket_name)
-            if bucket.notification_configuration.event_bridge is not None:
-                result: Any = answer.result
-                result["EventBridgeConfiguration"] = {}
-        return serialized(response, answer)
-
-    monkeypatch.setattr(S3Response, "serialized", with_eventbridge)
 
 
 def notify_others(s3: S3Client, bucket: str = PHOTOS) -> None:
@@ -569,13 +561,15 @@ def test_as_many_buckets_as_documented_fit(length: int, count: int) -> None:
         )
         for number in range(count)
     ]
-    template = access.template_of(stack, buckets)
-    assert len(json.dumps(template, separators=(",", ":"))) <= access.TEMPLATE_CHARACTERS_MAX
+    template = access_template.template_of(stack, buckets)
+    assert (
+        len(json.dumps(template, separators=(",", ":"))) <= access_template.TEMPLATE_CHARACTERS_MAX
+    )
     resources = [resource["Properties"] for resource in template["Resources"].values()]
     policies = [properties for properties in resources if "PolicyDocument" in properties]
     for role in ("HasherRole", "EnqueuerRole"):
         own = [p for p in policies if {"Fn::ImportValue": f"{NAME}-{role}Name"} in p["Roles"]]
-        assert 0 < len(own) <= access.POLICIES_MAX
+        assert 0 < len(own) <= access_template.POLICIES_MAX
         granted_to = [arn for p in own for arn in p["PolicyDocument"]["Statement"][-1]["Resource"]]
         assert granted_to == [f"arn:aws:s3:::{bucket.name}" for bucket in buckets]
     for document, limit in (("PolicyDocument", 6144), ("EventPattern", 2048)):
@@ -585,6 +579,66 @@ def test_as_many_buckets_as_documented_fit(length: int, count: int) -> None:
         assert sizes
         assert max(sizes) <= limit
     with pytest.raises(CannotDoError, match="no room for 600"):
-        access.template_of(
+        access_template.template_of(
             stack, [AttachedBucket(f"{number}".rjust(40, "x")) for number in range(600)]
         )
+
+
+def test_the_stack_of_the_permissions_is_deployed_as_the_main_one(run: Run) -> None:
+    """Organizations demand tags, and a service role, of each stack."""
+    for bucket in (PHOTOS, "videos"):
+        boto3.client("s3").create_bucket(Bucket=bucket)
+        assert run("attach", bucket, "--deploy").status == 0
+        described: Any = boto3.client("cloudformation").describe_stacks(
+            StackName=f"{NAME}-attached"
+        )
+        [stack] = described["Stacks"]
+        assert (stack["Tags"], stack["RoleARN"]) == (TAGS, DEPLOYER)
+
+
+def test_an_attachment_that_another_command_undoes_is_made_again(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two commands that read the list at the same time would forget each other's bucket."""
+    boto3.client("s3").create_bucket(Bucket="videos")
+    stale: list[dict[str, Any]] = [{}]  # what the other command read before
+
+    def read(stack: Stack) -> dict[str, AttachedBucket]:
+        return stale.pop() if stale and len(stale) > 1 else attached_to(stack)
+
+    monkeypatch.setattr(access, "attached_to", read)
+    assert run("attach", "videos", "--deploy").status == 0
+    stale.append({})
+    update_access(Target(NAME).find(), lambda buckets: {**buckets, PHOTOS: AttachedBucket(PHOTOS)})
+    assert attached().keys() == {PHOTOS}
+    keep_access(
+        Target(NAME).find(), lambda buckets: {**buckets, "videos": AttachedBucket("videos")}
+    )
+    assert attached().keys() == {PHOTOS, "videos"}
+
+
+@pytest.mark.parametrize(
+    ("ownership", "warned"),
+    [(None, True), ("ObjectWriter", True), ("BucketOwnerEnforced", False)],
+)
+def test_objects_of_other_owners_are_warned_about(
+    run: Run, s3: S3Client, ownership: str | None, *, warned: bool
+) -> None:
+    """With ACLs, the owner of an object decides who may read it."""
+    rules: Any = {"Rules": [{"ObjectOwnership": ownership}]}
+    if ownership:
+        s3.put_bucket_ownership_controls(Bucket=PHOTOS, OwnershipControls=rules)
+    else:
+        s3.delete_bucket_ownership_controls(Bucket=PHOTOS)
+    ended = run("attach", PHOTOS, "--dry-run", "--json")
+    assert any("has ACLs" in each for each in ended.document["warnings"]) == warned
+
+
+def test_what_terraform_needs_is_shown(run: Run) -> None:
+    """Its resource is all of a bucket's configuration: the next apply removes what it lacks."""
+    err = run("attach", PHOTOS, "--prefix", "a b/", "--dry-run").err
+    queue = Target(NAME).find().arrivals_queue_arn
+    for line in ("queue {", f'queue_arn     = "{queue}"', 'filter_prefix = "a b/"', *EVENTS):
+        assert line in err
+    assert "eventbridge = true" in run("attach", PHOTOS, "--via", "eventbridge", "--dry-run").err
+    assert "Terraform" not in run("attach", PHOTOS, "--via", "sns", "--dry-run").err

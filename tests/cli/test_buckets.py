@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
@@ -16,6 +17,7 @@ from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.buckets.attachments.queue_notification import EVENTS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 INBOX_ARN, PHOTOS_ARN = f"arn:aws:s3:::{INBOX}", f"arn:aws:s3:::{PHOTOS}"
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:Tried to parse AWS..CloudWatch..Alarm")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Tried to parse AWS..CloudWatch..Alarm"),
+    pytest.mark.filterwarnings("ignore:Unable to delete Rule0Alarm"),  # moto makes none
+]
 
 
 @pytest.fixture
@@ -38,7 +43,6 @@ def serving(s3: S3Client, run: Run) -> Stack:
         Bucket=INBOX, NotificationConfiguration={"QueueConfigurations": [entry]}
     )
     admit(stack, "arn:aws:s3:::*")
-    permit(stack)
     assert run("attach", PHOTOS, "--prefix", "2026/", "--deploy").status == 0
     return Target(NAME).find()
 
@@ -56,20 +60,6 @@ def admit(stack: Stack, *arns: str) -> None:
     stack.client("sqs").set_queue_attributes(
         QueueUrl=stack.arrivals_queue_url,
         Attributes={"Policy": json.dumps(policy | {"Statement": [denial, statement]})},
-    )
-
-
-def permit(stack: Stack) -> None:
-    """Give the role its own policy: moto's CloudFormation writes it as Python's text."""
-    statement = {
-        "Effect": "Allow",
-        "Action": ["s3:GetObject", "s3:GetObjectVersion"],
-        "Resource": [f"{INBOX_ARN}/*"],
-    }
-    boto3.client("iam").put_role_policy(
-        RoleName=stack.outputs["HasherRoleName"],
-        PolicyName="hash-objects",
-        PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [statement]}),
     )
 
 
@@ -127,11 +117,71 @@ def test_a_lost_queue_policy_is_a_problem(run: Run, serving: Stack) -> None:
 @pytest.mark.usefixtures("serving")
 def test_a_lost_permission_is_a_problem(run: Run) -> None:
     """Somebody took the policy of the attached bucket from the role, which reads its own only."""
+    take_policy("Hasher")
+    first, second = problems(run)[PHOTOS]
+    assert first == "the hasher is not allowed to read it"
+    assert "lacks a policy of the stack sums-attached: attach it again with --deploy" in second
+
+
+def take_policy(role: str) -> None:
+    """Detach the policy of attached buckets from a role, as another program."""
     iam = boto3.client("iam")
-    [role] = [r["RoleName"] for r in iam.list_roles()["Roles"] if "Hasher" in r["RoleName"]]
-    [policy] = iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
-    iam.detach_role_policy(RoleName=role, PolicyArn=policy["PolicyArn"])
-    assert problems(run) == {INBOX: [], PHOTOS: ["the hasher is not allowed to read it"]}
+    [name] = [r["RoleName"] for r in iam.list_roles()["Roles"] if f"-{role}Role-" in r["RoleName"]]
+    policies = iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]
+    [arn] = [p["PolicyArn"] for p in policies if f"/{NAME}-attached-" in p["PolicyArn"]]
+    iam.detach_role_policy(RoleName=name, PolicyArn=arn)
+
+
+def name_another_role() -> None:
+    """Leave the permissions as a deployment with other roles wrote them."""
+    cloudformation = boto3.client("cloudformation")
+    template: Any = cloudformation.get_template(StackName=f"{NAME}-attached")["TemplateBody"]
+    boto3.client("iam").create_role(RoleName="earlier", AssumeRolePolicyDocument="{}")
+    for resource in template["Resources"].values():
+        resource["Properties"]["Roles"] = ["earlier"]
+    cloudformation.update_stack(
+        StackName=f"{NAME}-attached",
+        TemplateBody=json.dumps(template),
+        Capabilities=["CAPABILITY_IAM"],
+    )
+
+
+CHANGES: Final = {
+    "hasher": partial(take_policy, "Hasher"),
+    "slicer": partial(take_policy, "Slicer"),
+    "enqueuer": partial(take_policy, "Enqueuer"),
+    "deployment": name_another_role,
+}
+
+
+@pytest.mark.usefixtures("serving")
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_attach_again_gives_back_what_was_taken(run: Run, change: Callable[[], None]) -> None:
+    """The permissions in force are compared, not only the list of the buckets."""
+    change()
+    assert problems(run)[PHOTOS]
+    command = ("attach", PHOTOS, "--prefix", "2026/")
+    run(*command).assert_refused("--deploy")
+    for expected in (True, False):
+        assert run(*command, "--deploy", "--json").document["stack_updated"] is expected
+        assert problems(run) == {INBOX: [], PHOTOS: []}
+
+
+@pytest.mark.usefixtures("serving", "eventbridge_returned")
+@pytest.mark.parametrize("operation", ["disable_rule", "remove"])
+def test_attach_again_gives_back_a_rule(run: Run, operation: str) -> None:
+    """Somebody has disabled or deleted the rule of EventBridge."""
+    command = ("attach", PHOTOS, "--via", "eventbridge", "--deploy")
+    assert run(*command).status == 0
+    events = boto3.client("events")
+    if operation == "remove":
+        events.remove_targets(Rule=f"{NAME}-attached-0", Ids=["arrivals-queue"])
+        events.delete_rule(Name=f"{NAME}-attached-0")
+    else:
+        events.disable_rule(Name=f"{NAME}-attached-0")
+    assert "no enabled rule includes it: attach it again" in problems(run)[PHOTOS]
+    assert run(*command).status == 0
+    assert "no enabled rule includes it: attach it again" not in problems(run)[PHOTOS]
 
 
 def test_a_deleted_bucket_is_a_problem(run: Run, serving: Stack) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from cfnlint.template.transforms._sam import Transform
 from tests.support.sam_template import TEMPLATE, parsed_template
 
-from bucketsum_cli.buckets.attachments.access import template_of
+from bucketsum_cli.buckets.attachments.access_template import template_of
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via
 
 ROOT: Final = TEMPLATE.parent

@@ -16,7 +16,7 @@ from tests.template.layer_reach import reached
 from tests.template.roles import WRITES_LOGS, action_of, known_actions, statements_of
 
 from bucketsum.long_objects.progress import PARTITION
-from bucketsum_cli.buckets.attachments.access import template_of
+from bucketsum_cli.buckets.attachments.access_template import template_of
 from bucketsum_cli.buckets.served_buckets import AttachedBucket
 
 if TYPE_CHECKING:

@@ -30,10 +30,9 @@ _STATUS: Final = (
     "lambda:GetAccountSettings lambda:GetFunctionConfiguration"
 )
 _ATTACH: Final = (
-    "s3:GetBucketNotification s3:PutBucketNotification s3:ListBucket s3:GetBucketLogging "
-    "s3:GetEncryptionConfiguration s3:GetBucketPolicy kms:DescribeKey cloudformation:CreateStack "
-    "cloudformation:UpdateStack cloudformation:DeleteStack cloudformation:DescribeStackEvents "
-    "cloudformation:ListStackResources"
+    f"{_BUCKETS} s3:PutBucketNotification s3:GetBucketLogging s3:GetEncryptionConfiguration "
+    "s3:GetBucketPolicy s3:GetBucketOwnershipControls kms:DescribeKey cloudformation:CreateStack "
+    "cloudformation:UpdateStack cloudformation:DeleteStack cloudformation:DescribeStackEvents"
 )
 _SNAPSHOT: Final = "dynamodb:DescribeTable dynamodb:Scan s3:ListBucketVersions"
 

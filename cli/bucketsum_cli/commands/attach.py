@@ -18,7 +18,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.buckets.attachments.access import update_access
+from bucketsum_cli.buckets.attachments.access import keep_access, update_access
 from bucketsum_cli.buckets.attachments.change import (
     AttachmentChange,
     check_bucket,
@@ -27,6 +27,7 @@ from bucketsum_cli.buckets.attachments.change import (
     require_consent,
     show_change,
 )
+from bucketsum_cli.buckets.attachments.checks import needs_rewriting
 from bucketsum_cli.buckets.attachments.notifications import (
     KeyFilter,
     change_notifications,
@@ -41,6 +42,7 @@ from bucketsum_cli.buckets.attachments.queue_notification import (
     without_queue,
 )
 from bucketsum_cli.buckets.attachments.risks import default_key, warnings_of
+from bucketsum_cli.buckets.attachments.terraform import block_of
 from bucketsum_cli.buckets.served_buckets import (
     EXISTING_PARAMETER,
     AttachedBucket,
@@ -118,8 +120,7 @@ def attach(
     before = configuration_of(stack.client("s3"), bucket)
     plan = difference(before, change(before))
     admit = partial(_with, wanted=wanted, existing=stack.parameters.get(EXISTING_PARAMETER, ""))
-    attached = attached_to(stack)
-    is_short = admit(attached) != attached
+    is_short = _is_short(stack, bucket, admit)
     warnings += warnings_of(stack, wanted, keys, change(before))
     command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
     result = AttachmentChange(
@@ -139,11 +140,33 @@ def attach(
             stack_updated=is_short and update_access(stack, admit),
             changed=_write(stack, bucket, change),
         )
+        keep_access(stack, admit)
     show_change(result, as_json=as_json)
-    _hint_backfill(result, keys)
+    _hint(stack, result, wanted, keys)
 
 
-def _hint_backfill(change: AttachmentChange, keys: KeyFilter) -> None:
+def _is_short(
+    stack: Stack,
+    bucket: str,
+    admit: Callable[[Mapping[str, AttachedBucket]], dict[str, AttachedBucket]],
+) -> bool:
+    """Whether the permissions do not list *bucket* as wanted, or are not in force."""
+    attached = attached_to(stack)
+    if admit(attached) != attached:
+        return True
+    return bucket in attached and needs_rewriting(stack, attached[bucket])
+
+
+def _hint(stack: Stack, change: AttachmentChange, wanted: AttachedBucket, keys: KeyFilter) -> None:
+    events = (CREATED,) if wanted.created_only else EVENTS
+    block = [*block_of(wanted.via, stack.arrivals_queue_arn, keys, events)]
+    if change.plan.added and block:
+        note(
+            f"if Terraform manages {change.bucket}, add this to its aws_s3_bucket_notification, or "
+            "the next apply removes the notification:"
+        )
+        for line in block:
+            note(line)
     if change.changed and not keys.suffix:  # which a backfill does not have
         given = _given(AttachedBucket(change.bucket), keys)
         command = shlex.join(["bucketsum", "backfill", change.bucket, *given])

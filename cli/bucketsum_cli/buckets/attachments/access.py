@@ -6,24 +6,21 @@ parameters, takes anything away from an attached bucket (docs/decisions/0011).
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.events.notifications import DETAIL_TYPES
-from bucketsum_cli.aws.stack import description_of
-from bucketsum_cli.buckets.served_buckets import (
-    AttachedBucket,
-    Via,
-    access_stack_name,
-    attached_to,
-    bucket_arn,
-    metadata_of,
+from bucketsum_cli.aws.stack import description_of, physical_ids, resources_of
+from bucketsum_cli.buckets.attachments.access_template import (
+    LISTERS,
+    READERS,
+    compact,
+    description,
+    template_of,
 )
+from bucketsum_cli.buckets.served_buckets import AttachedBucket, access_stack_name, attached_to
 from bucketsum_cli.stacks.teardown import deleted_stack, failures_of
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import progress
@@ -33,31 +30,49 @@ if TYPE_CHECKING:
 
     Buckets = Mapping[str, AttachedBucket]
 
-POLICY_CHARACTERS_MAX: Final = 6144
-"""[A] IAM, quotas: size of a managed policy, white space not counted."""
-POLICIES_MAX: Final = 8
-"""[A] IAM, quotas: 10 managed policies of a role, unless raised; two are the stack's own."""
-PATTERN_CHARACTERS_MAX: Final = 2048
-"""[A] EventBridge, quotas: size of an event pattern, unless raised."""
-TEMPLATE_CHARACTERS_MAX: Final = 51_200
-"""[A] CloudFormation, quotas: a template in a request."""
-
 _POLL_SECONDS: Final = 2.0
 _DONE: Final = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
-_READERS: Final = ("HasherRole", "SlicerRole")
-_LISTERS: Final = ("EnqueuerRole",)
+_ATTEMPTS: Final = 5
+_OTHER_MARK: Final = "B"
+"""In the names of all resources, if they replace equal ones that somebody changed by hand."""
 
 
 def update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
     """Apply *change* to the attached buckets of *stack*; returns whether there was a change.
 
+    Permissions that are written already are written anew, under other names: somebody took them
+    away by hand.
+
     Raises:
         CannotDoError: They do not fit into one stack, or CloudFormation could not do it and
-            restored the old state; the text says why.
+            restored the old state, or others change them all the time; the text says why.
     """
+    changed = _update_access(stack, change)
+    keep_access(stack, change)
+    return changed
+
+
+def keep_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> None:
+    """Apply *change* again if another command, which ran at the same time, has undone it.
+
+    Raises:
+        CannotDoError: As `update_access`.
+    """
+    for _ in range(_ATTEMPTS):
+        buckets = attached_to(stack)
+        if change(buckets) == buckets:
+            return
+        _update_access(stack, change)
+    raise CannotDoError(
+        f"the attached buckets of {stack.name} are being changed by somebody else at the same "
+        "time; run the command again when that has ended"
+    )
+
+
+def _update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
     name = access_stack_name(stack.name)
     existing = description_of(stack.connection, name)
-    if existing and existing.get("Description") != _description(stack):
+    if existing and existing.get("Description") != description(stack):
         raise CannotDoError(
             f"the stack {name}, whose name the permissions of attached buckets need, is another "
             "one: nothing was changed; rename one of the two"
@@ -66,7 +81,8 @@ def update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
     with progress(passing=True) as bar:
         task = bar.add_task("updating the permissions", total=None)
         if buckets:
-            statuses = _written(stack, name, template_of(stack, buckets.values()), new=not existing)
+            template = _template_in_place_of(stack, _deployed(stack, name), buckets.values())
+            statuses = _written(stack, name, template, new=not existing)
         elif existing:
             statuses = deleted_stack(stack.connection, name)
         else:
@@ -78,189 +94,69 @@ def update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
     return changed
 
 
-def _description(stack: Stack) -> str:
-    return f"Buckets that `bucketsum attach` gave to the stack {stack.name}; it keeps this stack."
-
-
-def template_of(stack: Stack, buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
-    """Return the template of the stack with the permissions and rules of *buckets*.
-
-    Raises:
-        CannotDoError: There are too many.
-    """
-    listed = sorted(buckets, key=lambda bucket: bucket.name)
-    reads = _policies(stack, "Read", listed, _reads)
-    lists = _policies(stack, "List", listed, _lists)
-    roles = _roles(stack)
-    resources = {
-        logical_id: {
-            "Type": "AWS::IAM::ManagedPolicy",
-            "Properties": {
-                "Description": _description(stack),
-                "PolicyDocument": document,
-                "Roles": [roles[role] for role in readers],
-            },
+def deviations(stack: Stack, buckets: Buckets) -> Iterator[str]:
+    """Yield what `update_access` must write anew for *buckets*, the attached ones."""
+    name = access_stack_name(stack.name)
+    deployed = _deployed(stack, name)
+    if deployed is None:
+        return
+    wanted = template_of(stack, buckets.values(), _mark_of(deployed))
+    if deployed["Resources"] != wanted["Resources"]:
+        yield f"the stack {name} is not as this deployment of {stack.name} needs it"
+    resources = resources_of(stack.connection, name)
+    roles = physical_ids(stack.connection, stack.name)
+    for role, kind in (*((role, "Read") for role in READERS), *((r, "List") for r in LISTERS)):
+        policies = {
+            resource["PhysicalResourceId"]
+            for logical_id, resource in resources.items()
+            if logical_id.startswith(kind)
         }
-        for policies, readers in ((reads, _READERS), (lists, _LISTERS))
-        for logical_id, document in policies.items()
-    }
-    template = {
-        "Description": _description(stack),
-        "Metadata": metadata_of(listed),
-        "Resources": resources | _rules(stack, listed),
-    }
-    if len(reads) > POLICIES_MAX or _size(template) > TEMPLATE_CHARACTERS_MAX:
-        raise CannotDoError(
-            f"policies and template have no room for {len(listed)} attached buckets: nothing was "
-            "changed; deploy another stack for further buckets"
-        )
-    return template
-
-
-def _roles(stack: Stack) -> dict[str, Any]:
-    """The names of the roles, imported, so that their stack cannot be deleted before this one."""
-    return {role: {"Fn::ImportValue": f"{stack.name}-{role}Name"} for role in _READERS + _LISTERS}
-
-
-def _policies(
-    stack: Stack,
-    kind: str,
-    buckets: Sequence[AttachedBucket],
-    statements: Callable[[Stack, Sequence[AttachedBucket]], list[dict[str, Any]]],
-) -> dict[str, dict[str, Any]]:
-    """Divide *buckets* among as few policies as their size allows."""
-
-    def document(group: Sequence[AttachedBucket]) -> dict[str, Any]:
-        return {"Version": "2012-10-17", "Statement": statements(stack, group)}
-
-    groups = _groups(buckets, lambda group: _size(document(group)) <= POLICY_CHARACTERS_MAX)
-    return {f"{kind}Objects{number}": document(group) for number, group in enumerate(groups)}
-
-
-def _reads(stack: Stack, buckets: Sequence[AttachedBucket]) -> list[dict[str, Any]]:
-    """Return what `template.yaml` lets hasher and slicer do in the bucket of the stack."""
-    arns = [bucket_arn(stack, bucket.name) for bucket in buckets]
-    keys = sorted({bucket.kms_key for bucket in buckets} - {""})
-    decrypt = {
-        "Effect": "Allow",
-        "Action": "kms:Decrypt",
-        "Resource": keys,
-        "Condition": {
-            "StringEquals": {"kms:ViaService": {"Fn::Sub": "s3.${AWS::Region}.${AWS::URLSuffix}"}}
-        },
-    }
-    return [
-        {
-            "Effect": "Allow",
-            "Action": ["s3:GetObject", "s3:GetObjectVersion"],
-            "Resource": [f"{arn}/*" for arn in arns],
-        },
-        {"Effect": "Allow", "Action": ["s3:ListBucket", "s3:ListBucketVersions"], "Resource": arns},
-        *([decrypt] if keys else ()),
-    ]
-
-
-def _lists(stack: Stack, buckets: Sequence[AttachedBucket]) -> list[dict[str, Any]]:
-    """Return what `template.yaml` lets the enqueuer do in the bucket of the stack."""
-    return [
-        {
-            "Effect": "Allow",
-            "Action": ["s3:ListBucketVersions", "s3:GetBucketVersioning"],
-            "Resource": [bucket_arn(stack, bucket.name) for bucket in buckets],
+        pages = stack.connection.client("iam").get_paginator("list_attached_role_policies")
+        attached = {
+            policy["PolicyArn"]
+            for page in pages.paginate(RoleName=roles[role])
+            for policy in page["AttachedPolicies"]
         }
-    ]
+        if policies - attached:
+            yield f"the role {roles[role]} lacks a policy of the stack {name}"
 
 
-def _rules(stack: Stack, buckets: Sequence[AttachedBucket]) -> dict[str, Any]:
-    """Return EventBridge rules and alarms; each pattern has as many buckets as fit into it."""
-    by_rule = [bucket for bucket in buckets if bucket.via is Via.EVENTBRIDGE]
-    by_rule.sort(key=lambda bucket: bucket.created_only)
-
-    def fits(group: Sequence[AttachedBucket]) -> bool:
-        return _size(_pattern(stack, group, created_only=False)) <= PATTERN_CHARACTERS_MAX
-
-    patterns = [
-        _pattern(stack, group, created_only=created_only)
-        for created_only, alike in groupby(by_rule, lambda bucket: bucket.created_only)
-        for group in _groups(list(alike), fits)
-    ]
-    queue = stack.arrivals_queue_arn
-    dead_letters = f"{queue.rpartition(':')[0]}:{stack.dead_letter_queue_url.rpartition('/')[2]}"
-    target = {"Id": "arrivals-queue", "Arn": queue, "DeadLetterConfig": {"Arn": dead_letters}}
-    resources: dict[str, Any] = {}
-    for number, pattern in enumerate(patterns):
-        rule = f"{access_stack_name(stack.name)}-{number}"  # the queue's policy admits this name
-        resources[f"Rule{number}"] = {
-            "Type": "AWS::Events::Rule",
-            "Properties": {
-                "Name": rule,
-                "Description": "Sends events of objects in attached buckets to the arrivals queue.",
-                "EventPattern": pattern,
-                "Targets": [target],
-            },
-        }
-        resources[f"Rule{number}Alarm"] = _alarm(stack, rule)
-    return resources
+def _deployed(stack: Stack, name: str) -> Mapping[str, Any] | None:
+    if description_of(stack.connection, name) is None:  # a deleted one may still have a template
+        return None
+    template: Any = stack.client("cloudformation").get_template(StackName=name)["TemplateBody"]
+    return dict(template)
 
 
-def _alarm(stack: Stack, rule: str) -> dict[str, Any]:
-    topic = stack.parameters.get("AlarmTopicArn")
-    return {
-        "Type": "AWS::CloudWatch::Alarm",
-        "Properties": {
-            "AlarmDescription": "EventBridge could not send events of attached buckets to the "
-            "arrivals queue. See `bucketsum buckets` and `bucketsum failures`.",
-            "Namespace": "AWS/Events",
-            "MetricName": "FailedInvocations",
-            "Dimensions": [{"Name": "RuleName", "Value": rule}],
-            "Statistic": "Sum",
-            "Period": 300,
-            "EvaluationPeriods": 1,
-            "Threshold": 0,
-            "ComparisonOperator": "GreaterThanThreshold",
-            "TreatMissingData": "notBreaching",
-            **({"AlarmActions": [topic], "OKActions": [topic]} if topic else {}),
-        },
-    }
+def _mark_of(deployed: Mapping[str, Any] | None) -> str:
+    names = (deployed or {}).get("Resources", ())
+    return (
+        _OTHER_MARK if any(name.startswith(f"ReadObjects{_OTHER_MARK}") for name in names) else ""
+    )
 
 
-def _pattern(
-    stack: Stack, buckets: Sequence[AttachedBucket], *, created_only: bool
+def _template_in_place_of(
+    stack: Stack, deployed: Mapping[str, Any] | None, buckets: Iterable[AttachedBucket]
 ) -> dict[str, Any]:
-    return {
-        "source": ["aws.s3"],
-        "detail-type": list(DETAIL_TYPES)[: 1 if created_only else None],
-        "resources": [bucket_arn(stack, bucket.name) for bucket in buckets],
-    }
-
-
-def _groups(
-    buckets: Sequence[AttachedBucket], fits: Callable[[Sequence[AttachedBucket]], bool]
-) -> Iterator[list[AttachedBucket]]:
-    group: list[AttachedBucket] = []
-    for bucket in buckets:
-        if group and not fits([*group, bucket]):
-            yield group
-            group = []
-        group.append(bucket)
-    if group:
-        yield group
-
-
-def _compact(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, separators=(",", ":"))
-
-
-def _size(document: Mapping[str, Any]) -> int:
-    return len(_compact(document))
+    """Return the template of *buckets*, which is never equal to the *deployed* one."""
+    listed, mark = list(buckets), _mark_of(deployed)
+    template = template_of(stack, listed, mark)
+    return (
+        template
+        if template != deployed
+        else template_of(stack, listed, "" if mark else _OTHER_MARK)
+    )
 
 
 def _written(stack: Stack, name: str, template: Mapping[str, Any], *, new: bool) -> Iterator[str]:
     """Create or update the stack *name*; yield its status until it is done."""
     cloudformation: Any = stack.client("cloudformation")
     write = cloudformation.create_stack if new else cloudformation.update_stack
-    body = _compact(template)
-    options = {"OnFailure": "DELETE"} if new else {}
+    body = compact(template)
+    main: Any = description_of(stack.connection, stack.name) or {}
+    options = {field: main[field] for field in ("Tags", "RoleARN") if main.get(field)}
+    if new:
+        options["OnFailure"] = "DELETE"
     try:
         written = write(
             StackName=name, TemplateBody=body, Capabilities=["CAPABILITY_IAM"], **options

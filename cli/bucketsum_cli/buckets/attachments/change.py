@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.buckets.attachments.notifications import Difference
 
 _BUCKET_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-_OTHER_KINDS: Final = ("--x-s3", "-s3alias", "--ol-s3")
+_OTHER_KINDS: Final = ("--x-s3", "--xa-s3", "-s3alias", "--ol-s3")
 """Ends of the names of directory buckets and access points, which send no events."""
 
 deploy_option = click.option(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from bucketsum.events.notifications import DETAIL_TYPES
 from bucketsum_cli.aws.stack import Stack, description_of, physical_ids, resources_of
+from bucketsum_cli.buckets.attachments.access import deviations
 from bucketsum_cli.buckets.attachments.notifications import (
     configuration_of,
     notifications_in,
@@ -61,11 +62,13 @@ class Permissions:
         queue: Statements of the arrivals queue's policy.
         role: Statements of the policies of the hasher's role.
         rules: The rules that send events of attached buckets to the queue.
+        deviations: Differences of the attached buckets' stack from what the main stack needs.
     """
 
     queue: Sequence[Mapping[str, Any]]
     role: Sequence[Mapping[str, Any]]
     rules: Sequence[Rule]
+    deviations: Sequence[str]
 
     @classmethod
     def of(cls, stack: Stack) -> Permissions:
@@ -76,6 +79,7 @@ class Permissions:
             queue=statements_of(json.loads(policy)) if policy else (),
             role=tuple(_role_statements(stack, role)),
             rules=tuple(_rules(stack)),
+            deviations=tuple(deviations(stack, attached_to(stack))),
         )
 
     def may_read(self, arn: str) -> bool:
@@ -92,7 +96,18 @@ def attachments(stack: Stack) -> Iterator[Attachment]:
     """Yield the stack's own bucket, then the attached ones."""
     permissions, attached = Permissions.of(stack), attached_to(stack)
     for name in dict.fromkeys((stack.bucket, *attached)):
-        yield _attachment(stack, attached.get(name, AttachedBucket(name)), permissions)
+        again = permissions.deviations if name in attached else ()
+        found = _attachment(stack, attached.get(name, AttachedBucket(name)), permissions)
+        problems = (f"{each}: attach it again with --deploy" for each in again)
+        yield replace(found, problems=(*found.problems, *problems))
+
+
+def needs_rewriting(stack: Stack, bucket: AttachedBucket) -> bool:
+    """Whether the permissions and the rule of an attached *bucket* must be written anew."""
+    permissions, arn = Permissions.of(stack), bucket_arn(stack, bucket.name)
+    rules = [rule for rule in permissions.rules if arn in rule.buckets]
+    has_route = bucket.via is not Via.EVENTBRIDGE or bool(rules)
+    return bool(permissions.deviations) or not (permissions.may_read(arn) and has_route)
 
 
 def _attachment(stack: Stack, bucket: AttachedBucket, permissions: Permissions) -> Attachment:
@@ -163,7 +178,10 @@ def _rules(stack: Stack) -> Iterator[Rule]:
     for resource in resources_of(stack.connection, name).values():
         if resource["ResourceType"] != "AWS::Events::Rule":
             continue
-        rule: dict[str, Any] = events.describe_rule(Name=resource["PhysicalResourceId"])
+        try:
+            rule: dict[str, Any] = events.describe_rule(Name=resource["PhysicalResourceId"])
+        except events.exceptions.ResourceNotFoundException:
+            continue
         if rule["State"] == "ENABLED":
             pattern = json.loads(rule["EventPattern"])
             yield Rule(rule["Arn"], pattern["resources"], pattern["detail-type"])

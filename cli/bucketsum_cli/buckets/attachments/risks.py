@@ -31,6 +31,8 @@ def warnings_of(
     s3 = stack.client("s3")
     yield from _log_loop(s3, bucket.name, bucket.via, keys)
     yield from _network(s3, bucket.name)
+    if not stack.connection.is_local:
+        yield from _owners(s3, bucket.name)
     if any(character in keys.prefix + keys.suffix for character in _UNSURE):
         yield (
             "it is not known how S3 compares ~ and * in a prefix or suffix: upload an object, and "
@@ -117,7 +119,26 @@ def _network(s3: S3Client, bucket: str) -> Iterator[str]:
     }
     if conditions:
         yield (
-            f"the policy of {bucket} denies requests by {', '.join(sorted(conditions))}, and the "
-            "functions are in no VPC: their objects would be unreadable. Add a condition on "
-            "aws:PrincipalArn to the denial, so that it leaves out the roles of hasher and slicer"
+            f"the policy of {bucket} denies requests by {', '.join(sorted(conditions))}: objects "
+            "would be unreadable, unless the functions are in that network (SubnetIds). Or add a "
+            "condition on aws:PrincipalArn to the denial, which leaves out the roles of hasher and "
+            "slicer. Policies of AWS Organizations are not seen"
         )
+
+
+def _owners(s3: S3Client, bucket: str) -> Iterator[str]:
+    """Warn if another account can own objects: then its ACLs decide, not the roles' policies."""
+    try:
+        answer: Any = s3.get_bucket_ownership_controls(Bucket=bucket)
+        [rule] = answer["OwnershipControls"]["Rules"]
+        if rule["ObjectOwnership"] == "BucketOwnerEnforced":
+            return
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code != "OwnershipControlsNotFoundError":
+            yield f"the object ownership of {bucket} was not checked: {code}"
+            return
+    yield (
+        f"{bucket} has ACLs: objects that another account owns are unreadable, one by one. Set its "
+        "Object Ownership to BucketOwnerEnforced"
+    )
