@@ -7,7 +7,7 @@ export PATH := $(BIN):$(PATH)
 # Each command starts many Python processes; without bytecode, each compiles the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-# A second validator of the state machine, if npm can install it; otherwise its test says so.
+# Validators of the state machines, if npm can install them; otherwise their tests say so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
 .PHONY: help setup demo test proofs second soak check product bench events reference pictures docs package sbom audit lock clean
@@ -69,7 +69,7 @@ soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its par
 	@$(BIN)/python -m tests.soak $(ARGS)
 
 tests/template/asl/node_modules/.package-lock.json: tests/template/asl/package-lock.json
-	@npm --prefix tests/template/asl ci --silent --no-audit --no-fund || echo "asl-validator could not be fetched; its test says so" >&2
+	@npm --prefix tests/template/asl ci --silent --no-audit --no-fund || echo "the validators of state machines could not be fetched; their tests say so" >&2
 
 check: .venv/.ready ## Check formatting, lint, types, the template, and the layer if `sam build` has built it
 	@$(BIN)/ruff format --check .

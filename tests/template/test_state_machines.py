@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MACHINES: Final = {name: load_definition(name) for name in NAMES}
-ASL_VALIDATOR: Final = (
-    TEMPLATE.parent / "tests/template/asl/node_modules/asl-validator/dist/bin/asl-validator.js"
-)
+ASL: Final = TEMPLATE.parent / "tests" / "template" / "asl"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,22 +67,50 @@ def test_substitutions_are_those_of_the_template(name: str) -> None:
     assert placeholders(MACHINES[name]) == set(resource["Properties"]["DefinitionSubstitutions"])
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-@pytest.mark.skipif(
-    not ASL_VALIDATOR.exists(), reason="not there; run: npm --prefix tests/template/asl ci"
-)
+def program(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a validator, in node."""
+    if not shutil.which("node"):
+        pytest.skip("node is not installed")
+    if not (ASL / "node_modules").exists():
+        pytest.skip("not there; run: npm --prefix tests/template/asl ci")
+    return subprocess.run(
+        ["node", str(ASL / script), *arguments],  # noqa: S607 - wherever it is
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_asl_validator_has_nothing_against_the_definition(name: str, tmp_path: Path) -> None:
     """The validator that knows JSONata takes it."""
     path = tmp_path / f"{name}.asl.json"
     path.write_text(json.dumps(substituted(MACHINES[name])))
-    done = subprocess.run(
-        ["node", str(ASL_VALIDATOR), "--json-path", str(path)],  # noqa: S607 - wherever it is
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = program("node_modules/asl-validator/dist/bin/asl-validator.js", "--json-path", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("text", "fault", "remark"),
+    [
+        ("", "", None),
+        ('"Next": "', '"Next": "No', "must be the name of an existing state"),
+        ('"ErrorEquals": [', '"ErrorEqual": [', 'Missing property "ErrorEquals"'),
+    ],
+    ids=["as it is", "no such state", "misspelt field"],
+)
+def test_aws_language_service_remarks_on_faults_alone(
+    name: str, text: str, fault: str, remark: str | None, tmp_path: Path
+) -> None:
+    """AWS's own service for the language has nothing against it, and finds planted faults."""
+    definition = json.dumps(substituted(MACHINES[name]))
+    assert text in definition
+    path = tmp_path / f"{name}.asl.json"
+    path.write_text(definition.replace(text, fault, 1))
+    done = program("validate.js", str(path))
+    remarks = json.loads(done.stdout)
+    assert any(remark in each for each in remarks) if remark else remarks == []
 
 
 @pytest.mark.parametrize("name", NAMES)
