@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.s3.curl_connections import Transfer
+from bucketsum.s3.response_head import if_match
+from bucketsum.s3.signed_requests import SignedGet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,13 +26,17 @@ if TYPE_CHECKING:
 _PIECE_BYTES: Final = 8
 
 
-class Urls:
-    """The `SignedUrls` of the model: requests as JSON."""
+class Requests:
+    """The `SignedRequests` of the model: requests as JSON."""
 
-    def url_of(self, created: ObjectCreated) -> str:
-        """See `SignedUrls.url_of`."""
-        version = {"VersionId": created.version_id} if created.version_id else {}
-        return json.dumps({"Bucket": created.bucket, "Key": created.key, **version})
+    def get_of(self, created: ObjectCreated) -> SignedGet:
+        """See `SignedRequests.get_of`."""
+        request = {"Bucket": created.bucket, "Key": created.key}
+        if created.version_id:
+            request["VersionId"] = created.version_id
+        if condition := if_match(created):
+            request["IfMatch"] = condition
+        return SignedGet(json.dumps(request), [])
 
 
 class Signer:
@@ -54,9 +60,7 @@ class ModelConnections:
     def start(self, url: str, headers: Iterable[str], receive: Callable[[bytes], object]) -> Any:  # noqa: ANN401 - a transfer
         """See `Connections.start`."""
         request = json.loads(url)
-        for header in headers:
-            assert header.startswith("If-Match: ")
-            request["IfMatch"] = header.removeprefix("If-Match: ")
+        assert not list(headers)
         return self._start(partial(self._get, request, receive))
 
     def post(self, url: str, headers: Iterable[str], body: bytes, timeout_seconds: float) -> Any:  # noqa: ANN401 - a transfer

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
-from tests.simulation.connections_model import ModelConnections, Signer, Urls
+from tests.simulation.connections_model import ModelConnections, Requests, Signer
 from tests.simulation.dynamodb_model import BACKFILLS, DIGESTS, DynamoDb
 from tests.simulation.s3_model import EPOCH, S3
 from tests.simulation.sqs_model import (
@@ -134,9 +134,9 @@ class Functions:
             hand_over=HandOver(ProgressTable(dynamodb, DIGESTS), queue, self._time).begin,
         )
         connections: Any = ModelConnections(schedule, self.s3, self.dynamodb)
-        urls: Any = Urls()
+        requests: Any = Requests()
         signer: Any = Signer()
-        network = Network(connections, urls, signer, table)
+        network = Network(connections, requests, signer, table)
         small = SmallObjectHasher(network, settings, lambda: schedule.now)
         small_or_none = small if schedule.happens(0.7) else None
         backfills = BackfillsTable(dynamodb, BACKFILLS)

@@ -29,7 +29,7 @@ OTHERS: Final = {
         "botocore.utils.get_environ_proxies",
     },
     "network.py": {"botocore.utils.get_environ_proxies"},
-    "signed_urls.py": {"['_request_signer']", "['_credentials']"},
+    "signed_requests.py": {"['_request_signer']", "['_credentials']"},
 }
 """Module → names that botocore may change without notice. `make proofs` tries older versions."""
 

@@ -117,7 +117,7 @@ lab.workloads.transfer lab.workloads.unzip layer.events
 lab.workloads.fetch: lab lab.protocol lab.workloads.unzip layer layer.archives layer.events \
 layer.s3 layer.table settings
 lab.workloads.hash: lab.protocol layer settings
-lab.workloads.records: lab lab.protocol layer layer.s3 settings
+lab.workloads.records: lab lab.protocol layer layer.events layer.s3 settings
 lab.workloads.transfer: lab lab.protocol layer layer.archives layer.s3 settings
 lab.workloads.unzip: lab lab.protocol layer layer.archives layer.s3 layer.table settings
 layer.archives: layer layer.events layer.invocation layer.s3 layer.table settings

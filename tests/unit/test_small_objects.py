@@ -21,6 +21,7 @@ from bucketsum.hashing.small_objects import READS_MAX, UNRECORDED_MAX, SmallObje
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.curl_connections import Transfer
+from bucketsum.s3.signed_requests import SignedGet
 from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class SilentDynamoDB(DigestsTable):
     _ended: list[Transfer] = field(default_factory=list)
     _silent: list[tuple[float, Transfer]] = field(default_factory=list)
     name: str = "digests"
+    has_sha1_index: bool = True
 
     def start(
         self, _url: str, _headers: Iterable[str], receive: Callable[[bytes], object]
@@ -128,10 +130,10 @@ def test_a_silent_dynamodb_does_not_outlast_the_invocation(
     services: Any = model
     source: Any = None
     signer: Any = SimpleNamespace(headers_of=lambda *_: [], url="https://dynamodb")
-    urls: Any = SimpleNamespace(url_of=lambda created: created.key)
+    requests: Any = SimpleNamespace(get_of=lambda created: SignedGet(created.key, []))
     settings = replace(SETTINGS, threads=1)
     hasher = ObjectHasher(source, model, settings)
-    small = SmallObjectHasher(Network(services, urls, signer, model), settings)
+    small = SmallObjectHasher(Network(services, requests, signer, model), settings)
     notified = NotifiedHasher(hasher, model, small)
     batch = BatchHasher(notified, settings)
     results = []

@@ -13,7 +13,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_setup import reader
 from bucketsum.s3.read_plan import ReadPolicy
-from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 
 _CHUNK_BYTES: Final = 1024 * 1024
@@ -35,7 +35,7 @@ def as_deployed(target: Target, streams: int | None = None) -> Read:
     """The hasher's reader; without *streams*, with its default settings."""
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
     policy = ReadPolicy(streams, _CHUNK_BYTES, target.memory_mb)
-    return reading(reader(lambda: s3, SignedUrls.of_client(s3), policy, os.environ), target)
+    return reading(reader(lambda: s3, SignedRequests.of_client(s3), policy, os.environ), target)
 
 
 def reading(source: Source, target: Target) -> Read:

@@ -15,7 +15,7 @@ from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_reader import CurlReader
 from bucketsum.s3.curl_setup import transport_config
 from bucketsum.s3.read_plan import ReadPlan
-from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ class Reader:
             return fallback
         config = transport_of(client, {"AWS_CA_BUNDLE": self.verify})
         plan = plan or ReadPlan(self.streams, max(chunk_bytes, 1000))
-        return CurlReader(SignedUrls.of_client(client), config, lambda _size: plan, fallback, pause)
+        return CurlReader(
+            SignedRequests.of_client(client), config, lambda _size: plan, fallback, pause
+        )
 
     def content_of(
         self,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.s3.signed_urls import SignedUrls
+    from bucketsum.s3.signed_requests import SignedRequests
     from bucketsum.s3.source import Source
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 
@@ -300,10 +300,13 @@ def test_streams_are_the_readers(
     policies = []
 
     def listening(
-        s3: Callable[[], S3Client], urls: SignedUrls, policy: ReadPolicy, env: Mapping[str, str]
+        s3: Callable[[], S3Client],
+        requests: SignedRequests,
+        policy: ReadPolicy,
+        env: Mapping[str, str],
     ) -> Source:
         policies.append(policy)
-        return reader(s3, urls, policy, env)
+        return reader(s3, requests, policy, env)
 
     monkeypatch.setattr("bucketsum_lab.measure.prober.reader", listening)
     handler = function("prober").lambda_handler

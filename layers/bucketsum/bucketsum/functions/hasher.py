@@ -24,7 +24,7 @@ from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import DeadLetters, message_of
 from bucketsum.s3.curl_setup import reader
-from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed
 from bucketsum.table.digests_table import DigestsTable
@@ -47,7 +47,7 @@ metrics = Metrics()
 log_layer(logger)
 speed_up_botocore()
 _DYNAMODB: Final = client_of("dynamodb", PROMPT)
-_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name)
+_REQUESTS: Final = SignedRequests.of_region(_DYNAMODB.meta.region_name)
 _sqs: Final = made_once(lambda: client_of("sqs", PROMPT))
 _s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # for archives and few other objects
 
@@ -72,7 +72,7 @@ _TABLE: Final = DigestsTable(
     SETTINGS.deleted_row_days,
     has_sha1_index=SETTINGS.has_sha1_index,
 )
-_SOURCE: Final = reader(_s3, _URLS, SETTINGS.read_policy, os.environ)
+_SOURCE: Final = reader(_s3, _REQUESTS, SETTINGS.read_policy, os.environ)
 _HASHER: Final = ObjectHasher(
     source=_SOURCE,
     table=_TABLE,

@@ -16,7 +16,7 @@ from bucketsum.long_objects.slice_report import publish_slice
 from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
 from bucketsum.queue.dead_letters import DeadLetters, message_of
 from bucketsum.s3.curl_setup import reader
-from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
 from bucketsum.table.digests_table import DigestsTable
@@ -31,12 +31,12 @@ metrics = Metrics()
 
 speed_up_botocore()
 _DYNAMODB: Final = client_of("dynamodb", PROMPT)
-_URLS: Final = SignedUrls.of_region(_DYNAMODB.meta.region_name)
+_REQUESTS: Final = SignedRequests.of_region(_DYNAMODB.meta.region_name)
 _s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # few objects need it
 _SQS: Final = client_of("sqs", PROMPT)
 
 _SLICER: Final = Slicer(
-    source=reader(_s3, _URLS, SETTINGS.read_policy, os.environ),
+    source=reader(_s3, _REQUESTS, SETTINGS.read_policy, os.environ),
     progress_table=ProgressTable(_DYNAMODB, SETTINGS.digests_table),
     digests_table=DigestsTable(
         _DYNAMODB,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.response_head import ResponseHead
-    from bucketsum.s3.signed_urls import SignedUrls
+    from bucketsum.s3.signed_requests import SignedRequests
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum.table.rows import Row
 
@@ -51,12 +51,12 @@ class Network:
 
     Attributes:
         connections: Of the invocation's thread; they stay open for the next batch.
-        urls: Signs requests to S3.
+        requests: Signs requests to S3.
         signer: Signs requests to DynamoDB.
     """
 
     connections: Connections
-    urls: SignedUrls
+    requests: SignedRequests
     signer: Signer
     table: DigestsTable
 
@@ -74,8 +74,8 @@ class Network:
 def network_of(source: CurlReader, dynamodb: DynamoDBClient, table: DigestsTable) -> Network | None:
     """The connections of *source*, also for rows of *table*; None if only botocore can be used."""
     keys, url = credentials(), dynamodb.meta.endpoint_url
-    same_proxies = get_environ_proxies(source.urls.endpoint_url) == get_environ_proxies(url)
+    same_proxies = get_environ_proxies(source.requests.endpoint_url) == get_environ_proxies(url)
     if keys is None or urlsplit(url).path not in ("", "/") or not same_proxies:
         return None
     signer = Signer(keys, url, dynamodb.meta.region_name, "dynamodb")
-    return Network(Connections(source.config), source.urls, signer, table)
+    return Network(Connections(source.config), source.requests, signer, table)

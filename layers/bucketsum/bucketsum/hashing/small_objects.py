@@ -22,7 +22,7 @@ from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.hashing.result import ReadObject
 from bucketsum.measure import Measurement
-from bucketsum.s3.response_head import ResponseHead, if_match
+from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
     from bucketsum.hashing.job import Task
@@ -129,16 +129,13 @@ class _Batch:
         return self._states
 
     def _start_reading(self, place: int, job: Job) -> None:
-        created = job.created
-        condition = if_match(created)
-        headers = [f"If-Match: {condition}"] if condition else []
         digest = RunningDigest(self._settings.extra_algorithms)
         started = self._clock()
         try:
-            url = self._network.urls.url_of(created)
+            get = self._network.requests.get_of(job.created)
         except BotoCoreError:  # it comes again, and is reported, when botocore reads
             return
-        transfer = self._network.connections.start(url, headers, digest.update)
+        transfer = self._network.connections.start(get.url, get.headers, digest.update)
         self._reading[transfer] = _Reading(place, job, digest, started)
 
     def _end(self, transfer: Transfer) -> None:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.botocore_reader import BotocoreReader
     from bucketsum.s3.read_plan import ReadPlan
-    from bucketsum.s3.signed_urls import SignedUrls
+    from bucketsum.s3.signed_requests import SignedRequests
 
 
 class CurlReader:
-    """Reads objects over libcurl, from signed URLs.
+    """Reads objects over libcurl, by signed requests.
 
     If a response is not as requested, *fallback* reads the object from the byte reached: botocore
     knows redirects, retries, the meaning of every refusal and the sources of credentials. A broken
@@ -32,14 +32,14 @@ class CurlReader:
 
     def __init__(
         self,
-        urls: SignedUrls,
+        requests: SignedRequests,
         config: TransportConfig,
         plan_for: Callable[[int], ReadPlan],
         fallback: BotocoreReader,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Read an object of *n* bytes by ``plan_for(n)``."""
-        self.urls = urls
+        self.requests = requests
         self.config = config
         self._plan_for = plan_for
         self._fallback = fallback
@@ -51,12 +51,8 @@ class CurlReader:
         connections = self._idle.pop() if self._idle else Connections(self.config)
         budget = ResumeBudget(self._pause)
         plan = self._plan_for(created.size_bytes - offset)
-
-        def sign() -> str:
-            return self.urls.url_of(created)
-
         try:
-            ranges = OrderedRanges(connections, created, sign, plan, budget)
+            ranges = OrderedRanges(connections, created, self.requests.get_of, plan, budget)
             begun = ranges.begin(offset)
         except (FallBack, BotoCoreError):
             self._release(connections)

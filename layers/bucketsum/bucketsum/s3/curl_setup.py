@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.read_plan import ReadPolicy
-    from bucketsum.s3.signed_urls import SignedUrls
+    from bucketsum.s3.signed_requests import SignedRequests
 
 
 def transport_config(
@@ -37,12 +37,12 @@ def transport_config(
 
 
 def reader(
-    s3: Callable[[], S3Client], urls: SignedUrls, policy: ReadPolicy, env: Mapping[str, str]
+    s3: Callable[[], S3Client], requests: SignedRequests, policy: ReadPolicy, env: Mapping[str, str]
 ) -> CurlReader:
     """A source over libcurl, and over botocore for unusual responses.
 
     *s3* returns a client with `CLIENT_CONFIG`, at each request of botocore. *env* may set
     `AWS_CA_BUNDLE` and `REQUESTS_CA_BUNDLE`, as for botocore.
     """
-    config = transport_config(urls.endpoint_url, env)
-    return CurlReader(urls, config, policy.plan_for, BotocoreReader(s3, policy.chunk_bytes))
+    config = transport_config(requests.endpoint_url, env)
+    return CurlReader(requests, config, policy.plan_for, BotocoreReader(s3, policy.chunk_bytes))

@@ -6,15 +6,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.s3.response_head import ResponseHead, if_match
+from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.curl_connections import Connections, Transfer
     from bucketsum.s3.read_plan import ReadPlan
+    from bucketsum.s3.signed_requests import SignedGet
     from bucketsum.s3.source import ResumeBudget
 
 _PIECES_PER_CHUNK: Final = 16
@@ -31,7 +31,6 @@ Each look costs as much as receiving some 10 kB; meanwhile the kernel keeps rece
 
 _RETRIES: Final = 3
 _SERVER_ERROR: Final = 500
-_REFUSES_CREDENTIALS: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN})
 
 
 class FallBack(Exception):  # no error: the response is unusual, so botocore reads on
@@ -104,14 +103,13 @@ class OrderedRanges:
         self,
         connections: Connections,
         created: ObjectCreated,
-        sign: Callable[[], str],
+        sign: Callable[[ObjectCreated], SignedGet],
         plan: ReadPlan,
         budget: ResumeBudget,
     ) -> None:
         self._connections = connections
         self._created = created
         self._sign = sign
-        self._url = sign()
         self._plan = plan
         self._budget = budget
         self._count = plan.stream_count()
@@ -119,7 +117,6 @@ class OrderedRanges:
         self._size, self._scheduled = created.size_bytes, 0
         self._receive_at = 0.0
         self._retries = 0
-        self._signed_again = False
 
     @property
     def streams(self) -> int:
@@ -148,8 +145,7 @@ class OrderedRanges:
         elif offset:
             first = self._schedule(size_bytes)
         else:
-            whole = self._connections.start(self._url, self._condition())
-            first = self._append(size_bytes, whole)
+            first = self._append(size_bytes, self._send())
         if split and self._created.etag:  # without it, further requests have no condition yet
             self._fill()
         while not first.transfer.head_complete:
@@ -226,9 +222,6 @@ class OrderedRanges:
         self._resume(part)
 
     def _may_retry(self, status: int) -> bool:
-        if status in _REFUSES_CREDENTIALS and not self._signed_again:
-            self._signed_again, self._url = True, self._sign()
-            return True
         if (status and status < _SERVER_ERROR) or self._retries == _RETRIES:
             return False
         self._budget.pause(self._retries)
@@ -289,10 +282,8 @@ class OrderedRanges:
         # The first response may be all of the object; of the others, nobody would look at the head
         # before much of that had come.
         bytes_max = end - first if self._parts else 0
-        return self._connections.start(
-            self._url, [*self._condition(), f"Range: bytes={first}-{last}"], bytes_max=bytes_max
-        )
+        return self._send(f"Range: bytes={first}-{last}", bytes_max=bytes_max)
 
-    def _condition(self) -> list[str]:
-        condition = if_match(self._created)
-        return [f"If-Match: {condition}"] if condition else []
+    def _send(self, *headers: str, bytes_max: int = 0) -> Transfer:
+        get = self._sign(self._created)
+        return self._connections.start(get.url, [*get.headers, *headers], bytes_max=bytes_max)

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from bucketsum.clock import now
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from botocore.credentials import Credentials, ReadOnlyCredentials
 
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
+EMPTY_SHA256: Final = hashlib.sha256().hexdigest()
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
 
 
@@ -34,10 +35,19 @@ class Signer:
         self._service = service
         self.url = f"{parts.scheme}://{self._host}"
 
-    def headers_of(self, headers: Mapping[str, str], body: bytes) -> list[str]:
-        """Header lines of a POST of *body* to the endpoint's root.
+    def headers_of(
+        self,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        *,
+        method: str = "POST",
+        path: str = "/",
+        query: str = "",
+    ) -> list[str]:
+        """Header lines of a request of *body* to the endpoint.
 
-        *headers* are further ones: names in lower case, values without extra spaces.
+        *headers* are further ones: names in lower case, values without extra spaces. *path* and
+        *query* are percent-encoded, the parameters of *query* sorted.
         """
         credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
         timestamp = _timestamp()
@@ -46,46 +56,16 @@ class Signer:
             unsigned["x-amz-security-token"] = credentials.token
         lines = [f"{name}:{unsigned[name]}" for name in sorted(unsigned)]
         names = ";".join(sorted(unsigned))
-        payload = hashlib.sha256(body).hexdigest()
-        request = "\n".join(("POST", "/", "", *lines, "", names, payload))
-        scope, signature = self._signature(credentials, timestamp, request)
+        payload = hashlib.sha256(body).hexdigest() if body else EMPTY_SHA256
+        request = "\n".join((method, path, query, *lines, "", names, payload))
+        scope = f"{timestamp[:8]}/{self._region}/{self._service}/aws4_request"
+        digest = hashlib.sha256(request.encode()).hexdigest()
+        text = f"{_ALGORITHM}\n{timestamp}\n{scope}\n{digest}"
+        key = _signing_key(credentials.secret_key, scope)
+        signature = hmac.digest(key, text.encode(), "sha256").hex()
         credential = f"Credential={credentials.access_key}/{scope}"
         proof = f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"
         return [*lines, f"Authorization: {proof}"]
-
-    def presigned_url(self, path: str, query: Mapping[str, str]) -> str:
-        """A URL that allows a GET; only the host is signed.
-
-        *path* is percent-encoded; *query* has ``X-Amz-Expires``.
-        """
-        credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
-        timestamp = _timestamp()
-        signed = {
-            **query,
-            "X-Amz-Algorithm": _ALGORITHM,
-            "X-Amz-Credential": f"{credentials.access_key}/{self._scope(timestamp)}",
-            "X-Amz-Date": timestamp,
-            "X-Amz-SignedHeaders": "host",
-        }
-        if credentials.token:
-            signed["X-Amz-Security-Token"] = credentials.token
-        text = "&".join(f"{name}={quote(signed[name], safe='')}" for name in sorted(signed))
-        request = f"GET\n{path}\n{text}\nhost:{self._host}\n\nhost\nUNSIGNED-PAYLOAD"
-        _, signature = self._signature(credentials, timestamp, request)
-        return f"{self.url}{path}?{text}&X-Amz-Signature={signature}"
-
-    def _scope(self, timestamp: str) -> str:
-        return f"{timestamp[:8]}/{self._region}/{self._service}/aws4_request"
-
-    def _signature(
-        self, credentials: ReadOnlyCredentials, timestamp: str, request: str
-    ) -> tuple[str, str]:
-        """The scope, and the signature of a canonical *request*."""
-        scope = self._scope(timestamp)
-        digest = hashlib.sha256(request.encode()).hexdigest()
-        key = _signing_key(credentials.secret_key, scope)
-        text = f"{_ALGORITHM}\n{timestamp}\n{scope}\n{digest}"
-        return scope, hmac.digest(key, text.encode(), "sha256").hex()
 
 
 @functools.lru_cache(maxsize=4)

@@ -16,7 +16,7 @@ import boto3
 
 from bucketsum import __version__
 from bucketsum.s3.curl_setup import reader
-from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum_lab.measure.disk import measure_disk
 from bucketsum_lab.measure.use import UseMeter
 from bucketsum_lab.protocol.parameters import read_policy
@@ -40,9 +40,9 @@ class Prober:
     def __init__(self, s3: S3Client) -> None:
         """Read with *s3*; the process has initialised once this returns."""
         self._s3 = s3
-        urls = SignedUrls.of_client(s3)
+        requests = SignedRequests.of_client(s3)
         self._source: Callable[[ReadPolicy], Source] = cache(  # the hasher's reader
-            lambda policy: reader(lambda: s3, urls, policy, os.environ)
+            lambda policy: reader(lambda: s3, requests, policy, os.environ)
         )
         self._is_cold, self._is_disk_known = True, False
         self._init_ms = _process_age_ms()

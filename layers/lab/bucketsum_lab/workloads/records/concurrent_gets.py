@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceUnavailable
 from bucketsum.s3.response_head import ResponseHead
 from bucketsum.s3.source import ResumeBudget
-from bucketsum_lab.protocol.probe import object_at
 
 if TYPE_CHECKING:
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.curl_connections import Connections, Transfer
+    from bucketsum.s3.signed_requests import SignedRequests
     from bucketsum_lab.workloads.records.index import Span
 
 _RETRIES: Final = 3
@@ -25,12 +26,10 @@ _SERVER_ERROR: Final = 500
 class Get:
     """A request for a range."""
 
-    url: str
-    """Signed."""
+    created: ObjectCreated
+    """Its size counts if there is a span."""
     span: Span | None = None
     """Bytes to read; None for the whole object."""
-    size_bytes: int = 0
-    """Of the object that the span is in."""
 
     @property
     def headers(self) -> tuple[str, ...]:
@@ -61,8 +60,9 @@ class _Running:
 class ConcurrentGets:
     """Sends requests over connections that stay open for the next ones."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, requests: SignedRequests) -> None:
         self._connections = connections
+        self._requests = requests
         self.retried = 0
         """Requests that were repeated, in all."""
 
@@ -100,8 +100,9 @@ class ConcurrentGets:
                 self._start(request, running)
 
     def _start(self, request: _Running, running: dict[Transfer, _Running]) -> None:
-        get = request.get
-        running[self._connections.start(get.url, get.headers)] = request
+        signed = self._requests.get_of(request.get.created)
+        headers = [*signed.headers, *request.get.headers]
+        running[self._connections.start(signed.url, headers)] = request
 
     def _repeat(self, request: _Running, reason: str) -> None:
         """Wait before another attempt.
@@ -122,8 +123,9 @@ def _is_complete(transfer: Transfer, get: Get) -> bool:
     if transfer.failure or received != head.length:
         return False
     span = get.span
-    expected = object_at("", "", get.size_bytes if span else received)
-    return not (head.mismatch(expected, span.offset, span.end) if span else head.mismatch(expected))
+    if span is None:
+        return not head.mismatch(replace(get.created, size_bytes=received))
+    return not head.mismatch(get.created, span.offset, span.end)
 
 
 def _refusal(transfer: Transfer) -> str:

@@ -7,7 +7,6 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -17,9 +16,8 @@ from bucketsum.errors import BadSettings
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.curl_setup import transport_config
-from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum_lab.protocol.measuring import Meter
-from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.page_cache import PageCache
 from bucketsum_lab.protocol.probe import created_object, failed, measured_answer
 from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets, Get
@@ -49,6 +47,7 @@ from bucketsum_lab.workloads.records.tmp_readers import BlockFileReader, SqliteR
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum_lab.protocol.parameters import Value
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.workloads.records.record_reader import RecordReader
@@ -84,7 +83,7 @@ def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         try:
             store = _store(event, context)
             started = time.perf_counter()
-            link = _measured_link(store.gets, store.url, store.size_bytes)
+            link = _measured_link(store.gets, store.created)
             excluded_seconds = time.perf_counter() - started
             answer = _answer(
                 own, store, link, _options(own, link, Path(folder)), context.policy.memory_mb
@@ -97,16 +96,17 @@ def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
     return answer
 
 
-def _measured_link(gets: ConcurrentGets, url: str, size_bytes: int) -> Link:
-    """Measure with GETs of single bytes, and one of at most 8 MiB, of the object at *url*."""
+def _measured_link(gets: ConcurrentGets, created: ObjectCreated) -> Link:
+    """Measure with GETs of single bytes, and one of at most 8 MiB, of *created*."""
+    size_bytes = created.size_bytes
     singles = [
-        Get(url, Span(place, place + 1), size_bytes)
+        Get(created, Span(place, place + 1))
         for place in (number * size_bytes // (_LATENCY_GETS + 1) for number in range(_LATENCY_GETS))
     ]
     first, *others = [received.seconds for received in gets.responses(singles, 1)]
     latency = median(others or [first])  # the first may have connected
     length = min(size_bytes, _BANDWIDTH_BYTES)
-    (received,) = gets.responses([Get(url, Span(0, length), size_bytes)], 1)
+    (received,) = gets.responses([Get(created, Span(0, length))], 1)
     return Link(latency, length / max(received.seconds - latency, _SHORTEST_SECONDS))
 
 
@@ -161,12 +161,9 @@ def _store(event: ProbeEvent, context: ProbeContext) -> Store:
     """The data set of *event*."""
     created = created_object(event)
     gets = _concurrent_gets(context.s3)
-    urls = SignedUrls.of_client(context.s3)
     contents = event["contents"] or {}
     return Store(
-        url=urls.url_of(created),
-        sign_file=lambda name: urls.url_of(replace(created, key=file_key(created.key, name))),
-        size_bytes=created.size_bytes,
+        created=created,
         records=int(contents["records"]),
         gets=gets,
         download=lambda: context.source.open(created).chunks,
@@ -177,4 +174,5 @@ def _store(event: ProbeEvent, context: ProbeContext) -> Store:
 @cache
 def _concurrent_gets(s3: S3Client) -> ConcurrentGets:
     """The client whose connections stay open for the next probe."""
-    return ConcurrentGets(Connections(transport_config(s3.meta.endpoint_url, os.environ)))
+    connections = Connections(transport_config(s3.meta.endpoint_url, os.environ))
+    return ConcurrentGets(connections, SignedRequests.of_client(s3))

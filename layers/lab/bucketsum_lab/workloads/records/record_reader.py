@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.page_cache import PageCache
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets
 
 
@@ -29,17 +31,24 @@ class ReadRecord(NamedTuple):
 class Store:
     """The data set in S3."""
 
-    url: str
-    """Signed, of the main object."""
-    sign_file: Callable[[str], str]
-    """Name of a file beside it → its signed URL."""
-    size_bytes: int
+    created: ObjectCreated
+    """The main object."""
     records: int
     gets: ConcurrentGets
     download: Callable[[], Iterator[bytes]]
     """The data set's chunks, as the hasher reads an object."""
     download_requests: int
     """GETs of a `download`."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the data set."""
+        return self.created.size_bytes
+
+    def file(self, name: str, size_bytes: int = 0) -> ObjectCreated:
+        """The object of the file *name* beside the main one; its size if it matters."""
+        key = file_key(self.created.key, name)
+        return replace(self.created, key=key, size_bytes=size_bytes)
 
 
 @dataclass(frozen=True, slots=True)

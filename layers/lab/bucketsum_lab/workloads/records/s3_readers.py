@@ -38,7 +38,7 @@ class ObjectPerRecordReader(_S3Reader):
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
         """See `RecordReader.fetch_records` for the contract."""
         store = self._store
-        gets = (Get(store.sign_file(record_name(record_id))) for record_id in record_ids)
+        gets = (Get(store.file(record_name(record_id))) for record_id in record_ids)
         for received in self._received(gets):
             yield ReadRecord(record_ids[received.number], received.data, received.seconds)
 
@@ -50,7 +50,7 @@ class _IndexedReader(_S3Reader):
 
     def load(self) -> None:
         """Read the index of positions."""
-        get = Get(self._store.sign_file(INDEX_NAME))
+        get = Get(self._store.file(INDEX_NAME))
         (received,) = self._store.gets.responses([get], 1)
         if len(received.data) != self._store.records * ENTRY_BYTES:
             raise SourceUnavailable("the index in S3 belongs to another data set")
@@ -91,7 +91,7 @@ class _RangesReader(_IndexedReader):
                 yield record_id, data, received.seconds
 
     def _get(self, span: Span) -> Get:
-        return Get(self._store.url, span, self._store.size_bytes)
+        return Get(self._store.created, span)
 
     def _wanted(self, record_ids: Iterable[int]) -> list[_Wanted]:
         return [(record_id, self._index.span(record_id)) for record_id in record_ids]
@@ -142,10 +142,12 @@ class PartitionedRangeReader(_RangesReader):
         place, in_set = self._object(span)
         name, start = object_name(self._options.objects, place), in_set.offset
         store = self._store
-        url = store.url if self._options.objects == 1 else store.sign_file(name)
+        created = store.created
+        if self._options.objects > 1:
+            created = store.file(name, in_set.end - start)
         if span == in_set:
-            return Get(url)
-        return Get(url, Span(span.offset - start, span.end - start), in_set.end - start)
+            return Get(created)
+        return Get(created, Span(span.offset - start, span.end - start))
 
     def _object(self, span: Span) -> tuple[int, Span]:
         """The object with *span*, and its bytes in the data set."""

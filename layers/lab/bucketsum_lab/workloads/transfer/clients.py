@@ -14,7 +14,7 @@ from botocore.config import Config
 
 from bucketsum.errors import BadSettings
 from bucketsum.s3.curl_setup import reader
-from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.protocol.probe import object_at
 from bucketsum_lab.workloads.transfer.model import ClientName
@@ -75,7 +75,7 @@ def new_s3(access: Access) -> S3Client:
 @contextmanager
 def _libcurl(access: Access) -> Iterator[Fetch]:
     s3 = new_s3(access)
-    source = reader(lambda: s3, SignedUrls.of_client(s3), access.policy, os.environ)
+    source = reader(lambda: s3, SignedRequests.of_client(s3), access.policy, os.environ)
 
     def fetch(key: str, size_bytes: int, sink: Sink) -> None:
         for chunk in source.open(object_at(access.bucket, key, size_bytes)).chunks:

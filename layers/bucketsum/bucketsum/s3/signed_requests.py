@@ -1,15 +1,16 @@
-"""Signed URLs of objects, which libcurl reads."""
+"""Signed requests for objects, which libcurl sends."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 from botocore.exceptions import NoCredentialsError
 
 from bucketsum.invocation.clients import aws_s3_endpoint, credentials, s3_endpoint
-from bucketsum.s3.sigv4 import Signer
+from bucketsum.s3.response_head import if_match
+from bucketsum.s3.sigv4 import EMPTY_SHA256, Signer
 
 if TYPE_CHECKING:
     from botocore.credentials import Credentials
@@ -17,23 +18,32 @@ if TYPE_CHECKING:
 
     from bucketsum.events.object_events import ObjectCreated
 
-_VALID_SECONDS: Final = 3600
-"""Longer than an invocation (900 s) plus the clock skew that S3 accepts (900 s)."""
-
+_NO_BODY: Final = {"x-amz-content-sha256": EMPTY_SHA256}
 _HOST_LABEL: Final = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
 """Names of buckets that are subdomains of AWS's endpoints; others are in the path."""
 
 
-class SignedUrls:
-    """Signs URLs for an endpoint of S3, with credentials that botocore refreshes.
+class SignedGet(NamedTuple):
+    """A GET of an object.
 
-    A signed URL is as good as a password while it is valid. It goes to libcurl and nowhere else:
-    not into a log, not into an error's text. Only the host is signed, so one URL serves the whole
-    object and every range of it, with or without If-Match: S3 requires only headers whose names
-    begin with ``x-amz-`` to be signed.
+    Attributes:
+        headers: Header lines, with If-Match if the entity tag is known. A range may be added: S3
+            requires only the host and names that begin with ``x-amz-`` to be signed.
+    """
+
+    url: str
+    headers: list[str]
+
+
+class SignedRequests:
+    """Signs requests to an endpoint of S3, with credentials that botocore refreshes.
+
+    A signature is in a header, so no URL is a credential. Each request has a signature of its own,
+    which S3 accepts for 15 minutes. It also signs that there is no body: a bucket's policy may
+    deny unsigned ones.
 
     Host and path are those of botocore's requests for a bucket in *region*, which the tests
-    compare. botocore takes 0.2 ms for a URL, ten times as long, and needs a client.
+    compare. botocore takes ten times as long for a signature, and needs a client.
     """
 
     def __init__(self, endpoint_url: str, region: str, credentials: Credentials | None) -> None:
@@ -54,8 +64,8 @@ class SignedUrls:
         meta, signer = s3.meta, vars(s3)["_request_signer"]
         return cls(meta.endpoint_url, meta.region_name, vars(signer)["_credentials"])
 
-    def url_of(self, created: ObjectCreated) -> str:
-        """The signed URL of exactly the version that was created.
+    def get_of(self, created: ObjectCreated) -> SignedGet:
+        """The request for exactly the version that was created.
 
         Raises:
             BotoCoreError: There are no credentials, or they could not be refreshed.
@@ -67,8 +77,10 @@ class SignedUrls:
             host = f"{created.bucket}.{host}"
         else:
             path = f"{path.rstrip('/')}/{created.bucket}"
-        query = {"X-Amz-Expires": str(_VALID_SECONDS)}
-        if created.version_id:
-            query["versionId"] = created.version_id
+        path += f"/{quote(created.key, safe='/~')}"
+        query = f"versionId={quote(created.version_id, safe='')}" if created.version_id else ""
         signer = Signer(self._credentials, f"{scheme}://{host}", self._region, "s3")
-        return signer.presigned_url(f"{path}/{quote(created.key, safe='/~')}", query)
+        headers = signer.headers_of(_NO_BODY, method="GET", path=path, query=query)
+        if condition := if_match(created):
+            headers.append(f"If-Match: {condition}")
+        return SignedGet(f"{signer.url}{path}{query and '?'}{query}", headers)

@@ -1,27 +1,27 @@
-"""Signed URLs lead where botocore's own requests go, and reveal no more than they must."""
+"""Signed requests go where botocore's own requests go."""
 
 from __future__ import annotations
 
+import json
 import re
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
-from urllib.parse import parse_qs, urlsplit
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import boto3
 import pytest
-from botocore.credentials import Credentials
 from botocore.exceptions import NoCredentialsError
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.clients import _session
 from bucketsum.s3.get_object import get_object
-from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.signed_requests import SignedGet, SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from botocore.awsrequest import AWSPreparedRequest
     from mypy_boto3_s3 import S3Client
@@ -66,18 +66,22 @@ def asked_by_botocore(client: S3Client, arrival: ObjectCreated) -> str:
     return urls[0]
 
 
+def key_of(get: SignedGet) -> str:
+    """The access key with its scope."""
+    [signed] = [line for line in get.headers if line.startswith("Authorization: ")]
+    return signed.partition("Credential=")[2].partition(",")[0]
+
+
 def same_place(client: S3Client, arrival: ObjectCreated) -> None:
-    """The signed address and botocore's have host, path, version and signer in common."""
+    """The signed request and botocore's have URL and signer in common."""
     region = client.meta.region_name
-    signed = urlsplit(SignedUrls.of_region(region).url_of(arrival))
-    [signer] = parse_qs(signed.query)["X-Amz-Credential"]
-    assert re.fullmatch(rf"testing/\d{{8}}/{region}/s3/aws4_request", signer)
-    plain = urlsplit(asked_by_botocore(client, arrival))
-    if region not in RARE or ".dualstack." not in plain.netloc:  # botocore names another there
-        assert urlsplit(SignedUrls.of_client(client).url_of(arrival)).netloc == signed.netloc
-    assert (signed.scheme, signed.netloc, signed.path) == (plain.scheme, plain.netloc, plain.path)
-    versions = parse_qs(signed.query).get("versionId"), parse_qs(plain.query).get("versionId")
-    assert versions[0] == versions[1]
+    get = SignedRequests.of_region(region).get_of(arrival)
+    assert re.fullmatch(rf"testing/\d{{8}}/{region}/s3/aws4_request", key_of(get))
+    plain = asked_by_botocore(client, arrival)
+    if region not in RARE or ".dualstack." not in plain:  # botocore names another there
+        other = SignedRequests.of_client(client).get_of(arrival).url
+        assert urlsplit(other).netloc == urlsplit(get.url).netloc
+    assert get.url == plain
 
 
 @pytest.fixture(autouse=True)
@@ -101,10 +105,24 @@ def test_an_address_goes_where_botocore_goes(
     same_place(client, replace(ARRIVAL, bucket=bucket))
 
 
+DATA: Final = Path(__file__).with_name("data") / "aws_s3_endpoints.json"
+ENDPOINTS: Final = json.loads(DATA.read_text("utf-8"))["vectors"]
+
+
+@pytest.mark.parametrize("vector", ENDPOINTS, ids=lambda vector: vector["url"])
+def test_aws_s_own_endpoints(vector: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples in AWS's endpoint rules of S3 for buckets that can be attached."""
+    for variable in ("DUALSTACK", "FIPS"):
+        monkeypatch.setenv(f"AWS_USE_{variable}_ENDPOINT", str(vector[variable.lower()]))
+    requests = SignedRequests.of_region(vector["region"])
+    get = requests.get_of(replace(ARRIVAL, bucket=vector["bucket"], version_id=None))
+    assert get.url == f"{vector['url']}/dir/key"
+
+
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("version_id", [None, "null", "v/1+2="])
 def test_an_address_names_key_and_version(key: str, version_id: str | None) -> None:
-    """The signed URL of any key has the same path as botocore's request."""
+    """The request for any key has the same path as botocore's request."""
     client = boto3.client("s3", config=CLIENT_CONFIG)
     same_place(client, replace(ARRIVAL, key=key, version_id=version_id))
 
@@ -123,9 +141,9 @@ def test_an_address_names_key_and_version(key: str, version_id: str | None) -> N
 def test_a_configured_endpoint_is_used_unless_it_is_to_be_ignored(
     url: str, variable: str, ignored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A signed URL is a password: it goes to no server that botocore would not ask."""
+    """A signature goes to no server that botocore would not ask."""
     (tmp_path / "config").write_text(f"[default]\nendpoint_url = {url}\n", "utf-8")
-    monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", ignored)
+    monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_REQUESTS", ignored)
     if variable == "profile":
         monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     else:
@@ -137,26 +155,12 @@ def test_a_configured_endpoint_is_used_unless_it_is_to_be_ignored(
 def test_a_client_s_own_keys_and_endpoint_sign() -> None:
     """So that a profile with a role, which only boto3's session can assume, is used."""
     client = boto3.client("s3", "eu-west-3", aws_access_key_id="OWN", aws_secret_access_key="S")
-    signed = urlsplit(SignedUrls.of_client(client).url_of(ARRIVAL))
-    assert signed.netloc == "a-bucket.s3.eu-west-3.amazonaws.com"
-    assert parse_qs(signed.query)["X-Amz-Credential"][0].startswith("OWN/")
+    get = SignedRequests.of_client(client).get_of(ARRIVAL)
+    assert urlsplit(get.url).netloc == "a-bucket.s3.eu-west-3.amazonaws.com"
+    assert key_of(get).startswith("OWN/")
 
 
 def test_without_credentials_nothing_is_signed() -> None:
     """The reader then asks botocore, whose error names what is missing."""
     with pytest.raises(NoCredentialsError):
-        SignedUrls("https://example.com", "eu-west-1", None).url_of(ARRIVAL)
-
-
-def test_only_the_host_is_signed() -> None:
-    """So that one address serves every range; what must be signed, S3 has in the query."""
-    urls = SignedUrls("https://s3.eu-west-1.amazonaws.com", "eu-west-1", Credentials("A", "S", "T"))
-    query = parse_qs(urlsplit(urls.url_of(ARRIVAL)).query)
-    assert query["X-Amz-SignedHeaders"] == ["host"]
-    assert query["X-Amz-Security-Token"] == ["T"]
-
-
-def test_an_address_outlives_an_invocation() -> None:
-    """An invocation takes 900 s at most, and S3 bears with clocks that are 900 s wrong."""
-    url = SignedUrls.of_region("us-east-1").url_of(ARRIVAL)
-    assert int(parse_qs(urlsplit(url).query)["X-Amz-Expires"][0]) >= 900 + 900
+        SignedRequests("https://example.com", "eu-west-1", None).get_of(ARRIVAL)
