@@ -241,6 +241,8 @@ def test_a_damaged_backfill_is_shown_among_the_others(
     assert states == {first: "damaged", second: "running"}
     show = run("backfill", "show", first)
     assert (show.status, first in show.err, "defect" in show.err) == (1, True, False)
+    shown = run("backfill", "show", first, "--json")
+    assert (shown.status, shown.document["state"]) == (1, "damaged")
     assert run("backfill", "show", second).status == 0
 
 
@@ -339,3 +341,23 @@ def test_the_estimate_says_whose_prices_it_has(
     print_estimate(count, estimate, region)
     shown = " ".join(capsys.readouterr().out.split())
     assert (f"at the prices of us-east-1, not of {region}" in shown) == is_said
+
+
+@pytest.mark.parametrize("start", [("--yes",), ("--dry-run",)])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_inventory_whose_files_are_not_those_of_its_manifest_is_refused(
+    run: Run, stack: Stack, executions: dict[str, Any], start: tuple[str, ...], *, is_there: bool
+) -> None:
+    """With or without a count: each file's size is compared before anything is started."""
+    columns = "Bucket, Key, Size, LastModifiedDate, ETag, VersionId"
+    files = [{"key": f"data/{n}.csv.gz", "size": 30 * n, "MD5checksum": "0" * 32} for n in range(2)]
+    manifest = {
+        "fileFormat": "CSV", "fileSchema": columns, "sourceBucket": BUCKET, "files": files,
+    }  # fmt: skip
+    put_object(stack, "m.json", json.dumps(manifest).encode())
+    put_object(stack, "data/0.csv.gz", b"")
+    if is_there:
+        put_object(stack, "data/1.csv.gz", b"short")
+    ended = run("backfill", BUCKET, "--inventory", f"s3://{BUCKET}/m.json", *start)
+    ended.assert_refused("its size is 5, not 30" if is_there else "a file is missing of")
+    assert executions == {}

@@ -305,7 +305,10 @@ def test_keys_that_xml_cannot_hold_go_too(monkeypatch: pytest.MonkeyPatch) -> No
     assert left == set()
 
 
-def test_keys_for_which_s3_is_too_busy_are_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("version", [{"VersionId": "v"}, {}])
+def test_keys_for_which_s3_is_too_busy_are_repeated(
+    monkeypatch: pytest.MonkeyPatch, version: dict[str, str]
+) -> None:
     """S3 answers 200 with `SlowDown` for single keys; other refusals end the command."""
     left = {f"k{number}" for number in range(9)}
     refused: list[str] = []
@@ -321,7 +324,7 @@ def test_keys_for_which_s3_is_too_busy_are_repeated(monkeypatch: pytest.MonkeyPa
         keys = [entry["Key"] for entry in request["Delete"]["Objects"]]
         refused[:] = keys[: len(keys) // 3]
         left.difference_update(keys[len(keys) // 3 :])
-        errors = [{"Key": key, "VersionId": "v", "Code": code, "Message": code} for key in refused]
+        errors = [{"Key": key, "Code": code, "Message": code, **version} for key in refused]
         return {"Errors": errors}
 
     change_calls(monkeypatch, change)

@@ -133,6 +133,10 @@ def test_missing_parts_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     ("text", "reason"),
     [
         ('{"pid": 1, "colour": "blue"}', "another version"),
+        (
+            '{"pid": 1, "endpoint": "e", "region": 5, "stack": "s", "ca_bundle": "c"}',
+            "another version",
+        ),
         *[(text, "not running") for text in ("", "{}", "half a docum")],
     ],
 )

@@ -10,6 +10,8 @@ import boto3
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, dead_letter
+from tests.cli.permissions import as_fake
+from tests.support.sam_template import create_table
 
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.connection import Connection
@@ -64,6 +66,7 @@ def watched(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
     """The stack, with a function and metrics."""
     change_calls(monkeypatch, answered({**HEALTHY, "GetMetricData": metric_data}))
     monkeypatch.setattr(status_command, "attachments", lambda _: [COMPLETE])
+    create_table(stack.client("dynamodb"), "BackfillsTable", "BackfillsTableName")
     return stack
 
 
@@ -96,7 +99,11 @@ def test_document_has_the_state_of_queues_metrics_and_mapping(run: Run, watched:
         "bucket_problems": [{"bucket": BUCKET, "problems": []}],
         "running_sweeps": [],
         "damaged_sweeps": [],
-        "event_source": {"state": "Enabled", "maximum_concurrency": 50, "enabled": True},
+        "damaged_backfills": [],
+        "event_sources": [
+            {"queue": queue, "state": "Enabled", "maximum_concurrency": most, "enabled": True}
+            for queue, most in (("Arrivals", 50), ("Backfill", 10), ("LongObjects", 10))
+        ],
         "notes": [],
     }
 
@@ -151,8 +158,8 @@ def test_a_small_quota_is_named_with_its_remedy(
     change_calls(monkeypatch, answered({"GetAccountSettings": few}))
     assert not watched.connection.is_local
     shown = " ".join(run("status").err.split())
-    assert "10 concurrent executions, the functions may use 70" in shown
-    assert "MaximumConcurrency=6 BackfillConcurrency=2 LongObjectConcurrency=2" in shown
+    assert "10 concurrent executions, the functions may use 71" in shown
+    assert "MaximumConcurrency=5 BackfillConcurrency=2 LongObjectConcurrency=2" in shown
 
 
 def test_estimate_is_gb_seconds_and_requests(watched: Stack) -> None:
@@ -208,23 +215,35 @@ def test_dead_letters_are_a_negative_result(run: Run, watched: Stack) -> None:
     dead_letter(watched, "x", reason="why")
     ended = run("status")
     assert ended.status == 1
-    assert "dead letters          1 messages" in ended.out
+    assert "dead letters 1 messages" in " ".join(ended.out.split())
     assert "`bucketsum failures` shows the reasons" in " ".join(ended.err.split())
 
 
-@pytest.mark.parametrize(
-    "mappings", [[], [{"State": "Disabled", "EventSourceArn": "arn:aws:sqs:us-east-1:1:arrivals"}]]
-)
+@pytest.mark.parametrize("off", range(3))
+@pytest.mark.parametrize("is_there", [True, False])
 @pytest.mark.usefixtures("watched")
-def test_disabled_mapping_is_a_negative_result(
-    run: Run, monkeypatch: pytest.MonkeyPatch, mappings: list[dict[str, str]]
+def test_a_disabled_mapping_is_a_negative_result(
+    run: Run, monkeypatch: pytest.MonkeyPatch, off: int, *, is_there: bool
 ) -> None:
-    """Nothing is hashed, although no message failed."""
+    """Nothing is hashed in that way, although no message failed."""
+    mappings = [*HEALTHY["ListEventSourceMappings"]["EventSourceMappings"]]
+    mappings[off : off + 1] = [{**mappings[off], "State": "Disabled"}] if is_there else []
     monkeypatch.setitem(HEALTHY, "ListEventSourceMappings", {"EventSourceMappings": mappings})
     change_calls(monkeypatch, answered({**HEALTHY, "GetMetricData": metric_data}))
     ended = run("status", "--json")
     assert ended.status == 1
-    assert ended.document["event_source"]["enabled"] is False
+    sources = ended.document["event_sources"]
+    assert [source["enabled"] for source in sources] == [number != off for number in range(3)]
+
+
+def test_a_damaged_backfill_is_named(run: Run, watched: Stack) -> None:
+    """Exit status 1, and its name: `backfill list` alone would show it."""
+    name = "20261121T100000-3f9a1c"
+    item = {"backfill": {"S": "backfills"}, "item": {"S": name}}
+    with as_fake():
+        watched.client("dynamodb").put_item(TableName="BackfillsTableName", Item=item)
+    ended = run("status")
+    assert (ended.status, name in ended.out, "is damaged" in ended.err) == (1, True, True)
 
 
 @pytest.mark.usefixtures("watched")

@@ -84,7 +84,7 @@ cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
 layer.hashing layer.long_objects layer.table
 cli.snapshots: cli.aws cli.buckets cli.emulator cli.terminal layer layer.backfill layer.events
-cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer
+cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \
 lab.results lab.workloads layer layer.events layer.table settings

@@ -89,6 +89,8 @@ class BucketName(click.ParamType):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name alone."""
+        if value.startswith("arn:"):
+            self.fail(f"{value} is an ARN; give the bucket's name alone.", param, ctx)
         bucket, key = _parts_of(value)
         if bucket is None:
             return value

@@ -159,7 +159,9 @@ class Backfills:
         backfill = self._found(backfill_id)
         backfill_id = backfill.backfill_id
         if not self.table.end(backfill_id, BackfillStatus.STOPPED, now()):
-            raise CannotDoError(f"{backfill_id} is not running; it is {backfill.status.value}")
+            state = self._found(backfill_id).status  # which may have changed since
+            state_text = "resumed just now" if state is BackfillStatus.RUNNING else state.value
+            raise CannotDoError(f"{backfill_id} was not running: it is {state_text}")
         if self._is_running(backfill):
             self._state_machine.stop(
                 backfill.execution_name, "Stopped", "`bucketsum backfill stop`"

@@ -130,7 +130,10 @@ def _delete_together(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierT
             return
         if len(busy) < len(refusals) or attempt == _ATTEMPTS - 1:
             break
-        left = [_identifier(refusal) for refusal in busy]
+        names = {(refusal.get("Key"), refusal.get("VersionId")) for refusal in busy}
+        left = [  # an Error of S3 may leave out the version
+            key for key in left if {(key["Key"], key["VersionId"]), (key["Key"], None)} & names
+        ]
         time.sleep(pause_seconds * random.uniform(0.5, 1))  # noqa: S311 - threads drift apart
         pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
     others = [refusal for refusal in refusals if refusal not in busy] or busy

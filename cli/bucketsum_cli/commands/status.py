@@ -53,16 +53,16 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;
     the estimated Lambda cost of the hashing function this month; long objects in progress; and
     running sweeps (`bucketsum tune`). Reports a problem if the objects of a bucket are no longer
-    hashed (`bucketsum buckets` has the details), or if Lambda no longer invokes the function for
-    the queue.
+    hashed (`bucketsum buckets` has the details), or if Lambda no longer invokes a function for its
+    queue.
 
     Numbers of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads
     ten metrics, which costs 0.0001 USD (with --watch, each time). Values that your credentials do
     not allow you to read are left out.
 
     Exits with 1 if there are messages in the dead-letter queue, if new objects of a bucket are not
-    hashed, if the event source mapping is disabled, or if the record of a long object is damaged.
-    With --watch, exits with 0 after Ctrl-C.
+    hashed, if an event source mapping is disabled, or if the record of a long object, a sweep or a
+    backfill is damaged. With --watch, exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """
@@ -114,7 +114,7 @@ def _print(state: StackStatus) -> None:
 
 
 def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
-    activity, source = state.activity, state.event_source
+    activity = state.activity
     yield "stack", f"{state.stack} in {state.region}, {moment_text(state.checked_at)} UTC"
     yield "waiting", _count_text(state.waiting_messages, " messages")
     age = activity.oldest_waiting_seconds
@@ -130,11 +130,14 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "errors, last day", _count_text(activity.errors_last_day)
     yield "cost, this month", _cost_text(state.estimated_usd_this_month)
     yield from _items(state)
-    if source is None:
-        yield "event source mapping", MISSING
-        return
-    maximum = f", at most {source.maximum_concurrency} at a time" if source.enabled else ""
-    yield "event source mapping", _alarming(f"{source.state}{maximum}", bad=not source.enabled)
+    if state.damaged_backfills:
+        yield "damaged backfills", _alarming(", ".join(state.damaged_backfills), bad=True)
+    if state.event_sources is None:
+        yield "mappings", MISSING
+    for source in state.event_sources or ():
+        maximum = f", at most {source.maximum_concurrency} at a time" if source.enabled else ""
+        text = f"{source.state}{maximum}"
+        yield f"mapping of {source.queue}", _alarming(text, bad=not source.enabled)
 
 
 def _items(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:

@@ -144,7 +144,9 @@ def running(project: LocalProject) -> LocalAws:
     """
     try:
         if living_pid(project) is not None:
-            return LocalAws(**json.loads((project.home / _STATE_FILE).read_text()))
+            state = LocalAws(**json.loads((project.home / _STATE_FILE).read_text()))
+            _require_texts(state.endpoint, state.region, state.stack, state.ca_bundle)
+            return state
     except TypeError:
         raise CannotDoError(
             "the local emulator was started by another version of bucketsum; "
@@ -156,6 +158,12 @@ def running(project: LocalProject) -> LocalAws:
         else f"no local emulator is running in {project.home} ({HOME_VARIABLE}); start it "
         f"with `bucketsum local up`, or unset {HOME_VARIABLE} to use the one of {project.folder}"
     )
+
+
+def _require_texts(*values: object) -> None:
+    """Raise TypeError if one of *values* is no text."""
+    if not all(isinstance(value, str) for value in values):
+        raise TypeError
 
 
 def living_pid(project: LocalProject) -> int | None:

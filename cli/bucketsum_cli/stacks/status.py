@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Final
 
+from bucketsum.backfill.plan import enqueuers_for
+from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.aws.metrics import (
@@ -39,10 +41,11 @@ _IN_FLIGHT: Final = "ApproximateNumberOfMessagesNotVisible"
 
 @dataclass(frozen=True, slots=True)
 class EventSource:
-    """The event source mapping: it invokes the hasher with the messages of the arrivals queue."""
+    """An event source mapping: it invokes a function with the messages of a queue."""
 
+    queue: Annotated[str, "The queue: `Arrivals`, `Backfill` or `LongObjects`."]
     state: Annotated[str, "The mapping's state in Lambda, or `missing`."]
-    enabled: Annotated[bool, "Whether it invokes the hasher."] = False
+    enabled: Annotated[bool, "Whether it invokes the function."] = False
     maximum_concurrency: Annotated[int | None, "Its maximum of concurrent invocations."] = None
 
 
@@ -89,7 +92,8 @@ class StackStatus:
     bucket_problems: Annotated[
         tuple[BucketProblems, ...] | None, "Buckets of the stack, as `buckets` shows them."
     ]
-    event_source: Annotated[EventSource | None, "The event source mapping of the arrivals queue."]
+    damaged_backfills: Annotated[tuple[str, ...], "Backfills that another program changed."]
+    event_sources: Annotated[tuple[EventSource, ...] | None, "The event source mappings."]
     notes: Annotated[tuple[str, ...], "Reasons why fields are null; remarks on prices."]
 
     @property
@@ -97,8 +101,8 @@ class StackStatus:
         """Whether messages failed, objects are not hashed, or an item is damaged."""
         return (
             bool(self.dead_letter_messages)
-            or (self.event_source is not None and not self.event_source.enabled)
-            or bool(self.damaged_sweeps)
+            or not all(source.enabled for source in self.event_sources or ())
+            or bool(self.damaged_sweeps or self.damaged_backfills)
             or any(item.slices_status == DAMAGED for item in self.long_objects or ())
             or any(bucket.problems for bucket in self.bucket_problems or ())
         )
@@ -118,10 +122,12 @@ def stack_status(
     activity = reads(lambda: _activity(stack, now))
     usd, price_note = reads(lambda: _estimated_usd(stack, now)) or (None, None)
     in_slices = reads(lambda: tuple(map(long_object, stack.progress_table().in_progress())))
-    event_source = reads(lambda: event_source_of(stack))
+    sources = reads(lambda: tuple(event_source_of(stack, queue) for queue in MAXIMA.values()))
+    backfills = reads(lambda: _damaged_backfills(stack)) or ()
     quota_note = reads(lambda: quota_problem(stack))
     own_notes = (_absent_metrics(stack, activity), price_note, quota_note)
     damaged = [run for run in running_sweeps or () if isinstance(run, DamagedItem)]
+    texts = (str(item) for item in (*damaged, *backfills))
     names = (run for run in running_sweeps or () if isinstance(run, str))
     sweeps = None if running_sweeps is None else tuple(names)
     return StackStatus(
@@ -137,22 +143,29 @@ def stack_status(
         damaged_sweeps=tuple(run.name for run in damaged),
         long_objects=in_slices,
         bucket_problems=bucket_problems,
-        event_source=event_source,
-        notes=(*filter(None, own_notes), *map(str, damaged), *reads.denials),
+        damaged_backfills=tuple(item.name for item in backfills),
+        event_sources=sources,
+        notes=(*filter(None, own_notes), *texts, *reads.denials),
     )
+
+
+def _damaged_backfills(stack: Stack) -> tuple[DamagedItem, ...]:
+    table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
+    return tuple(each for each in table.backfills() if isinstance(each, DamagedItem))
 
 
 def quota_problem(stack: Stack) -> str | None:
     """A sentence if the account allows fewer executions than the mappings may use, else None."""
     if stack.connection.is_local:
         return None
-    sources = (event_source_of(stack, queue) for queue in MAXIMA.values())
-    wanted = sum(source.maximum_concurrency or 0 for source in sources)
+    sources = {name: event_source_of(stack, queue) for name, queue in MAXIMA.items()}
+    maxima = {name: source.maximum_concurrency or 0 for name, source in sources.items()}
+    wanted = sum(maxima.values()) + enqueuers_for(maxima["BackfillConcurrency"])
     limits = stack.client("lambda").get_account_settings()["AccountLimit"]
     quota = limits["UnreservedConcurrentExecutions"]
     if quota >= wanted:
         return None
-    first = max(2, quota - 2 * (len(MAXIMA) - 1))
+    first = max(2, quota - 2 * (len(MAXIMA) - 1) - enqueuers_for(2))
     lowered = [f"{name}={first if number == 0 else 2}" for number, name in enumerate(MAXIMA)]
     return (
         f"the account has {quota} concurrent executions, the functions may use {wanted}: throttled "
@@ -163,7 +176,7 @@ def quota_problem(stack: Stack) -> str | None:
     )
 
 
-def event_source_of(stack: Stack, queue: str = "ArrivalsQueueUrl") -> EventSource:
+def event_source_of(stack: Stack, queue: str) -> EventSource:
     """The event source mapping of a queue, which is an output of the stack."""
     is_long = queue == MAXIMA["LongObjectConcurrency"]
     function = stack.outputs["SlicerFunctionName"] if is_long else stack.function
@@ -173,8 +186,9 @@ def event_source_of(stack: Stack, queue: str = "ArrivalsQueueUrl") -> EventSourc
         if not mapping["EventSourceArn"].endswith(name):
             continue
         maximum = mapping.get("ScalingConfig", {}).get("MaximumConcurrency")
-        return EventSource(mapping["State"], mapping["State"] in _ON, maximum)
-    return EventSource(MAPPING_IS_MISSING)
+        state = mapping["State"]
+        return EventSource(queue.removesuffix("QueueUrl"), state, state in _ON, maximum)
+    return EventSource(queue.removesuffix("QueueUrl"), MAPPING_IS_MISSING)
 
 
 def _attributes(stack: Stack, queue_url: str) -> Mapping[str, int]:

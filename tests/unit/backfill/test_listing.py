@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from botocore.exceptions import ClientError
 
 from bucketsum.backfill import listing
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
 from bucketsum.backfill.listing import is_of_class, is_sampled, ranges_of_keys
 
 if TYPE_CHECKING:
@@ -115,6 +116,22 @@ def test_a_level_too_large_to_list_is_divided_by_beginnings(
     s3 = FlatS3(FLAT)
     assert largest_share(FLAT, s3) <= 2.5
     assert s3.requests < 300
+
+
+def test_a_marker_that_s3_refuses_leaves_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends in a noncharacter, of which AWS does not say whether S3 takes it."""
+    s3: Any = FlatS3(FLAT)
+    page_of = s3.list_object_versions
+
+    def page(*positional: str, **request: Any) -> Any:  # noqa: ANN401 - as botocore's
+        if request.get("KeyMarker", "").endswith("\U0010ffff"):
+            answer: Any = {"Error": {}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+            raise ClientError(answer, "ListObjectVersions")
+        return page_of(*positional, **request)
+
+    monkeypatch.setattr(listing, "_LOOK_PAGES", 2)
+    monkeypatch.setattr(s3, "list_object_versions", page)
+    assert ranges_of_keys(s3, BACKFILL, 8) == [Part(0)]
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 1.0])

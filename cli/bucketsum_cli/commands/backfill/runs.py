@@ -70,7 +70,12 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:
 
     Example: bucketsum backfill show 20261121T101500-3f9a1c
     """
-    progress = Backfills(target.find()).progress(backfill_id)
+    try:
+        progress = Backfills(target.find()).progress(backfill_id)
+    except DamagedItem as error:
+        if as_json:
+            print_json(progress_document(error))
+        raise
     if as_json:
         print_json(progress_document(progress))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ import click
 from botocore.exceptions import ClientError
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
-from bucketsum.backfill.inventory import manifest_at
+from bucketsum.backfill.inventory import InventoryFile, manifest_at
 from bucketsum.clock import now
 from bucketsum_cli.arguments.options import (
     BucketName,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.backfill.backfills import Progress
 
 _POLL_SECONDS: Final = 2.0
+_FILES_AT_ONCE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ def start(
     _require_served(stack, bucket)
     if inventory is not None:
         _require_readable(stack, inventory)
+        _require_files(stack, inventory, bucket)
     backfills = Backfills(stack)
     counted = None
     if objects is not None and mean_size is not None:
@@ -145,8 +148,6 @@ def start(
     elif dry_run or not yes:
         figures = None if count else figures_count(stack.connection, backfill)
         counted = figures or count_of(stack.client("s3"), backfill)
-    elif inventory is not None:
-        _require_manifest(stack, inventory, bucket)
     estimate = _shown_estimate(backfills, counted, as_json=as_json)
     if dry_run:
         if as_json:
@@ -208,15 +209,28 @@ def _require_readable(stack: Stack, url: str) -> None:
         )
 
 
-def _require_manifest(stack: Stack, url: str, bucket: str) -> None:
-    """Refuse a bad or missing manifest, but not if only the stack's functions may read it."""
+def _require_files(stack: Stack, url: str, bucket: str) -> None:
+    """Refuse a bad inventory or a missing file of it, but not if only the functions may read it."""
+    s3 = stack.client("s3")
     try:
-        manifest_at(stack.client("s3"), url, bucket)
+        manifest = manifest_at(s3, url, bucket)
+
+        def size_of(file: InventoryFile) -> int:
+            return s3.head_object(Bucket=manifest.bucket, Key=file.key)["ContentLength"]
+
+        with ThreadPoolExecutor(_FILES_AT_ONCE) as pool:
+            for file, size in zip(manifest.files, pool.map(size_of, manifest.files), strict=True):
+                if size != file.size_bytes:
+                    raise CannotDoError(
+                        f"{file.key!r} is not the file that the manifest lists: its size is "
+                        f"{size}, not {file.size_bytes}"
+                    )
     except ClientError as error:
         code = error.response["Error"]["Code"]
-        if code == "NoSuchKey":
-            raise CannotDoError(f"there is no object {url}") from error
-        if code != "AccessDenied":
+        if code in ("NoSuchKey", "404"):
+            missing = "there is no object" if code == "NoSuchKey" else "a file is missing of"
+            raise CannotDoError(f"{missing} {url}") from error
+        if code not in ("AccessDenied", "403"):
             raise
 
 

@@ -8,6 +8,8 @@ from itertools import islice
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final
 
+from botocore.exceptions import ClientError
+
 from bucketsum.backfill.backfill_records import START, Backfill, Part
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import NULL, Version
@@ -28,6 +30,7 @@ _LOOK_PAGES: Final = 100
 _BEGINNING_CHARACTERS: Final = 2
 _BEGINNINGS_MAX: Final = 4_096
 _LAST_CHARACTER: Final = "\U0010ffff"
+_BAD_REQUEST: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,12 @@ def _beginnings(s3: S3Client, bucket: str, prefix: str, common: str) -> list[str
     marker = ""
     while len(beginnings) < _BEGINNINGS_MAX:
         markers: dict[str, Any] = {"KeyMarker": marker} if marker else {}
-        page = s3.list_object_versions(Bucket=bucket, Prefix=prefix, MaxKeys=1, **markers)
+        try:
+            page = s3.list_object_versions(Bucket=bucket, Prefix=prefix, MaxKeys=1, **markers)
+        except ClientError as error:
+            if markers and error.response["ResponseMetadata"]["HTTPStatusCode"] == _BAD_REQUEST:
+                return []  # S3 does not take `_LAST_CHARACTER`, which AWS does not say: one part
+            raise
         keys = [e["Key"] for e in (*page.get("Versions", ()), *page.get("DeleteMarkers", ()))]
         if not keys:
             break
