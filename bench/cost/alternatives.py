@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bench.cost.model import BYTES_PER_TB
-from bench.tables.table import Column, Table, dollars
+from bench.tables.table import SpreadColumn, Table, dollars
 from bucketsum.prices import (
     BATCH_JOB,
     BATCH_OBJECT,
@@ -67,9 +67,9 @@ def alternatives() -> Table:
         ),
     )
     columns = (
-        Column("service", "service"),
+        SpreadColumn("service", "service"),
         dollars("USD per TB", "usd_per_tb"),
-        Column("notes", "note"),
-        Column("source", "source"),
+        SpreadColumn("notes", "note"),
+        SpreadColumn("source", "source"),
     )
     return Table("cost-alternatives", columns, tuple(sorted(rows, key=lambda row: row[1])))

@@ -15,7 +15,7 @@ from bench.tables.table import show
 from bucketsum.prices import PRICE_DATE
 
 if TYPE_CHECKING:
-    from bench.cost.measured import Measured
+    from bench.cost.measured import MeasuredHandling
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cost.md"
 DETAILS: Final = Path(__file__).parents[1] / "measured" / "cost.md"
@@ -38,7 +38,7 @@ def cost(*, as_json: bool, write_docs: bool) -> None:
             write(path, text)
 
 
-def documents(measured: Measured) -> dict[Path, str]:
+def documents(measured: MeasuredHandling) -> dict[Path, str]:
     """Each document with its tables, computed from *measured*.
 
     Raises:

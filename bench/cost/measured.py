@@ -38,7 +38,7 @@ class Speed:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredHandling:
     """All measurements of the cost tables.
 
     Attributes:
@@ -63,14 +63,14 @@ class Measured:
         return lowest
 
 
-def measured_in(folder: Path = FOLDER) -> Measured:
+def measured_in(folder: Path = FOLDER) -> MeasuredHandling:
     """The measurements that `bench readers`, `function` and `cold-start` wrote to *folder*."""
     documents: dict[str, dict[str, Any]] = {
         measured: json.loads((folder / f"{name}.json").read_text("utf-8"))
         for measured, name in _FILES.items()
     }
     cold_start, function, readers = documents.values()
-    return Measured(
+    return MeasuredHandling(
         tuple(starmap(_origin, documents.items())),
         tuple(speed for profile in readers["profiles"] for speed in _speeds(profile)),
         {

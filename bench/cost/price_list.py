@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from bench.tables.table import Column, Table, show
+from bench.tables.table import SpreadColumn, Table, show
 from bucketsum.clock import now
 
 URL: Final = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AWSLambda/current/index.json"
@@ -43,8 +43,8 @@ def table_of(price_list: Mapping[str, Any]) -> Table:
         if column and usd:
             regions.setdefault(attributes["regionCode"], {})[column] = usd
     columns = (
-        Column("Region", "region"),
-        *(Column(name, name, "{:.10f}".format) for name in _GROUPS.values()),
+        SpreadColumn("Region", "region"),
+        *(SpreadColumn(name, name, "{:.10f}".format) for name in _GROUPS.values()),
     )
     rows = (
         (region, *(usd.get(name) for name in _GROUPS.values()))

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from bench.cost.alternatives import alternatives
 from bench.cost.measured import SMALL_BYTES
 from bench.cost.model import BYTES_PER_TB, Cost, Handling, cost_of
-from bench.tables.table import Column, Table, dollars
+from bench.tables.table import SpreadColumn, Table, dollars
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICES, prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.formatting import size_text
 
 if TYPE_CHECKING:
-    from bench.cost.measured import Measured
+    from bench.cost.measured import MeasuredHandling
 
 BASELINE_SPEEDS: Final = (
     (128, 1, 15.32), (128, 10, 21.47),
@@ -38,14 +38,14 @@ _BATCHES: Final = (1, 10)
 _DEFAULT_MEMORY_MB: Final = 256
 _COLD_MEMORIES_MB: Final = (128, 256, 512, 1769)
 
-_MEMORY: Final = Column("memory (MB)", "memory_mb")
-_OBJECT: Final = Column("object", "object_bytes", size_text)
+_MEMORY: Final = SpreadColumn("memory (MB)", "memory_mb")
+_OBJECT: Final = SpreadColumn("object", "object_bytes", size_text)
 _PER_TB: Final = tuple(
     dollars(f"USD per TB, {name}", f"usd_per_tb_{name}") for name in ARCHITECTURES
 )
 
 
-def per_tb(measured: Measured) -> Table:
+def per_tb(measured: MeasuredHandling) -> Table:
     """Bucketsum's reader and the baseline in each configuration."""
     rows = []
     for speed in measured.speeds:
@@ -54,10 +54,10 @@ def per_tb(measured: Measured) -> Table:
         rows.append((*place, speed.reader, speed.mb_per_s, *usd))
     columns = (
         _MEMORY,
-        Column("network (Mbit/s)", "link"),
+        SpreadColumn("network (Mbit/s)", "link"),
         _OBJECT,
-        Column("reader", "reader"),
-        Column("MB/s", "mb_per_s", "{:.1f}".format),
+        SpreadColumn("reader", "reader"),
+        SpreadColumn("MB/s", "mb_per_s", "{:.1f}".format),
         *_PER_TB,
         dollars("of which requests", "requests_usd_per_tb"),
     )
@@ -85,14 +85,14 @@ def baseline_table() -> Table:
     )
     columns = (
         _MEMORY,
-        Column("chunk (MB)", "chunk_mb"),
-        Column("MB/s of 1 GB, Lambda, 2021", "mb_per_s", "{:.1f}".format),
+        SpreadColumn("chunk (MB)", "chunk_mb"),
+        SpreadColumn("MB/s of 1 GB, Lambda, 2021", "mb_per_s", "{:.1f}".format),
         *_PER_TB,
     )
     return Table("cost-baseline", columns, tuple(rows))
 
 
-def small_objects(measured: Measured) -> Table:
+def small_objects(measured: MeasuredHandling) -> Table:
     """Cost of a million small objects, item by item, for memory sizes below one vCPU."""
     rows: list[tuple[object, ...]] = []
     deployed = sorted(measured.deployed().items())
@@ -112,9 +112,9 @@ def small_objects(measured: Measured) -> Table:
     columns = (
         _OBJECT,
         _MEMORY,
-        Column("batch", "batch_size"),
-        Column("ms per object", "milliseconds", "{:.0f}".format),
-        Column("source of time", "basis"),
+        SpreadColumn("batch", "batch_size"),
+        SpreadColumn("ms per object", "milliseconds", "{:.0f}".format),
+        SpreadColumn("source of time", "basis"),
         *(
             dollars(title, f"{item.name}_usd")
             for title, item in zip(titles, fields(Cost), strict=True)
@@ -124,14 +124,14 @@ def small_objects(measured: Measured) -> Table:
     return Table("cost-small", columns, tuple(rows))
 
 
-def small_by_default(measured: Measured) -> Table:
+def small_by_default(measured: MeasuredHandling) -> Table:
     """Cost of a million objects of the average size, with the template's memory."""
     every = small_objects(measured)
     rows = tuple(row for row in every.rows if row[:2] == (SMALL_BYTES, _DEFAULT_MEMORY_MB))
     return replace(every, name="cost-small-default", rows=rows)
 
 
-def lean(measured: Measured) -> Table:
+def lean(measured: MeasuredHandling) -> Table:
     """Cost of a million objects in batches of ten without the index, the log lines, or both."""
     batch = max(_BATCHES)
     seconds = measured.smalls[_DEFAULT_MEMORY_MB, batch]
@@ -147,14 +147,14 @@ def lean(measured: Measured) -> Table:
         settings = "yes" if is_indexed else "no", "all" if is_logged else "problems"
         rows.append((*settings, 1e6 * arm.total, 1e6 * x86.total))
     columns = (
-        Column("`Sha1Index`", "sha1_index"),
-        Column("`LogObjects`", "log_objects"),
+        SpreadColumn("`Sha1Index`", "sha1_index"),
+        SpreadColumn("`LogObjects`", "log_objects"),
         *(dollars(name, f"usd_per_million_{name}") for name in ARCHITECTURES),
     )
     return Table("cost-lean", columns, tuple(rows))
 
 
-def cold_starts(measured: Measured) -> Table:
+def cold_starts(measured: MeasuredHandling) -> Table:
     """Cost of a thousand cold starts."""
     gb_second = prices_in(DEFAULT_REGION, "arm64").gb_second
     rows = (
@@ -162,8 +162,8 @@ def cold_starts(measured: Measured) -> Table:
         for name, ms in measured.starts.items()
     )
     columns = (
-        Column("cold start", "name"),
-        Column("ms", "milliseconds", "{:.0f}".format),
+        SpreadColumn("cold start", "name"),
+        SpreadColumn("ms", "milliseconds", "{:.0f}".format),
         *(dollars(f"{memory} MB", f"usd_per_1000_at_{memory}_mb") for memory in _COLD_MEMORIES_MB),
     )
     return Table("cost-cold", columns, tuple(rows))
@@ -173,11 +173,11 @@ def prices() -> Table:
     """All prices that the tables use."""
     rows = ((price.what, price.usd, price.per, price.source, price.read) for price in PRICES)
     columns = (
-        Column("unit", "unit"),
-        Column("USD", "usd", lambda usd: f"{usd:.10f}".rstrip("0").rstrip(".")),
-        Column("per", "per", "{:,}".format),
-        Column("AWS's page", "source"),
-        Column("read from", "read"),
+        SpreadColumn("unit", "unit"),
+        SpreadColumn("USD", "usd", lambda usd: f"{usd:.10f}".rstrip("0").rstrip(".")),
+        SpreadColumn("per", "per", "{:,}".format),
+        SpreadColumn("AWS's page", "source"),
+        SpreadColumn("read from", "read"),
     )
     return Table("cost-prices", columns, tuple(rows))
 
@@ -194,20 +194,20 @@ def backfill() -> Table:
     ]
     rows += [(group.value, "sum", None, estimate.usd_of(group)) for group in Group]
     columns = (
-        Column("part", "part"),
-        Column("item", "item"),
-        Column("number", "number", "{:,.0f}".format),
+        SpreadColumn("part", "part"),
+        SpreadColumn("item", "item"),
+        SpreadColumn("number", "number", "{:,.0f}".format),
         dollars("USD", "usd"),
     )
     return Table("cost-backfill", columns, tuple(rows))
 
 
-def tables(measured: Measured) -> tuple[Table, ...]:
+def tables(measured: MeasuredHandling) -> tuple[Table, ...]:
     """All tables of docs/cost.md."""
     return per_tb(measured), small_by_default(measured), lean(measured), alternatives()
 
 
-def details(measured: Measured) -> tuple[Table, ...]:
+def details(measured: MeasuredHandling) -> tuple[Table, ...]:
     """All tables of bench/measured/cost.md."""
     return (
         small_objects(measured),

@@ -20,7 +20,7 @@ from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.spread import Spread
-from bench.tables.table import Column, Table, show
+from bench.tables.table import SpreadColumn, Table, show
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
@@ -124,11 +124,11 @@ def table(document: dict[str, Any]) -> Table:
     """One row per variant."""
     baseline = document["starts"][0]["cpu_ms"]
     columns = (
-        Column("cold start", "name"),
-        *(Column(title, title, "{:.0f}".format) for title in ("CPU ms", "from", "to")),
-        Column("of the baseline", "ratio", "{:.0%}".format),
-        Column("wall ms", "wall_ms", "{:.0f}".format),
-        Column("modules", "modules"),
+        SpreadColumn("cold start", "name"),
+        *(SpreadColumn(title, title, "{:.0f}".format) for title in ("CPU ms", "from", "to")),
+        SpreadColumn("of the baseline", "ratio", "{:.0%}".format),
+        SpreadColumn("wall ms", "wall_ms", "{:.0f}".format),
+        SpreadColumn("modules", "modules"),
     )
     rows = (
         (start["name"], start["cpu_ms"], *start["cpu_ms_range"], start["cpu_ms"] / baseline,

@@ -16,14 +16,14 @@ from typing import Any, Final
 import click
 
 from bench.function import artefacts, small_objects
-from bench.function.runs import WRITE_DELAY_S, Sample, Variant, measure
+from bench.function.runs import WRITE_DELAY_S, FunctionSample, Variant, measure
 from bench.sandbox.requirements import CannotMakeSandboxError
 from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.spread import Spread
-from bench.tables.table import Column, Table, show
+from bench.tables.table import SpreadColumn, Table, show
 from bucketsum_cli.terminal import output
 
 DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
@@ -42,15 +42,15 @@ COMPARED: Final = {
 }
 
 
-def summaries(samples: list[Sample]) -> list[dict[str, Any]]:
+def summaries(samples: list[FunctionSample]) -> list[dict[str, Any]]:
     """Return a summary of each variant, in the order of their first samples."""
-    by_variant: dict[str, list[Sample]] = defaultdict(list)
+    by_variant: dict[str, list[FunctionSample]] = defaultdict(list)
     for sample in samples:
         by_variant[sample.variant].append(sample)
     return [_summary(name, runs) for name, runs in by_variant.items()]
 
 
-def _summary(name: str, runs: list[Sample]) -> dict[str, Any]:
+def _summary(name: str, runs: list[FunctionSample]) -> dict[str, Any]:
     rate = Spread.of(small_objects.COUNT / run.seconds for run in runs)
     cpu_seconds = statistics.median(run.cpu_seconds for run in runs)
     return {
@@ -148,14 +148,14 @@ def _ratio(variant: dict[str, Any], shape: dict[str, Any]) -> float:
 def table(document: dict[str, Any]) -> Table:
     """One row per memory size and variant."""
     columns = (
-        Column("memory (MB)", "memory_mb"),
-        Column("function", "variant"),
-        Column("objects/s", "objects_per_s", "{:.1f}".format),
-        Column("from", "from", "{:.1f}".format),
-        Column("to", "to", "{:.1f}".format),
-        Column("of the baseline", "ratio", "{:.2f}".format),
-        Column("CPU ms per object", "cpu_ms_per_object", "{:.1f}".format),
-        Column("peak MB", "peak_mb", "{:.0f}".format),
+        SpreadColumn("memory (MB)", "memory_mb"),
+        SpreadColumn("function", "variant"),
+        SpreadColumn("objects/s", "objects_per_s", "{:.1f}".format),
+        SpreadColumn("from", "from", "{:.1f}".format),
+        SpreadColumn("to", "to", "{:.1f}".format),
+        SpreadColumn("of the baseline", "ratio", "{:.2f}".format),
+        SpreadColumn("CPU ms per object", "cpu_ms_per_object", "{:.1f}".format),
+        SpreadColumn("peak MB", "peak_mb", "{:.0f}".format),
     )
     rows = (
         tuple(

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 
-from bench.tables.process import Meter, measure_one
+from bench.tables.process import ProcessMeter, measure_one
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def initialised(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
         failed = 0
         invocations = []
         for event in job["events"]:
-            invocation = Meter()
+            invocation = ProcessMeter()
             failed += len(handler(event, Context())["batchItemFailures"])
             used = invocation.stop()
             invocations.append((used["seconds"], used["cpu_seconds"]))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.function.artefacts import Artefacts
-    from bench.sandbox.objects import KnownObject
+    from bench.sandbox.objects import StoredObject
     from bench.sandbox.sandbox import Sandbox
     from bench.sandbox.server import Server
 
@@ -51,7 +51,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class FunctionSample:
     """One run of one variant, and the wall and CPU seconds of each of its invocations."""
 
     variant: str
@@ -63,7 +63,7 @@ class Sample:
     invocations: list[tuple[float, float]]
 
 
-class Runner:
+class FunctionRunner:
     """Runs functions in one sandbox."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Runner:
         server: Server,
         folder: Path,
         artefacts: Artefacts,
-        objects: list[KnownObject],
+        objects: list[StoredObject],
     ) -> None:
         self._sandbox = sandbox
         self._server = server
@@ -96,7 +96,7 @@ class Runner:
         bundle.write_bytes((botocore / "cacert.pem").read_bytes() + own)
         return bundle
 
-    def run(self, variant: Variant) -> Sample:
+    def run(self, variant: Variant) -> FunctionSample:
         """One run in a fresh process.
 
         Raises:
@@ -121,7 +121,7 @@ class Runner:
             raise RuntimeError(f"{variant.name} failed messages: {log.read_text()[-2000:]}")
         writes = self._compare(variant)
         gets = self._server.request_count() - earlier_gets
-        return Sample(variant.name, **measured, gets=gets, writes=writes)
+        return FunctionSample(variant.name, **measured, gets=gets, writes=writes)
 
     def _environment(self) -> dict[str, str]:
         return VARIABLES | {
@@ -158,7 +158,7 @@ def measure(
     variants: tuple[Variant, ...],
     runs: int,
     object_bytes: int | None,
-) -> list[Sample]:
+) -> list[FunctionSample]:
     """Run every variant *runs* times, in turns, in one sandbox.
 
     All objects have *object_bytes*, if given.
@@ -170,7 +170,7 @@ def measure(
     samples = []
     objects = small_objects.make(_ROOT, object_bytes)
     with serving(profile, _ROOT) as (sandbox, server, folder):
-        runner = Runner(sandbox, server, folder, artefacts, objects)
+        runner = FunctionRunner(sandbox, server, folder, artefacts, objects)
         for number in range(runs):
             for variant in variants:
                 sample = runner.run(variant)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.sandbox.objects import BUCKET, KnownObject, make_object
+from bench.sandbox.objects import BUCKET, StoredObject, make_object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def sizes() -> list[int]:
     return [ordered[index * 37 % COUNT] for index in range(COUNT)]
 
 
-def make(root: Path, object_bytes: int | None) -> list[KnownObject]:
+def make(root: Path, object_bytes: int | None) -> list[StoredObject]:
     """Create the objects under *root*, a folder of buckets; *object_bytes* replaces all sizes."""
     return [
         make_object(root, object_bytes or size, name=f"small-{number:03}.jp2", seed=number)
@@ -45,14 +45,16 @@ def make(root: Path, object_bytes: int | None) -> list[KnownObject]:
     ]
 
 
-def events(root: Path, objects: Iterable[KnownObject], batch_size: int) -> Iterator[dict[str, Any]]:
+def events(
+    root: Path, objects: Iterable[StoredObject], batch_size: int
+) -> Iterator[dict[str, Any]]:
     """Lambda's events for an event source with this batch size."""
     messages = [_message(root, number, known) for number, known in enumerate(objects)]
     for first in range(0, len(messages), batch_size):
         yield {"Records": messages[first : first + batch_size]}
 
 
-def _message(root: Path, number: int, known: KnownObject) -> dict[str, Any]:
+def _message(root: Path, number: int, known: StoredObject) -> dict[str, Any]:
     stat = (root / BUCKET / known.key).stat()
     created = {
         "key": known.key,

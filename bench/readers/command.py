@@ -9,9 +9,9 @@ import click
 
 from bench.readers.environments import install
 from bench.readers.registry import chosen
-from bench.readers.report import Measured, as_json, markdown, origin_of, overview, warnings
+from bench.readers.report import MeasuredReader, as_json, markdown, origin_of, overview, warnings
 from bench.readers.runner import Runner
-from bench.readers.samples import Outcome
+from bench.readers.samples import ReaderOutcome
 from bench.sandbox.calibration import calibrate
 from bench.sandbox.objects import make_object
 from bench.sandbox.profiles import PROFILES, QUICK_OBJECT_BYTES
@@ -24,8 +24,8 @@ from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from bench.readers.environments import Environments
-    from bench.readers.registry import Entry
-    from bench.readers.samples import Sample
+    from bench.readers.registry import ComparedReader
+    from bench.readers.samples import ReaderSample
     from bench.sandbox.profiles import Profile
 
 MEASURED: Final = PROJECT / "bench" / "measured"
@@ -85,13 +85,13 @@ def readers(
         write(document, written_between(document.read_text("utf-8"), "readers", text))
         write_tables(PROJECT / "README.md", [overview(measured)])
     samples = (sample for configuration in measured for sample in configuration.samples)
-    if any(sample.outcome is Outcome.WRONG for sample in samples):
+    if any(sample.outcome is ReaderOutcome.WRONG for sample in samples):
         raise SystemExit(1)
 
 
 def _measure(
-    profiles: list[Profile], entries: tuple[Entry, ...], runs: int
-) -> tuple[list[Measured], Environments]:
+    profiles: list[Profile], entries: tuple[ComparedReader, ...], runs: int
+) -> tuple[list[MeasuredReader], Environments]:
     if lacking := missing():
         raise refusal(lacking)
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -106,8 +106,8 @@ def _measure(
 
 
 def _measure_in(
-    profile: Profile, entries: list[Entry], runs: int, environments: Environments
-) -> Measured:
+    profile: Profile, entries: list[ComparedReader], runs: int, environments: Environments
+) -> MeasuredReader:
     output.note(f"{profile.name}: {profile.title}")
     objects = FOLDER / "objects"
     known = make_object(objects, profile.object_bytes)
@@ -124,10 +124,10 @@ def _measure_in(
             samples.append(sample)
             done = f"{len(samples)}/{len(entries) * runs}"
             output.note(f"  {profile.name} {done:>6} {_line(sample)}")
-    return Measured(profile, calibrations, samples)
+    return MeasuredReader(profile, calibrations, samples)
 
 
-def _line(sample: Sample) -> str:
+def _line(sample: ReaderSample) -> str:
     if not sample.good:
         return f"{sample.reader}: {sample.outcome} {sample.detail}"
     return f"{sample.reader}: {sample.mb_per_s:.1f} MB/s, {sample.peak_bytes / 1e6:.0f} MB"

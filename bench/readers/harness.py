@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Target:
+class ReadTarget:
     """The object to read, its server, and the memory size of the function."""
 
     def __init__(self, fields: dict[str, object]) -> None:
@@ -31,7 +31,7 @@ def prepared(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
     """The reader of *job* after imports and set-up, and for a warm run after a first reading."""
     module, _, name = job["reader"].partition(":")
     prepare = getattr(importlib.import_module(f"{__package__}.implementations.{module}"), name)
-    read = prepare(Target(job["target"]), **job["options"])
+    read = prepare(ReadTarget(job["target"]), **job["options"])
     if job["warm"]:
         read()
     return lambda: dict(zip(("size_bytes", "sha1"), read(), strict=True))

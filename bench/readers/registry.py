@@ -20,7 +20,7 @@ LIMIT: Final = "libcurl, the limit of one stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ComparedReader:
     """One reader of the comparison.
 
     Attributes:
@@ -47,23 +47,23 @@ _RCLONE: Final = [
 _CURL: Final = ("boto3", "pycurl")
 
 ENTRIES: Final = (
-    Entry(BASELINE, "boto:baseline", {"chunk_bytes": 20_000_000}),
-    Entry("baseline, 1 MB chunks", "boto:baseline", {"chunk_bytes": 1_000_000}),
-    Entry("boto3 iter_chunks(1 MiB)", "boto:iter_chunks", {"chunk_bytes": MIB}),
-    Entry("boto3 download_fileobj", "boto:download_fileobj"),
-    Entry(
+    ComparedReader(BASELINE, "boto:baseline", {"chunk_bytes": 20_000_000}),
+    ComparedReader("baseline, 1 MB chunks", "boto:baseline", {"chunk_bytes": 1_000_000}),
+    ComparedReader("boto3 iter_chunks(1 MiB)", "boto:iter_chunks", {"chunk_bytes": MIB}),
+    ComparedReader("boto3 download_fileobj", "boto:download_fileobj"),
+    ComparedReader(
         "AWS CRT, 8 MiB parts",
         "crt:get_object",
         {"part_bytes": 8 * MIB, "gbit_per_s": 5.0},
         ("awscrt",),
     ),
-    Entry("aws s3 cp - | sha1sum", "programs:piped", {"argv": _AWS}, ("aws",)),
-    Entry("s5cmd cat | sha1sum", "programs:piped", {"argv": _S5CMD}, ("s5cmd",)),
-    Entry("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),
-    Entry(LIMIT, "curl:easy", needs=_CURL),
-    Entry(AS_DEPLOYED, "ours:as_deployed", needs=_CURL),
-    Entry("bucketsum, 1 stream", "ours:as_deployed", {"streams": 1}, _CURL),
-    Entry("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
+    ComparedReader("aws s3 cp - | sha1sum", "programs:piped", {"argv": _AWS}, ("aws",)),
+    ComparedReader("s5cmd cat | sha1sum", "programs:piped", {"argv": _S5CMD}, ("s5cmd",)),
+    ComparedReader("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),
+    ComparedReader(LIMIT, "curl:easy", needs=_CURL),
+    ComparedReader(AS_DEPLOYED, "ours:as_deployed", needs=_CURL),
+    ComparedReader("bucketsum, 1 stream", "ours:as_deployed", {"streams": 1}, _CURL),
+    ComparedReader("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
 )
 """In the order of the table."""
 
@@ -71,7 +71,7 @@ OURS: Final = tuple(entry.name for entry in ENTRIES if entry.reader.startswith("
 """The deployed reader and its variants."""
 
 
-def chosen(parts: tuple[str, ...]) -> tuple[Entry, ...]:
+def chosen(parts: tuple[str, ...]) -> tuple[ComparedReader, ...]:
     """The baseline, and the entries whose name contains one of *parts*; all if there are no parts.
 
     Raises:

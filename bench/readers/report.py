@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any, Final
 from bench.readers.registry import AS_DEPLOYED, BASELINE, LIMIT, OURS
 from bench.readers.samples import summaries
 from bench.tables.machine import machine
-from bench.tables.table import Column, Table
+from bench.tables.table import SpreadColumn, Table
 
 if TYPE_CHECKING:
     from bench.readers.environments import Environments
-    from bench.readers.samples import Sample, Summary
+    from bench.readers.samples import ReaderSample, Summary
     from bench.sandbox.calibration import Calibration
     from bench.sandbox.profiles import Profile
     from bench.tables.spread import Spread
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredReader:
     """All samples of one configuration, and the speeds that the sandbox allowed."""
 
     profile: Profile
     calibrations: list[Calibration]
-    samples: list[Sample]
+    samples: list[ReaderSample]
 
 
 def origin_of() -> dict[str, Any]:
@@ -35,7 +35,9 @@ def origin_of() -> dict[str, Any]:
     return {"date": date, "load": os.getloadavg()[0], "machine": machine()}
 
 
-def markdown(measured: list[Measured], environments: Environments, origin: dict[str, Any]) -> str:
+def markdown(
+    measured: list[MeasuredReader], environments: Environments, origin: dict[str, Any]
+) -> str:
     """The whole report in Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in environments.versions.items())
     place = (
@@ -48,13 +50,13 @@ def markdown(measured: list[Measured], environments: Environments, origin: dict[
     return "\n".join(lines)
 
 
-def overview(measured: list[Measured]) -> Table:
+def overview(measured: list[MeasuredReader]) -> Table:
     """The deployed reader compared with the baseline and the fastest other reader."""
     shown = (each for each in measured if each.profile.name not in _NOT_IN_OVERVIEW)
     return Table("readers", _OVERVIEW, tuple(map(_overview_of, shown)))
 
 
-def _overview_of(measured: Measured) -> tuple[Any, ...]:
+def _overview_of(measured: MeasuredReader) -> tuple[Any, ...]:
     by_reader = {row.reader: row for row in summaries(measured.samples, measured.profile)}
     ours, base = by_reader[AS_DEPLOYED], by_reader[BASELINE]
     others = [
@@ -68,7 +70,7 @@ def _overview_of(measured: Measured) -> tuple[Any, ...]:
     return title, base.mb_per_s, other, ours.mb_per_s, ours.ratio, ours.cpu_ratio
 
 
-def _section(measured: Measured) -> list[str]:
+def _section(measured: MeasuredReader) -> list[str]:
     rounds = max(sample.round for sample in measured.samples) + 1
     title = f"{measured.profile.title} ({rounds} round{'s' if rounds > 1 else ''})"
     rows = (
@@ -93,29 +95,29 @@ def warnings(calibrations: list[Calibration]) -> list[str]:
     ]
 
 
-def _median(title: str, name: str, decimals: int) -> Column:
+def _median(title: str, name: str, decimals: int) -> SpreadColumn:
     def text(spread: Spread) -> str:
         return f"{spread.median:.{decimals}f}"
 
-    return Column(title, name, text)
+    return SpreadColumn(title, name, text)
 
 
 _COLUMNS: Final = (
-    Column("reader", "reader"),
-    Column("MB/s", "mb_per_s", lambda spread: spread.text(1)),
+    SpreadColumn("reader", "reader"),
+    SpreadColumn("MB/s", "mb_per_s", lambda spread: spread.text(1)),
     _median("× baseline", "ratio", 2),
     _median("of the link", "link_share", 3),
     _median("CPU s/GB", "cpu_s_per_gb", 2),
-    Column("peak MB", "peak_mb", "{:.0f}".format),
-    Column("GETs", "gets"),
+    SpreadColumn("peak MB", "peak_mb", "{:.0f}".format),
+    SpreadColumn("GETs", "gets"),
 )
 
 _NOT_IN_OVERVIEW: Final = frozenset({"256", "3008"})  # like their neighbors
 
 _OVERVIEW: Final = (
-    Column("memory, network, object", "configuration"),
+    SpreadColumn("memory, network, object", "configuration"),
     _median("baseline", "baseline_mb_per_s", 1),
-    Column("fastest alternative", "fastest_other"),
+    SpreadColumn("fastest alternative", "fastest_other"),
     _median("bucketsum", "mb_per_s", 1),
     _median("speed ÷ baseline", "ratio", 2),
     _median("CPU time ÷ baseline", "cpu_ratio", 2),
@@ -129,7 +131,7 @@ def _reader(row: Summary) -> str:
 
 
 def as_json(
-    measured: list[Measured], environments: Environments, origin: dict[str, Any]
+    measured: list[MeasuredReader], environments: Environments, origin: dict[str, Any]
 ) -> dict[str, Any]:
     """The report with every sample."""
     return {

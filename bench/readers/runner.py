@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.readers import harness
-from bench.readers.samples import Outcome, Sample
+from bench.readers.samples import ReaderOutcome, ReaderSample
 from bench.sandbox.objects import BUCKET
 from bench.sandbox.sandbox import NoAnswerError
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.readers.environments import Environments
-    from bench.readers.registry import Entry
-    from bench.sandbox.objects import KnownObject
+    from bench.readers.registry import ComparedReader
+    from bench.sandbox.objects import StoredObject
     from bench.sandbox.sandbox import Inside, Sandbox
     from bench.sandbox.server import Server
 
@@ -31,7 +31,7 @@ class Runner:
         self,
         sandbox: Sandbox,
         server: Server,
-        known: KnownObject,
+        known: StoredObject,
         environments: Environments,
         folder: Path,
     ) -> None:
@@ -44,13 +44,13 @@ class Runner:
         # calibration has used an unknown part of the burst
         self._use_link(sandbox.profile.burst_bytes)
 
-    def rounds(self, entries: Sequence[Entry], rounds: int) -> Iterator[Sample]:
+    def rounds(self, entries: Sequence[ComparedReader], rounds: int) -> Iterator[ReaderSample]:
         """Every entry once per round; each round begins with another entry."""
         for number in range(rounds):
             for entry in rotated(entries, number):
                 yield self.sample(entry, number)
 
-    def sample(self, entry: Entry, number: int) -> Sample:
+    def sample(self, entry: ComparedReader, number: int) -> ReaderSample:
         """One reading in a fresh process; a failure is a sample, too."""
         log = self._folder / "reader.log"
         log.write_bytes(b"")
@@ -60,18 +60,18 @@ class Runner:
         try:
             measured = self._measure(inside, self._job(entry))
             sha1 = measured.pop("sha1")
-            outcome = Outcome.GOOD if sha1 == self._known.sha1 else Outcome.WRONG
+            outcome = ReaderOutcome.GOOD if sha1 == self._known.sha1 else ReaderOutcome.WRONG
             detail = f"got {sha1}"
         except NoAnswerError as error:
-            outcome = Outcome.TIMED_OUT if error.timed_out else Outcome.FAILED
+            outcome = ReaderOutcome.TIMED_OUT if error.timed_out else ReaderOutcome.FAILED
             detail = _end_of(log)
         finally:
             kills = self._sandbox.finish(inside)
             self._use_link(self._known.size_bytes)
-        if outcome is Outcome.GOOD:
-            return Sample(entry.name, number, outcome, **measured, kills=kills)
-        outcome = Outcome.OUT_OF_MEMORY if kills else outcome
-        return Sample(entry.name, number, outcome, kills=kills, detail=detail)
+        if outcome is ReaderOutcome.GOOD:
+            return ReaderSample(entry.name, number, outcome, **measured, kills=kills)
+        outcome = ReaderOutcome.OUT_OF_MEMORY if kills else outcome
+        return ReaderSample(entry.name, number, outcome, kills=kills, detail=detail)
 
     def _measure(self, inside: Inside, job: dict[str, Any]) -> dict[str, Any]:
         inside.ask(job, _READY_SECONDS + self._longest_seconds)
@@ -99,7 +99,7 @@ class Runner:
         """Wait until the burst allowance is full; a link without a burst needs no wait."""
         time.sleep(max(0.0, self._burst_full_at - time.monotonic()))
 
-    def _job(self, entry: Entry) -> dict[str, Any]:
+    def _job(self, entry: ComparedReader) -> dict[str, Any]:
         return {
             "reader": entry.reader,
             "options": filled(entry.options, self._environments.programs),
@@ -124,7 +124,7 @@ class Runner:
         }
 
 
-def rotated(entries: Sequence[Entry], number: int) -> list[Entry]:
+def rotated(entries: Sequence[ComparedReader], number: int) -> list[ComparedReader]:
     """*entries*, starting with another one each round."""
     start = number % len(entries)
     return [*entries[start:], *entries[:start]]

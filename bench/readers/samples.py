@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from bench.sandbox.profiles import Profile
 
 
-class Outcome(StrEnum):
-    """Outcome of a sample."""
+class ReaderOutcome(StrEnum):
+    """ReaderOutcome of a sample."""
 
     GOOD = "ok"
     OUT_OF_MEMORY = "out of memory"
@@ -27,7 +27,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ReaderSample:
     """One object, read once by a fresh process; numbers are 0 if it failed.
 
     The peak is of resident memory; *kills* are the kernel's, for want of memory; *detail* is the
@@ -36,7 +36,7 @@ class Sample:
 
     reader: str
     round: int
-    outcome: Outcome
+    outcome: ReaderOutcome
     size_bytes: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -48,7 +48,7 @@ class Sample:
     @property
     def good(self) -> bool:
         """Whether the sample succeeded and counts in the medians."""
-        return self.outcome is Outcome.GOOD
+        return self.outcome is ReaderOutcome.GOOD
 
     @property
     def mb_per_s(self) -> float:
@@ -77,7 +77,7 @@ class Summary:
     failures: dict[str, int]
 
 
-def summaries(samples: Sequence[Sample], profile: Profile) -> list[Summary]:
+def summaries(samples: Sequence[ReaderSample], profile: Profile) -> list[Summary]:
     """One summary per reader, in the order of their first samples."""
     readers = dict.fromkeys(sample.reader for sample in samples)
     base = {sample.round: sample for sample in samples if sample.reader == BASELINE and sample.good}
@@ -87,7 +87,9 @@ def summaries(samples: Sequence[Sample], profile: Profile) -> list[Summary]:
     ]
 
 
-def _summary(samples: list[Sample], base: dict[int, Sample], profile: Profile) -> Summary:
+def _summary(
+    samples: list[ReaderSample], base: dict[int, ReaderSample], profile: Profile
+) -> Summary:
     good = [sample for sample in samples if sample.good]
     pairs = [(sample, base[sample.round]) for sample in good if sample.round in base]
     bad = [sample.outcome.value for sample in samples if not sample.good]

@@ -67,7 +67,7 @@ def shaping(profile: Profile) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class SandboxNetwork:
     """The namespaces of one sandbox; *name* is the unique prefix of their names."""
 
     name: str

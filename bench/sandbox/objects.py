@@ -17,7 +17,7 @@ _BLOCK_BYTES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class KnownObject:
+class StoredObject:
     """An object in `BUCKET` with a known digest."""
 
     key: str
@@ -33,7 +33,7 @@ def random_chunks(size_bytes: int, seed: int = 0) -> Iterator[bytes]:
         yield (offset.to_bytes(8, "big") + block[8:])[:length]
 
 
-def make_object(root: Path, size_bytes: int, name: str = "", seed: int = 0) -> KnownObject:
+def make_object(root: Path, size_bytes: int, name: str = "", seed: int = 0) -> StoredObject:
     """Create the object under *root*, a folder of buckets, unless it exists.
 
     Objects of the same size differ by *seed*.
@@ -52,4 +52,4 @@ def make_object(root: Path, size_bytes: int, name: str = "", seed: int = 0) -> K
                 file.write(piece)
         unfinished.replace(path)
         known.write_text(digest.hexdigest())
-    return KnownObject(key, size_bytes, known.read_text())
+    return StoredObject(key, size_bytes, known.read_text())

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bench.sandbox.network import PREFIX, Network, is_abandoned, remove_abandoned
+from bench.sandbox.network import PREFIX, SandboxNetwork, is_abandoned, remove_abandoned
 from bench.sandbox.requirements import CONTROL_GROUPS, missing, refusal
 from bucketsum_cli.emulator.worker import Cgroup
 from bucketsum_cli.machine.cgroups import cgroup_roots, forbid_swap, kills_of, remove_roots
@@ -82,7 +82,7 @@ class Sandbox:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self._name = f"{PREFIX}-{os.getpid()}-{next(_NUMBERS)}"
-        self._network = Network(self._name)
+        self._network = SandboxNetwork(self._name)
         self._roots: dict[str, str] = {}
         self._stack = ExitStack()
         self._counter = itertools.count(1)

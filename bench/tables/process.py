@@ -1,7 +1,7 @@
 """Time, memory and result of a measured process.
 
 Imports little of the standard library, because the memory of this process is measured. The
-lab's Meter is not used: it leaves out child processes and the memory of the start-up.
+lab's ProcessMeter is not used: it leaves out child processes and the memory of the start-up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Meter:
+class ProcessMeter:
     """Wall and CPU time from its creation to `stop`, child processes included."""
 
     def __init__(self) -> None:
@@ -56,8 +56,9 @@ def measure_one(
 ) -> None:
     """Serve a runner, which sends a job as a line of JSON, and later a line to begin.
 
-    The answers are ``{"ready": true}`` once the job is prepared, then its result with `Meter.stop`;
-    none if the runner has ended. Other output goes to the file descriptor *instead*.
+    The answers are ``{"ready": true}`` once the job is prepared, then its result with
+    `ProcessMeter.stop`; none if the runner has ended. Other output goes to the file descriptor
+    *instead*.
     """
     stream = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(instead, 1)
@@ -65,7 +66,7 @@ def measure_one(
     print('{"ready": true}', file=stream, flush=True)
     if not sys.stdin.readline():
         return
-    meter = Meter()
+    meter = ProcessMeter()
     result = run()
     print(json.dumps(result | meter.stop()), file=stream, flush=True)
     os._exit(0)  # threads and connections end here, unmeasured

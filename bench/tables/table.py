@@ -11,7 +11,7 @@ from bucketsum_cli.terminal import output, tables
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SpreadColumn:
     """A column; it is aligned to the right if all its values are numbers or spreads.
 
     Its name is the key in JSON, with the unit; *text* formats a value that is not None.
@@ -26,18 +26,18 @@ class Column:
         return "" if value is None else self.text(value)
 
 
-def numbers(*titles: str, decimals: int) -> tuple[Column, ...]:
+def numbers(*titles: str, decimals: int) -> tuple[SpreadColumn, ...]:
     """Columns of numbers or spreads, named by their titles."""
 
     def text(value: float | Spread) -> str:
         return value.text(decimals) if isinstance(value, Spread) else f"{value:.{decimals}f}"
 
-    return tuple(Column(title, title, text) for title in titles)
+    return tuple(SpreadColumn(title, title, text) for title in titles)
 
 
-def dollars(title: str, name: str) -> Column:
+def dollars(title: str, name: str) -> SpreadColumn:
     """A column of US dollars with three digits."""
-    return Column(title, name, lambda usd: f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}")
+    return SpreadColumn(title, name, lambda usd: f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Table:
     """
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[SpreadColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
     title: str = ""
     remark: str = ""

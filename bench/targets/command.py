@@ -13,14 +13,14 @@ from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
-from bench.tables.table import Column, Table, show
+from bench.tables.table import SpreadColumn, Table, show
 from bench.targets.measurements import LARGE_MEMORY_MB, burst, peak_memory, row_latency
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.emulator.deploy import bring_up, locked, stop
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
-    from bench.targets.measurements import Result
+    from bench.targets.measurements import TargetResult
     from bucketsum_cli.emulator.emulator_state import LocalProject
 
 DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
@@ -53,7 +53,7 @@ def targets(*, write_docs: bool) -> None:
     sys.exit(0 if all(result.met for result in results) else 1)
 
 
-def measurements(project: LocalProject) -> Iterator[Result]:
+def measurements(project: LocalProject) -> Iterator[TargetResult]:
     """Measure one target after the other, and yield each result."""
     stack = bring_up(project, {})
     yield row_latency(stack)
@@ -61,14 +61,14 @@ def measurements(project: LocalProject) -> Iterator[Result]:
     yield peak_memory(project, bring_up(project, {"MemorySize": str(LARGE_MEMORY_MB)}))
 
 
-def table(results: Iterable[Result]) -> Table:
+def table(results: Iterable[TargetResult]) -> Table:
     """One row per target."""
     columns = (
-        Column("measured", "name"),
-        Column("value", "value"),
-        Column("target", "target"),
-        Column("result", "met", lambda met: "met" if met else "missed"),
-        Column("detail", "detail"),
+        SpreadColumn("measured", "name"),
+        SpreadColumn("value", "value"),
+        SpreadColumn("target", "target"),
+        SpreadColumn("result", "met", lambda met: "met" if met else "missed"),
+        SpreadColumn("detail", "detail"),
     )
     rows = (
         (result.name, f"{result.value:.1f} {result.unit}", f"{result.target:g} {result.unit}",

@@ -36,7 +36,7 @@ _LARGE_SECONDS: Final = 900
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TargetResult:
     """A measured value, its target, and its spread and circumstances."""
 
     name: str
@@ -51,7 +51,7 @@ class Result:
         return self.value <= self.target
 
 
-def row_latency(stack: Stack) -> Result:
+def row_latency(stack: Stack) -> TargetResult:
     """Time from the start of a small PUT until its row is written; one PUT after the other."""
     s3, table = stack.client("s3"), stack.digests_table()
     times_ms = []
@@ -63,7 +63,7 @@ def row_latency(stack: Stack) -> Result:
             time.sleep(_PAUSE_SECONDS)
         times_ms.append((time.perf_counter() - started) * 1000)
     warm = sorted(times_ms[_WARM_UP_PUTS:])
-    return Result(
+    return TargetResult(
         name=f"time from a {_PUT_BYTES // 1000} kB PUT to its DigestsTable row, median of {PUTS}",
         value=statistics.median(warm),
         unit="ms",
@@ -72,7 +72,7 @@ def row_latency(stack: Stack) -> Result:
     )
 
 
-def burst(stack: Stack) -> Result:
+def burst(stack: Stack) -> TargetResult:
     """Many small objects, as fast as the local emulator accepts them, until the last row.
 
     Raises:
@@ -90,7 +90,7 @@ def burst(stack: Stack) -> Result:
         seconds = time.perf_counter() - started
     if len(rows) != OBJECTS:
         raise RuntimeError(f"{len(rows)} of {OBJECTS} rows after {_BURST_SECONDS} s")
-    return Result(
+    return TargetResult(
         name=f"{OBJECTS:,} objects of {_OBJECT_BYTES // 1000} kB, all recorded",
         value=seconds,
         unit="s",
@@ -99,7 +99,7 @@ def burst(stack: Stack) -> Result:
     )
 
 
-def peak_memory(project: LocalProject, stack: Stack) -> Result:
+def peak_memory(project: LocalProject, stack: Stack) -> TargetResult:
     """Peak resident memory of the worker that hashes a large object, from the kernel.
 
     Raises:
@@ -117,7 +117,7 @@ def peak_memory(project: LocalProject, stack: Stack) -> Result:
     (row,) = rows.values()
     groups = _memory_groups(project)
     kills = sum(map(kills_of, groups))
-    return Result(
+    return TargetResult(
         name=f"peak memory of a {LARGE_MEMORY_MB} MB function hashing 2 GB",
         value=_highest_rss_bytes(groups) / 1e6,
         unit="MB",

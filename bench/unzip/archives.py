@@ -25,7 +25,7 @@ _LARGE_ROOTS: Final = (Path("/usr/lib"), Path("/usr/local"), Path("/usr/bin"))
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class BenchArchive:
     """An archive: its size, that of all members, and the number of members and their folders."""
 
     name: str
@@ -81,13 +81,13 @@ OTHERS: Final[Contents] = {
 """Other archives, each with another distribution of time."""
 
 
-def archives(contents: Contents) -> list[Archive]:
+def archives(contents: Contents) -> list[BenchArchive]:
     """The archives of *contents*; missing ones are created with the defaults of `zipfile`."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     return [_archive(name, members) for name, members in contents.items()]
 
 
-def _archive(name: str, members: Members) -> Archive:
+def _archive(name: str, members: Members) -> BenchArchive:
     path = FOLDER / (name.replace(" ", "-").replace(",", "") + ".zip")
     if not path.exists():
         output.note(f"creating {path} (once)")
@@ -100,4 +100,4 @@ def _archive(name: str, members: Members) -> Archive:
         infos = [info for info in zf.infolist() if not info.is_dir()]
     folders = {parent for info in infos for parent in PurePosixPath(info.filename).parents[:-1]}
     size_bytes = sum(info.file_size for info in infos)
-    return Archive(name, path, path.stat().st_size, size_bytes, len(infos), len(folders))
+    return BenchArchive(name, path, path.stat().st_size, size_bytes, len(infos), len(folders))

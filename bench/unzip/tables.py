@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.spread import Spread
-from bench.tables.table import Column, Table, numbers
+from bench.tables.table import SpreadColumn, Table, numbers
 from bench.unzip.turns import OURS, slowdown
 from bucketsum.measure import mb_per_s
 
 if TYPE_CHECKING:
-    from bench.unzip.archives import Archive
+    from bench.unzip.archives import BenchArchive
     from bench.unzip.turns import Turns
 
 RIVALS: Final = ("zipfile.extractall", "zipfile to /dev/null", "zipfile, SHA-1 of all")
@@ -31,7 +31,7 @@ _BENGTSSON: Final = (
 )  # fmt: skip
 
 
-def dump_and_extract(measured: Sequence[tuple[Archive, Turns]]) -> Table:
+def dump_and_extract(measured: Sequence[tuple[BenchArchive, Turns]]) -> Table:
     """MB/s of the archives like those of Bengtsson (2017), with their average and median."""
     names = [name for name in _BENGTSSON if name in measured[0][1]]
     speeds = [
@@ -47,7 +47,7 @@ def dump_and_extract(measured: Sequence[tuple[Archive, Turns]]) -> Table:
     folders = statistics.mean(archive.directories for archive, _ in measured)
     return Table(
         "unzip",
-        (Column("archive", "archive"), *numbers("MB", *names, decimals=1)),
+        (SpreadColumn("archive", "archive"), *numbers("MB", *names, decimals=1)),
         tuple(rows),
         "As in Bengtsson (2017): dump and extract, MB/s of archive",
         f"Each archive has on average {files:.0f} files and {folders:.0f} directories. Modes that "
@@ -55,7 +55,7 @@ def dump_and_extract(measured: Sequence[tuple[Archive, Turns]]) -> Table:
     )
 
 
-def variants(archive: Archive, turns: Turns) -> Table:
+def variants(archive: BenchArchive, turns: Turns) -> Table:
     """Every variant with one archive."""
     rows = []
     for name, runs in turns.items():
@@ -66,7 +66,7 @@ def variants(archive: Archive, turns: Turns) -> Table:
         slower = slowdown(turns, name)
         rows.append((name, speed, archive.files / seconds, seconds, cpu_seconds, peak_mb, slower))
     columns = (
-        Column("mode", "mode"),
+        SpreadColumn("mode", "mode"),
         *numbers("MB/s", "files/s", decimals=0),
         *numbers("seconds", "CPU s", decimals=3),
         *numbers("peak MB", decimals=0),
@@ -79,7 +79,7 @@ def variants(archive: Archive, turns: Turns) -> Table:
     return Table("unzip", columns, tuple(rows), title)
 
 
-def curve(measured: Sequence[tuple[Archive, Turns]]) -> Table:
+def curve(measured: Sequence[tuple[BenchArchive, Turns]]) -> Table:
     """MB/s by the number of threads, for each archive."""
     archives, turns = zip(*measured, strict=True)
     rows = (
@@ -87,14 +87,17 @@ def curve(measured: Sequence[tuple[Archive, Turns]]) -> Table:
     )
     return Table(
         "unzip-threads",
-        (Column("mode", "mode"), *numbers(*(archive.name for archive in archives), decimals=0)),
+        (
+            SpreadColumn("mode", "mode"),
+            *numbers(*(archive.name for archive in archives), decimals=0),
+        ),
         tuple(rows),
         "MB/s of archive by the number of threads",
         "A mode with N threads may use N cores, if the machine has them.",
     )
 
 
-def ratios(measured: Sequence[tuple[Archive, Turns]]) -> Table:
+def ratios(measured: Sequence[tuple[BenchArchive, Turns]]) -> Table:
     """CPU time of `zipfile` ÷ that of `OURS`, and wall time on one core ÷ that on two."""
     two_cores = (OURS, "bucketsum tmp", "bucketsum discard")
     rows = (
@@ -108,7 +111,7 @@ def ratios(measured: Sequence[tuple[Archive, Turns]]) -> Table:
     titles = (*RIVALS, "stream on two", "tmp on two", "discard on two")
     return Table(
         "unzip",
-        (Column("archive", "archive"), *numbers(*titles, decimals=2)),
+        (SpreadColumn("archive", "archive"), *numbers(*titles, decimals=2)),
         tuple(rows),
         "Speed of bucketsum's stream relative to zipfile, and the gain from a second core",
         "The first three columns compare CPU time; the last three compare wall time on one core "
@@ -121,5 +124,5 @@ def _second_core(turns: Turns, name: str) -> Spread:
     return Spread.of(single.seconds / double.seconds for single, double in pairs)
 
 
-def _mb_per_s(archive: Archive, turns: Turns, name: str) -> Spread:
+def _mb_per_s(archive: BenchArchive, turns: Turns, name: str) -> Spread:
     return Spread.of(mb_per_s(archive.archive_bytes, run.seconds) for run in turns[name])

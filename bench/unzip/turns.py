@@ -23,7 +23,7 @@ OURS: Final = "bucketsum stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class TurnTiming:
     """Wall time, CPU time with child processes, and peak memory of one run."""
 
     seconds: float
@@ -31,7 +31,7 @@ class Timing:
     peak_bytes: int
 
 
-Turns = dict[str, list[Timing]]
+Turns = dict[str, list[TurnTiming]]
 """Timings by variant, one per turn."""
 
 
@@ -50,13 +50,13 @@ def measured(archive: Path, turns: int, names: Iterable[str]) -> Turns:
     return timings
 
 
-def _once(variant: str, archive: Path) -> Timing:
+def _once(variant: str, archive: Path) -> TurnTiming:
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         module, out = variants.__name__, str(Path(folder, "out"))
         threads = re.search(r"(\d+) threads", variant)
         cores = int(threads[1]) if threads else 1
         printed = run_on(cores, [sys.executable, "-m", module, variant, str(archive), out])
-        return Timing(**json.loads(printed))
+        return TurnTiming(**json.loads(printed))
 
 
 def run_on(cores: int, command: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Final
 
-from bench.tables.process import Meter
+from bench.tables.process import ProcessMeter
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.background import BackgroundCalls
 from bucketsum.digest import RunningDigest
@@ -136,7 +136,7 @@ MORE_THREADS: Final[dict[str, Callable[[Path, Path], None]]] = {
 
 def main(variant: str, archive: Path, folder: Path) -> None:
     """Unzip once, and print time and memory."""
-    meter = Meter()
+    meter = ProcessMeter()
     (COMPARED | MORE_THREADS)[variant](archive, folder)
     print(json.dumps(meter.stop()))
 

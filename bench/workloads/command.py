@@ -20,7 +20,7 @@ from bench.tables.options import matching
 from bench.tables.table import show
 from bench.workloads.experiments import EXPERIMENTS
 from bench.workloads.languages import programs, records, transfer_manager
-from bench.workloads.report import Measured
+from bench.workloads.report import MeasuredWorkload
 from bench.workloads.runner import plan, samples_of
 from bench.workloads.saved_samples import SavedSamples
 from bucketsum_cli.terminal import output
@@ -116,7 +116,7 @@ def _add_transfer_manager() -> None:
         output.note(f"missing: {error}")
 
 
-def _measured(experiment: Experiment, *, resume: bool) -> Measured:
+def _measured(experiment: Experiment, *, resume: bool) -> MeasuredWorkload:
     planned, saved = plan(experiment), SavedSamples.of(experiment)
     output.note(f"{experiment.name}: {experiment.title}")
     samples = saved.read() if resume else saved.none()
@@ -126,9 +126,9 @@ def _measured(experiment: Experiment, *, resume: bool) -> Measured:
         samples.append(sample)
         result = f"{sample.reading.seconds:.2f} s" if sample.reading else sample.failure
         output.note(f"  {len(samples)}/{planned.samples} {sample.cell_id}: {result}")
-    return Measured(experiment, planned, samples)
+    return MeasuredWorkload(experiment, planned, samples)
 
 
-def _is_wrong(measured: Measured) -> bool:
+def _is_wrong(measured: MeasuredWorkload) -> bool:
     """Whether a result was not the known one; a cell that cannot run is no mistake."""
     return any(s.failure and s.failure.error.startswith("Wrong") for s in measured.samples)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.spread import spread_of
-from bench.tables.table import Column, Table, numbers
+from bench.tables.table import SpreadColumn, Table, numbers
 from bucketsum.prices import prices_in
 from bucketsum_cli.emulator.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal.formatting import MISSING
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
 
-NOT_AWS: Final = "Measured in the sandbox, not on AWS."
+NOT_AWS: Final = "MeasuredWorkload in the sandbox, not on AWS."
 _CPU: Final = "CPU s"
 _PRICES: Final = prices_in("us-east-1", "arm64")
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredWorkload:
     """An experiment with all of its samples."""
 
     experiment: Experiment
@@ -52,11 +52,11 @@ class Measured:
             column for column in views if column.title != _CPU and column.name in names_shown
         ]
         headings = (
-            *(Column(name.replace("_", " "), name) for name in names),
+            *(SpreadColumn(name.replace("_", " "), name) for name in names),
             *numbers("seconds", _CPU, decimals=2),
-            *(Column(column.title, column.name) for column in columns),
-            Column("USD per TB", "usd_per_tb", "{:.3f}".format),
-            Column("remarks", "cause"),
+            *(SpreadColumn(column.title, column.name) for column in columns),
+            SpreadColumn("USD per TB", "usd_per_tb", "{:.3f}".format),
+            SpreadColumn("remarks", "cause"),
         )
         rows = [self._row(cell, names, columns) for cell in cells]
         kept = [at for at in range(len(headings)) if any(row[at] is not None for row in rows)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bench.sandbox.sandbox import Inside, Sandbox
     from bench.sandbox.server import Server
     from bench.workloads.experiments import Experiment
-    from bucketsum_lab.plan.cells import Cell
+    from bucketsum_lab.plan.cells import PlannedCell
     from bucketsum_lab.plan.plan import Plan
     from bucketsum_lab.protocol.samples import Sample
 
@@ -79,7 +79,7 @@ def samples_of(
             prober.end()
 
 
-def _sample(cell: Cell, repetition: int, answer: dict[str, Any]) -> Sample:
+def _sample(cell: PlannedCell, repetition: int, answer: dict[str, Any]) -> Sample:
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     of_state_machine = {"cell_id": cell.cell_id, "run": repetition, "invocation": 1, "at": at}
     return sample_of({**answer, **of_state_machine})

@@ -29,7 +29,7 @@ from tools.reference.documents import schema_of
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.prices import prices_in
 from bucketsum_cli.arguments.options import json_option
-from bucketsum_cli.backfill.backfills import Progress
+from bucketsum_cli.backfill.backfills import RecordedProgress
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
 from bucketsum_cli.backfill.views import estimate_document, progress_document
@@ -122,7 +122,7 @@ def backfill_documents() -> list[Any]:
     work = Work(object_count=1, size_bytes=1)
     estimate = estimate_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
     run = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00")
-    progress = Progress(run, (), Work(0, 0), Tally(), False, None, 0.0, 1.0)
+    progress = RecordedProgress(run, (), Work(0, 0), Tally(), False, None, 0.0, 1.0)
     count = Count(work, "as given", is_exact=False)
     shown = progress_document(progress)
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -69,6 +70,17 @@ def test_names_are_of_things() -> None:
         if name.lstrip("_") in NO_NAMES
     ]
     assert vague == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    """A class that is not private to its file has a name of its own."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path, nodes in python_files().items():
+        if not path.startswith("tests/"):
+            for node in nodes:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places[node.name].append(path)
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
 def test_docstrings_begin_with_a_short_statement() -> None:

@@ -12,7 +12,7 @@ from bench.cost.tables import per_tb
 from tools.pictures.drawing import SANS, drawing
 
 if TYPE_CHECKING:
-    from bench.cost.measured import Measured
+    from bench.cost.measured import MeasuredHandling
 
 _DEFAULT_MEMORY_MB: Final = 256
 _FROM_USD: Final = 0.01
@@ -34,7 +34,7 @@ text {{ font-family: {SANS}; fill: var(--ink); font-size: 21px }}
 .note {{ fill: var(--note) }} rect {{ fill: var(--bar) }} .own {{ fill: var(--own) }}"""
 
 
-def chart(measured: Measured) -> str:
+def chart(measured: MeasuredHandling) -> str:
     """The default setting of bucketsum and each alternative, the cheapest first."""
     [own] = [
         row[5]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 if TYPE_CHECKING:
-    from bench.readers.harness import Target
+    from bench.readers.harness import ReadTarget
 
     Read = Callable[[], tuple[int, str]]
 
@@ -38,7 +38,7 @@ def _digest(chunks: Iterable[bytes]) -> tuple[int, str]:
     return hashing.result()
 
 
-def baseline(target: Target, chunk_bytes: int) -> Read:
+def baseline(target: ReadTarget, chunk_bytes: int) -> Read:
     """The baseline (Bryson, 2021): the raw stream of the resource's body."""
     s3 = boto3.resource("s3")
 
@@ -50,7 +50,7 @@ def baseline(target: Target, chunk_bytes: int) -> Read:
     return read
 
 
-def iter_chunks(target: Target, chunk_bytes: int) -> Read:
+def iter_chunks(target: ReadTarget, chunk_bytes: int) -> Read:
     """Yield chunks by `StreamingBody.iter_chunks` of botocore."""
     s3 = boto3.client("s3")
 
@@ -61,7 +61,7 @@ def iter_chunks(target: Target, chunk_bytes: int) -> Read:
     return read
 
 
-def download_fileobj(target: Target) -> Read:
+def download_fileobj(target: ReadTarget) -> Read:
     """s3transfer with its defaults, parts of 8 MiB in 10 threads, into a hash."""
     s3 = boto3.client("s3")
 

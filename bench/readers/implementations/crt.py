@@ -10,10 +10,12 @@ from urllib.parse import urlsplit
 from awscrt import auth, http, io, s3
 
 if TYPE_CHECKING:
-    from bench.readers.harness import Target
+    from bench.readers.harness import ReadTarget
 
 
-def get_object(target: Target, part_bytes: int, gbit_per_s: float) -> Callable[[], tuple[int, str]]:
+def get_object(
+    target: ReadTarget, part_bytes: int, gbit_per_s: float
+) -> Callable[[], tuple[int, str]]:
     """A GET of the CRT's S3 client; *gbit_per_s* is its target throughput."""
     group = io.EventLoopGroup()
     bootstrap = io.ClientBootstrap(group, io.DefaultHostResolver(group))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 import pycurl
 
 if TYPE_CHECKING:
-    from bench.readers.harness import Target
+    from bench.readers.harness import ReadTarget
 
 _BUFFER_BYTES: Final = 512 * 1024
 
 
-def easy(target: Target) -> Callable[[], tuple[int, str]]:
+def easy(target: ReadTarget) -> Callable[[], tuple[int, str]]:
     """One unsigned, unverified GET: an upper bound, not a usable reader."""
     handle = pycurl.Curl()
     handle.setopt(pycurl.URL, f"{target.endpoint}/{target.bucket}/{target.key}")

@@ -19,26 +19,26 @@ from bucketsum.s3.source import CLIENT_CONFIG
 _CHUNK_BYTES: Final = 1024 * 1024
 
 if TYPE_CHECKING:
-    from bench.readers.harness import Target
+    from bench.readers.harness import ReadTarget
     from bucketsum.s3.source import Source
 
     Read = Callable[[], tuple[int, str]]
 
 
-def single_stream(target: Target, chunk_bytes: int) -> Read:
+def single_stream(target: ReadTarget, chunk_bytes: int) -> Read:
     """One boto3 stream: the reader without libcurl."""
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
     return reading(BotocoreReader(lambda: s3, chunk_bytes), target)
 
 
-def as_deployed(target: Target, streams: int | None = None) -> Read:
+def as_deployed(target: ReadTarget, streams: int | None = None) -> Read:
     """The hasher's reader; without *streams*, with its default settings."""
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
     policy = ReadPolicy(streams, _CHUNK_BYTES, target.memory_mb)
     return reading(reader(lambda: s3, SignedRequests.of_client(s3), policy, os.environ), target)
 
 
-def reading(source: Source, target: Target) -> Read:
+def reading(source: Source, target: ReadTarget) -> Read:
     """A reader that uses *source*."""
     created = ObjectCreated(target.bucket, target.key, None, None, target.size_bytes, "00", "")
 

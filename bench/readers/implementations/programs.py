@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bench.readers.harness import Target
+    from bench.readers.harness import ReadTarget
 
 
-def piped(target: Target, argv: list[str]) -> Callable[[], tuple[int, str]]:
+def piped(target: ReadTarget, argv: list[str]) -> Callable[[], tuple[int, str]]:
     """Run *argv*, with the target's ``{bucket}``, ``{key}`` and ``{endpoint}`` filled in."""
     command = [
         word.format(bucket=target.bucket, key=target.key, endpoint=target.endpoint) for word in argv

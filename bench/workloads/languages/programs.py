@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from bench.sandbox.requirements import tool
 from bench.sandbox.server import FOLDER
 from bench.tables.spread import Spread
-from bench.tables.table import Column, Table, numbers
+from bench.tables.table import SpreadColumn, Table, numbers
 from bench.unzip import variants
 from bench.unzip.turns import run_on
 from bucketsum_cli.terminal import output
@@ -22,7 +22,7 @@ from bucketsum_lab.workloads.fetch.data_set import item_of
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 if TYPE_CHECKING:
-    from bucketsum_lab.workloads.fetch.model import Item
+    from bucketsum_lab.workloads.fetch.model import ArchiveItem
 
 ARCHIVE_BYTES: Final = 290_000_000
 """The size that most archives of Bengtsson (2017) have."""
@@ -73,7 +73,7 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
             for _ in range(turns)
         ]
     rows = tuple(_row(name, [times[name] for times in rounds], size_bytes) for name in commands)
-    headings = (Column("program", "program"), *numbers("MB/s", decimals=1))
+    headings = (SpreadColumn("program", "program"), *numbers("MB/s", decimals=1))
     remarks = "".join(f" Missing: {reason}." for reason in missing)
     return Table(
         "fetch-languages",
@@ -84,14 +84,16 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
     )
 
 
-def _archive(path: Path, size_bytes: int) -> Item:
+def _archive(path: Path, size_bytes: int) -> ArchiveItem:
     with path.open("wb") as file:
         for chunk in GeneratedArchive(size_bytes).chunks():
             file.write(chunk)
     return item_of(path.name, size_bytes)
 
 
-def _once(name: str, command: Iterable[str], folder: Path, item: Item) -> tuple[float, float]:
+def _once(
+    name: str, command: Iterable[str], folder: Path, item: ArchiveItem
+) -> tuple[float, float]:
     """Wall and CPU seconds of one run, with the start of the program."""
     places = {"archive": str(folder / item.name), "folder": str(folder / "out")}
     before = os.times()

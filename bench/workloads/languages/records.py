@@ -14,7 +14,7 @@ from typing import Final
 from bench.sandbox.requirements import tool
 from bench.sandbox.server import FOLDER
 from bench.tables.spread import Spread
-from bench.tables.table import Column, Table, numbers
+from bench.tables.table import SpreadColumn, Table, numbers
 from bench.unzip.turns import run_on
 from bench.workloads.languages import block_reader
 from bucketsum_cli.terminal import output
@@ -63,7 +63,10 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
             for name, command in [*commands.items()] * turns:
                 printed = run_on(1, [*command, str(path), str(ids)])
                 times[block_bytes, name].append(json.loads(printed))
-    headings = (Column("block", "block_bytes", "{:,} B".format), Column("reader", "reader"))
+    headings = (
+        SpreadColumn("block", "block_bytes", "{:,} B".format),
+        SpreadColumn("reader", "reader"),
+    )
     missing = "" if "C++" in commands else f" Missing: {MISSING}."
     return Table(
         NAME,

@@ -47,7 +47,7 @@ _LENGTHS: Final[tuple[QueueAttributeNameType, ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RecordedProgress:
     """The state of a backfill.
 
     Attributes:
@@ -188,11 +188,11 @@ class Backfills:
         self.start(resumed)
         return resumed
 
-    def newest(self) -> Iterator[Progress | DamagedItem]:
+    def newest(self) -> Iterator[RecordedProgress | DamagedItem]:
         """The state of each backfill, the newest first; for a damaged backfill, its error."""
         return each_read(self.progress_of, self.table.backfills())
 
-    def progress(self, backfill_id: str) -> Progress:
+    def progress(self, backfill_id: str) -> RecordedProgress:
         """The state of a backfill.
 
         Raises:
@@ -201,7 +201,7 @@ class Backfills:
         """
         return self.progress_of(self._found(backfill_id))
 
-    def progress_of(self, backfill: Backfill | DamagedItem) -> Progress:
+    def progress_of(self, backfill: Backfill | DamagedItem) -> RecordedProgress:
         """The state of *backfill*; raises a damaged one."""
         if isinstance(backfill, DamagedItem):
             raise backfill
@@ -219,7 +219,7 @@ class Backfills:
         is_done = backfill.status is BackfillStatus.QUEUED and (
             is_complete(parts, tally) or self._is_quiet_since(last)
         )
-        return Progress(backfill, parts, queued, tally, is_done, failed, usd, seconds)
+        return RecordedProgress(backfill, parts, queued, tally, is_done, failed, usd, seconds)
 
     def _is_quiet_since(self, moments: Iterable[str]) -> bool:
         """Whether the queue is empty, and all *moments* are so long ago that SQS knows that."""

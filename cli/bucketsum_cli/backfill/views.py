@@ -16,7 +16,7 @@ from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import Progress
+    from bucketsum_cli.backfill.backfills import RecordedProgress
     from bucketsum_cli.backfill.counting import Count
     from bucketsum_cli.terminal.documents import Moment
 
@@ -142,12 +142,12 @@ def estimate_document(count: Count, estimate: Estimate) -> BackfillEstimate:
     )
 
 
-def print_list(listed: Iterable[Progress | DamagedItem]) -> None:
+def print_list(listed: Iterable[RecordedProgress | DamagedItem]) -> None:
     """Show a line for each backfill."""
     print_table(_LIST, map(_cells, listed))
 
 
-def _cells(progress: Progress | DamagedItem) -> list[str | Cell]:
+def _cells(progress: RecordedProgress | DamagedItem) -> list[str | Cell]:
     if isinstance(progress, DamagedItem):
         return [progress.name, MISSING, Cell("damaged", "red"), *[MISSING] * 3]
     return [
@@ -160,7 +160,7 @@ def _cells(progress: Progress | DamagedItem) -> list[str | Cell]:
     ]
 
 
-def print_progress(progress: Progress) -> None:
+def print_progress(progress: RecordedProgress) -> None:
     """Show everything about one backfill."""
     backfill, tally, queued = progress.backfill, progress.tally, progress.queued
     say(f"{backfill.backfill_id}: {progress.state}, s3://{backfill.bucket}/{backfill.prefix or ''}")
@@ -186,7 +186,7 @@ def print_progress(progress: Progress) -> None:
     say(f"cost     {progress.usd:,.4f} USD so far")
 
 
-def _left_text(progress: Progress) -> str:
+def _left_text(progress: RecordedProgress) -> str:
     if progress.left is None:
         waiting = max(0, progress.queued.object_count - progress.tally.objects)
         if progress.backfill.status is BackfillStatus.QUEUED:
@@ -198,7 +198,7 @@ def _left_text(progress: Progress) -> str:
     return f"{progress.left:,}"
 
 
-def progress_document(progress: Progress | DamagedItem) -> BackfillProgress:
+def progress_document(progress: RecordedProgress | DamagedItem) -> BackfillProgress:
     """Return a backfill as a document."""
     if isinstance(progress, DamagedItem):
         return BackfillProgress(progress.name, "damaged", str(progress))

@@ -35,7 +35,7 @@ _NOT_IN_XML: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class BucketContents:
     """Counts of one bucket.
 
     Attributes:
@@ -62,14 +62,14 @@ def exists(s3: S3Client, bucket: str) -> bool:
     return True
 
 
-def counted(s3: S3Client, bucket: str) -> Iterator[Contents]:
+def counted(s3: S3Client, bucket: str) -> Iterator[BucketContents]:
     """Yield the counts so far after each page of the listing; the last are of the whole bucket."""
     versions = markers = size_bytes = 0
     for page in _pages(s3, bucket):
         versions += len(page.get("Versions", ()))
         markers += len(page.get("DeleteMarkers", ()))
         size_bytes += sum(version["Size"] for version in page.get("Versions", ()))
-        yield Contents(versions, markers, size_bytes)
+        yield BucketContents(versions, markers, size_bytes)
 
 
 def emptied(s3: S3Client, bucket: str, prefix: str = "") -> Iterator[int]:

@@ -18,7 +18,7 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.buckets.attachments.notifications import change_notifications
 from bucketsum_cli.buckets.attachments.queue_notification import without_queue
-from bucketsum_cli.buckets.bucket_contents import Contents, counted, emptied, exists
+from bucketsum_cli.buckets.bucket_contents import BucketContents, counted, emptied, exists
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
 from bucketsum_cli.terminal.formatting import size_text
@@ -106,12 +106,14 @@ def delete(target: Target, tables: bool, count: bool, yes: bool, as_json: bool) 
         say(line)
 
 
-def _contents(connection: Connection, s3: S3Client, bucket: str, *, exactly: bool) -> Contents:
+def _contents(
+    connection: Connection, s3: S3Client, bucket: str, *, exactly: bool
+) -> BucketContents:
     if not exactly and (figures := figures_of_large(connection, bucket)):
-        return Contents(figures.objects, size_bytes=figures.size_bytes, is_exact=False)
+        return BucketContents(figures.objects, size_bytes=figures.size_bytes, is_exact=False)
     with progress(passing=True) as bar:
         task = bar.add_task("counting", total=None)
-        last = Contents()
+        last = BucketContents()
         for last in counted(s3, bucket):
             bar.update(
                 task, description=f"counting {last.versions + last.delete_markers} in {bucket}"
@@ -119,7 +121,7 @@ def _contents(connection: Connection, s3: S3Client, bucket: str, *, exactly: boo
     return last
 
 
-def _show_plan(parts: StackParts, contents: Mapping[str, Contents], *, tables: bool) -> None:
+def _show_plan(parts: StackParts, contents: Mapping[str, BucketContents], *, tables: bool) -> None:
     for bucket, counts in contents.items():
         size = size_text(counts.size_bytes)
         note(
@@ -150,7 +152,7 @@ def _detach(s3: S3Client, parts: StackParts) -> list[str]:
     ]
 
 
-def _empty(s3: S3Client, bucket: str, contents: Contents) -> int:
+def _empty(s3: S3Client, bucket: str, contents: BucketContents) -> int:
     total = contents.versions + contents.delete_markers
     deleted = 0
     with progress("{task.completed}/{task.total}", passing=True) as bar:

@@ -27,7 +27,7 @@ from bucketsum_cli.arguments.options import (
     yes_option,
 )
 from bucketsum_cli.commands.lab import lab
-from bucketsum_cli.selftest.check import Check, CheckedProperty, Outcome, finding_of
+from bucketsum_cli.selftest.check import Check, CheckedProperty, CheckOutcome, finding_of
 from bucketsum_cli.selftest.header import Header, header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
 from bucketsum_cli.selftest.scratch import Scratch
@@ -47,11 +47,11 @@ CHECKS: Final = (
 _NAMES: Final = click.Choice([check.name for check in CHECKS])
 
 _STYLES: Final = {
-    Outcome.PASSED: "green",
-    Outcome.WARNING: "yellow",
-    Outcome.FAILED: "bold red",
-    Outcome.SKIPPED: "dim",
-    Outcome.KNOWN_DIFFERENCE: "dim",
+    CheckOutcome.PASSED: "green",
+    CheckOutcome.WARNING: "yellow",
+    CheckOutcome.FAILED: "bold red",
+    CheckOutcome.SKIPPED: "dim",
+    CheckOutcome.KNOWN_DIFFERENCE: "dim",
 }
 _REQUESTS_USD: Final = (
     6 * S3_PUT.each
@@ -137,7 +137,7 @@ def selftest(
         if not keep:
             checks.append(CLEAN_UP)
         results = [_result_of(check, scratch, private, shown=not as_json) for check in checks]
-    all_passed = all(result.outcome is not Outcome.FAILED for result in results)
+    all_passed = all(result.outcome is not CheckOutcome.FAILED for result in results)
     if as_json:
         print_json(SelftestResult(header, usd, all_passed, results))
     else:
@@ -169,9 +169,9 @@ def _summary(results: Sequence[CheckedProperty]) -> str:
     counts = Counter(result.outcome for result in results)
     return ", ".join(
         count_text(counts[outcome], outcome)
-        if outcome is Outcome.KNOWN_DIFFERENCE
+        if outcome is CheckOutcome.KNOWN_DIFFERENCE
         else f"{counts[outcome]} {outcome}"
-        for outcome in Outcome
+        for outcome in CheckOutcome
         if counts[outcome]
     )
 

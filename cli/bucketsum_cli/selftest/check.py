@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from bucketsum_cli.selftest.scratch import Scratch
 
 
-class Outcome(StrEnum):
-    """Outcome of a check; only `FAILED` makes the self-test fail."""
+class CheckOutcome(StrEnum):
+    """CheckOutcome of a check; only `FAILED` makes the self-test fail."""
 
     PASSED = "passed"
     WARNING = "warning"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 class Finding:
     """An outcome with its detail."""
 
-    outcome: Outcome
+    outcome: CheckOutcome
     detail: str = ""
 
 
@@ -57,16 +57,16 @@ class CheckedProperty:
 
     name: Annotated[str, "Name of the check."]
     proves: Annotated[str, "Its purpose."]
-    outcome: Annotated[Outcome, "Its result."]
+    outcome: Annotated[CheckOutcome, "Its result."]
     seconds: Annotated[float, "Its duration."]
     detail: Annotated[str, "The reason, or a measured value."]
 
 
-passed = partial(Finding, Outcome.PASSED)
-failed = partial(Finding, Outcome.FAILED)
-warning = partial(Finding, Outcome.WARNING)
-skipped = partial(Finding, Outcome.SKIPPED)
-known_difference = partial(Finding, Outcome.KNOWN_DIFFERENCE)
+passed = partial(Finding, CheckOutcome.PASSED)
+failed = partial(Finding, CheckOutcome.FAILED)
+warning = partial(Finding, CheckOutcome.WARNING)
+skipped = partial(Finding, CheckOutcome.SKIPPED)
+known_difference = partial(Finding, CheckOutcome.KNOWN_DIFFERENCE)
 
 
 def finding_of(check: Check, scratch: Scratch) -> Finding:

@@ -15,8 +15,8 @@ from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.selftest.check import (
     Check,
+    CheckOutcome,
     Finding,
-    Outcome,
     failed,
     known_difference,
     passed,
@@ -62,7 +62,9 @@ def _overwritten(scratch: Scratch) -> Finding:
     if versions[0][0].version.is_null:
         return skipped(_UNVERSIONED)
     findings = [_compared(scratch.row(row_key), content) for row_key, content in versions]
-    return next((finding for finding in findings if finding.outcome is Outcome.FAILED), passed())
+    return next(
+        (finding for finding in findings if finding.outcome is CheckOutcome.FAILED), passed()
+    )
 
 
 def _sequencer(scratch: Scratch) -> Finding:

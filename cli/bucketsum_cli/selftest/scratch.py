@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.backfills import Progress
+    from bucketsum_cli.backfill.backfills import RecordedProgress
 
 T = TypeVar("T")
 
@@ -131,7 +131,7 @@ class Scratch:
             raise CannotDoError(problem)
         return value
 
-    def backfill(self, row_key: RowKey) -> Progress | None:
+    def backfill(self, row_key: RowKey) -> RecordedProgress | None:
         """Run a backfill of the key, and wait for its end; None if it does not end in time."""
         backfills = Backfills(self.stack)
         started = Backfill(
@@ -146,7 +146,7 @@ class Scratch:
         self._items.append((table, {"backfill": {"S": RUNS}, "item": {"S": name}}))
         backfills.start(started)
 
-        def look() -> Progress | None:
+        def look() -> RecordedProgress | None:
             progress = backfills.progress(name)
             return progress if progress.is_over else None
 

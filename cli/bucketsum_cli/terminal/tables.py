@@ -70,7 +70,10 @@ class Layout:
 
     @classmethod
     def of(
-        cls, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], least: Sequence[int] = ()
+        cls,
+        columns: Sequence[Column],
+        rows: Sequence[Sequence[Cell]],
+        least: Sequence[int] = (),
     ) -> Layout:
         """Measure *rows*; a column is narrower than *least* only if necessary."""
         available = width_of()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from bucketsum_cli.tune.sweeper import Sweeper
-    from bucketsum_lab.plan.cells import Cell
+    from bucketsum_lab.plan.cells import PlannedCell
     from bucketsum_lab.plan.plan import Plan
 
 SETTLING_SECONDS: Final = 90.0
@@ -166,7 +166,7 @@ def recorded_results(sweeper: Sweeper, run_id: str, execution: Execution) -> Res
     return results_of(sweeper.measurements, run_id)
 
 
-def _name_of(cell: Cell, labels: SettingLabels) -> str:
+def _name_of(cell: PlannedCell, labels: SettingLabels) -> str:
     name = f"{labels.short(cell.setting)} / {size_text(cell.object.size_bytes)}"
     return printable(name if cell.concurrency == 1 else f"{name} × {cell.concurrency}")
 

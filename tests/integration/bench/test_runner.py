@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from bench.readers.environments import Environments
-from bench.readers.registry import BASELINE, ENTRIES, Entry
+from bench.readers.registry import BASELINE, ENTRIES, ComparedReader
 from bench.readers.runner import Runner
-from bench.readers.samples import Outcome
+from bench.readers.samples import ReaderOutcome
 from bench.sandbox import calibration
 from bench.sandbox.objects import make_object
 from bench.sandbox.profiles import Profile
@@ -40,9 +40,9 @@ def nginx_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.sandbox.server.LOG_SECONDS", 1.0)
 
 
-def program(name: str, *argv: str) -> Entry:
+def program(name: str, *argv: str) -> ComparedReader:
     """A reader that is a program, with texts in braces as entries have them."""
-    return Entry(name, "programs:piped", {"argv": list(argv)})
+    return ComparedReader(name, "programs:piped", {"argv": list(argv)})
 
 
 FAILS: Final = program("fails", "sh", "-c", "echo no luck >&2; exit 3")
@@ -77,15 +77,15 @@ def test_each_outcome_is_reported(tmp_path: Path) -> None:
         samples = list(runner(sandbox, server, tmp_path).rounds(entries, 1))
     good, failed, greedy, lying = samples
 
-    assert (good.outcome, good.size_bytes) == (Outcome.GOOD, SHAPE.object_bytes)
+    assert (good.outcome, good.size_bytes) == (ReaderOutcome.GOOD, SHAPE.object_bytes)
     assert good.seconds > 0
     assert good.cpu_seconds > 0
     assert good.gets == 1
     assert 10e6 < good.peak_bytes < 128 * 1024 * 1024
-    assert failed.outcome == Outcome.FAILED
+    assert failed.outcome == ReaderOutcome.FAILED
     assert "ended with 3" in failed.detail
-    assert (greedy.outcome, greedy.kills) == (Outcome.OUT_OF_MEMORY, 1)
-    assert lying.outcome == Outcome.WRONG
+    assert (greedy.outcome, greedy.kills) == (ReaderOutcome.OUT_OF_MEMORY, 1)
+    assert lying.outcome == ReaderOutcome.WRONG
     assert {sample.size_bytes for sample in (failed, greedy, lying)} == {0}
 
 
@@ -94,7 +94,7 @@ def test_a_warm_reading_is_the_second_over_open_connections(tmp_path: Path) -> N
     with sandboxed(WARM, tmp_path) as (sandbox, server):
         sample = runner(sandbox, server, tmp_path).sample(BASELINE_ENTRY, 0)
         lines = requests(server)
-    assert (sample.outcome, sample.gets) == (Outcome.GOOD, 1)
+    assert (sample.outcome, sample.gets) == (ReaderOutcome.GOOD, 1)
     assert len([line for line in lines if "Boto3" in line]) == 2
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pytest
 from bench.sandbox import sandbox as sandbox_module
 from bench.sandbox.network import PREFIX, SERVER_ADDRESS
-from bench.sandbox.objects import BUCKET, KnownObject, make_object
+from bench.sandbox.objects import BUCKET, StoredObject, make_object
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import CannotMakeSandboxError, missing
 from bench.sandbox.sandbox import Sandbox
@@ -58,13 +58,13 @@ def a_sandbox() -> Sandbox:
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> KnownObject:
+def known(tmp_path: Path) -> StoredObject:
     """An object of 3 MB."""
     return make_object(tmp_path / "objects", SMALL.object_bytes)
 
 
 @pytest.fixture
-def server(sandbox: Sandbox, known: KnownObject, tmp_path: Path) -> Server:
+def server(sandbox: Sandbox, known: StoredObject, tmp_path: Path) -> Server:
     """An S3 in the sandbox, with that object."""
     assert known.size_bytes
     (tmp_path / "server").mkdir()
@@ -131,7 +131,7 @@ def ask(
 
 
 def test_the_server_answers_as_s3_does(
-    sandbox: Sandbox, server: Server, known: KnownObject, tmp_path: Path
+    sandbox: Sandbox, server: Server, known: StoredObject, tmp_path: Path
 ) -> None:
     """Whole objects, ranges, entity tags and refusals, twice over one connection of TLS 1.3."""
     log, path = tmp_path / "log", f"/{BUCKET}/{known.key}"

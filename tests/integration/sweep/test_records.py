@@ -30,7 +30,7 @@ from bucketsum_lab.workloads.records.layouts import (
     RECORDS_MONGODB,
     RECORDS_TABLE,
     SAMPLED_RECORDS,
-    Layout,
+    RecordLayout,
 )
 from bucketsum_lab.workloads.records.probe import READERS
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
@@ -54,7 +54,7 @@ LATENCY_GETS: Final = 8
 @pytest.fixture(autouse=True)
 def mongodb(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reader that the command adds on a machine."""
-    monkeypatch.setitem(READERS, Layout.MONGODB, mongo_reader.MongoReader)
+    monkeypatch.setitem(READERS, RecordLayout.MONGODB, mongo_reader.MongoReader)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def own_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     assert list(tmp_path.iterdir()) == []
 
 
-def probed(s3: S3Client, layout: Layout, **own: int | str) -> dict[str, Any]:
+def probed(s3: S3Client, layout: RecordLayout, **own: int | str) -> dict[str, Any]:
     """The prober's answer to 100 reads, or as many as *own* says."""
     event: ProbeEvent = {
         "cell_id": "m00512", "chunk_bytes": 65_536, "streams": 1, "concurrency": 1, "object": 0,
@@ -96,22 +96,22 @@ def probed(s3: S3Client, layout: Layout, **own: int | str) -> dict[str, Any]:
     return dict(answer)
 
 
-OWN: Final[dict[Layout, dict[str, int | str]]] = {
-    Layout.RANGE: {"connections": 8, "block_bytes": 512},
-    Layout.COALESCED: {"connections": 4, "gap_bytes": "measured"},
-    Layout.WHOLE: {},
-    Layout.OBJECT_PER_RECORD: {"connections": 8},
-    Layout.PARTITIONED: {"connections": 8, "objects": 10},
-    Layout.PARTITIONED_RANGE: {"connections": 8, "objects": 10},
-    Layout.TMP_BLOCK: {"block_bytes": 512},
-    Layout.SQLITE_TMP: {},
+OWN: Final[dict[RecordLayout, dict[str, int | str]]] = {
+    RecordLayout.RANGE: {"connections": 8, "block_bytes": 512},
+    RecordLayout.COALESCED: {"connections": 4, "gap_bytes": "measured"},
+    RecordLayout.WHOLE: {},
+    RecordLayout.OBJECT_PER_RECORD: {"connections": 8},
+    RecordLayout.PARTITIONED: {"connections": 8, "objects": 10},
+    RecordLayout.PARTITIONED_RANGE: {"connections": 8, "objects": 10},
+    RecordLayout.TMP_BLOCK: {"block_bytes": 512},
+    RecordLayout.SQLITE_TMP: {},
 }
 LAYOUTS: Final = [layout for layout in READERS if layout in OWN]
 """Layouts without a database server; test_record_items.py has DynamoDB."""
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_each_layout_reads_and_verifies(s3: S3Client, layout: Layout) -> None:
+def test_each_layout_reads_and_verifies(s3: S3Client, layout: RecordLayout) -> None:
     """All records are right, the phases add up, and a prediction stands beside them."""
     answer = probed(s3, layout, **OWN[layout])
     assert (answer["status"], answer["records"]) == ("ok", DATA_SET.records)
@@ -122,14 +122,14 @@ def test_each_layout_reads_and_verifies(s3: S3Client, layout: Layout) -> None:
     assert answer["predicted_seconds"] > 0
     assert answer["excluded_ms"] >= 0
     own = set(RecordsWorkload.sample_names)
-    lacks = set() if layout is Layout.COALESCED else {"merged_gap_bytes"}
+    lacks = set() if layout is RecordLayout.COALESCED else {"merged_gap_bytes"}
     assert own - set(answer) == lacks | {"database_server"}
     assert set(answer) <= {*SAMPLE_VALUES, *own}
 
 
 @pytest.mark.parametrize("layout", ON_DISK)
 def test_a_file_that_stays_in_the_page_cache_is_not_measured_as_cold(
-    s3: S3Client, layout: Layout, monkeypatch: pytest.MonkeyPatch
+    s3: S3Client, layout: RecordLayout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is dropped once it is built; the cell says why if that fails."""
     monkeypatch.setattr(page_cache, "cached_bytes", lambda _: 0)
@@ -144,13 +144,13 @@ def test_a_file_that_stays_in_the_page_cache_is_not_measured_as_cold(
 @pytest.mark.parametrize(
     ("layout", "requests", "bytes_read"),
     [
-        (Layout.WHOLE, 2, SIZE_BYTES + ENTRY_BYTES * DATA_SET.records),
-        (Layout.TMP_BLOCK, 1, SIZE_BYTES),
-        (Layout.SQLITE_TMP, 1, SIZE_BYTES),
+        (RecordLayout.WHOLE, 2, SIZE_BYTES + ENTRY_BYTES * DATA_SET.records),
+        (RecordLayout.TMP_BLOCK, 1, SIZE_BYTES),
+        (RecordLayout.SQLITE_TMP, 1, SIZE_BYTES),
     ],
 )
 def test_requests_and_bytes_of_all_are_counted(
-    s3: S3Client, hostile: HostileS3, layout: Layout, requests: int, bytes_read: int
+    s3: S3Client, hostile: HostileS3, layout: RecordLayout, requests: int, bytes_read: int
 ) -> None:
     """As S3 saw them, without those that measure the link."""
     answer = probed(s3, layout, **OWN[layout])
@@ -160,7 +160,7 @@ def test_requests_and_bytes_of_all_are_counted(
 
 def test_each_block_is_requested_once(s3: S3Client, hostile: HostileS3) -> None:
     """Reads of the same block share a request; the answer counts those that S3 saw."""
-    answer = probed(s3, Layout.RANGE, reads=1_000, connections=8, block_bytes=4_096)
+    answer = probed(s3, RecordLayout.RANGE, reads=1_000, connections=8, block_bytes=4_096)
     ranges = [request.headers.get("range") for request in hostile.requests[LATENCY_GETS:]]
     assert answer["requests"] == len(ranges) == len(set(ranges))
     assert len(ranges) <= 2 * (SIZE_BYTES // 4_096 + 1) + 1
@@ -168,8 +168,8 @@ def test_each_block_is_requested_once(s3: S3Client, hostile: HostileS3) -> None:
 
 def test_a_gap_of_zero_reads_the_records_alone(s3: S3Client) -> None:
     """Neighbours are still one range; a larger gap means fewer requests and more bytes."""
-    narrow = probed(s3, Layout.COALESCED, connections=4, gap_bytes=0)
-    wide = probed(s3, Layout.COALESCED, connections=4, gap_bytes=1_048_576)
+    narrow = probed(s3, RecordLayout.COALESCED, connections=4, gap_bytes=0)
+    wide = probed(s3, RecordLayout.COALESCED, connections=4, gap_bytes=1_048_576)
     assert narrow["merged_gap_bytes"] == 0
     index_bytes = ENTRY_BYTES * DATA_SET.records
     wanted = (narrow["bytes_read"] - index_bytes) / 100
@@ -180,7 +180,7 @@ def test_a_gap_of_zero_reads_the_records_alone(s3: S3Client) -> None:
 
 def test_a_sampled_layout_is_scaled(s3: S3Client) -> None:
     """Objects exist for some records; time, requests and price are those of all reads."""
-    answer = probed(s3, Layout.OBJECT_PER_RECORD, reads=2_000, connections=8)
+    answer = probed(s3, RecordLayout.OBJECT_PER_RECORD, reads=2_000, connections=8)
     assert answer["records_read"] == SAMPLED_RECORDS
     assert answer["requests"] == 2_000
     assert answer["request_usd"] == pytest.approx(2_000 * 0.4e-6)
@@ -192,7 +192,7 @@ def test_a_partition_has_each_object_read_once(
     s3: S3Client, hostile: HostileS3, objects: int
 ) -> None:
     """Those with a record wanted, whole; and nothing but the index besides."""
-    answer = probed(s3, Layout.PARTITIONED, connections=8, objects=objects)
+    answer = probed(s3, RecordLayout.PARTITIONED, connections=8, objects=objects)
     _index, *gets = hostile.requests[LATENCY_GETS:]
     keys = [request.path.partition("?")[0] for request in gets]
     assert answer["requests"] == 1 + len(keys) == 1 + len(set(keys))
@@ -203,7 +203,7 @@ def test_a_partition_has_each_object_read_once(
 @pytest.mark.parametrize("objects", [1, 10, 1_000])
 def test_a_range_of_a_partition_is_the_record_alone(s3: S3Client, objects: int) -> None:
     """A request for each record, whatever the number of objects."""
-    answer = probed(s3, Layout.PARTITIONED_RANGE, connections=8, objects=objects)
+    answer = probed(s3, RecordLayout.PARTITIONED_RANGE, connections=8, objects=objects)
     assert (answer["requests"], answer["record_time"]) == (1 + 100, "each")
     assert 66 <= (answer["bytes_read"] - ENTRY_BYTES * DATA_SET.records) / 100 <= 128
 
@@ -213,7 +213,7 @@ def test_a_partition_of_which_a_part_exists_is_scaled(
 ) -> None:
     """Requests and bytes are those of all objects, but the index is read once."""
     monkeypatch.setattr(partition, "SAMPLED_OBJECTS", 10)
-    answer = probed(s3, Layout.PARTITIONED, reads=2_000, connections=8, objects=100)
+    answer = probed(s3, RecordLayout.PARTITIONED, reads=2_000, connections=8, objects=100)
     assert answer["records_read"] == pytest.approx(200, abs=2)
     assert len(hostile.requests) == LATENCY_GETS + 1 + 10
     assert answer["requests"] == pytest.approx(1 + 100, abs=1)
@@ -224,8 +224,8 @@ def test_a_partition_of_which_a_part_exists_is_scaled(
 
 def test_batches_are_amortised_and_say_so(s3: S3Client) -> None:
     """A record of a batch has no time of its own."""
-    assert probed(s3, Layout.RANGE, **OWN[Layout.RANGE])["record_time"] == "each"
-    answer = probed(s3, Layout.WHOLE)
+    assert probed(s3, RecordLayout.RANGE, **OWN[RecordLayout.RANGE])["record_time"] == "each"
+    answer = probed(s3, RecordLayout.WHOLE)
     assert answer["record_time"] == "amortised"
     assert answer["record_p50_ms"] == answer["record_p99_ms"]
 
@@ -233,13 +233,15 @@ def test_batches_are_amortised_and_say_so(s3: S3Client) -> None:
 def test_padding_and_index_are_part_of_the_storage(s3: S3Client) -> None:
     """Fernandez and Turner (2023): 128 bytes for 97; the objects have no padding."""
     factors = {layout: probed(s3, layout, **OWN[layout])["storage_factor"] for layout in LAYOUTS}
-    assert factors[Layout.OBJECT_PER_RECORD] == 1
-    assert factors[Layout.WHOLE] == pytest.approx(1 + 9 / 97, abs=0.001)
-    assert factors[Layout.TMP_BLOCK] == pytest.approx(128 / 97 + 12 / 97, abs=0.02)
+    assert factors[RecordLayout.OBJECT_PER_RECORD] == 1
+    assert factors[RecordLayout.WHOLE] == pytest.approx(1 + 9 / 97, abs=0.001)
+    assert factors[RecordLayout.TMP_BLOCK] == pytest.approx(128 / 97 + 12 / 97, abs=0.02)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_wrong_record_fails_the_sample(s3: S3Client, hostile: HostileS3, layout: Layout) -> None:
+def test_a_wrong_record_fails_the_sample(
+    s3: S3Client, hostile: HostileS3, layout: RecordLayout
+) -> None:
     """However fast it was; and /tmp is empty."""
     content = b"".join(DATA_SET.chunks())
     hostile.put(f"bucket/{KEY}", content.replace(b"a", b"b"))
@@ -257,7 +259,7 @@ def test_a_throttled_request_is_repeated(s3: S3Client, hostile: HostileS3) -> No
     """As S3 asks its clients to do; the records come."""
     index = f"bucket/{file_key(KEY, INDEX_NAME)}"
     hostile.script_of(index, THROTTLED, Fault(cut_after=9))
-    answer = probed(s3, Layout.RANGE, **OWN[Layout.RANGE])
+    answer = probed(s3, RecordLayout.RANGE, **OWN[RecordLayout.RANGE])
     assert (answer["status"], answer["retries"]) == ("ok", 2)
 
 
@@ -265,14 +267,14 @@ def test_throttling_without_end_ends_the_sample(s3: S3Client, hostile: HostileS3
     """After four attempts."""
     hostile.always = THROTTLED
     with pytest.raises(SourceUnavailable, match="failed 4 times: HTTP status 503"):
-        probed(s3, Layout.RANGE, **OWN[Layout.RANGE])
+        probed(s3, RecordLayout.RANGE, **OWN[RecordLayout.RANGE])
 
 
 def test_a_refusal_is_not_repeated(s3: S3Client, hostile: HostileS3) -> None:
     """A missing file of the data set has a named outcome."""
     hostile.delete(f"bucket/{file_key(KEY, INDEX_NAME)}")
     with pytest.raises(SourceUnavailable, match="refused a read: HTTP status 404"):
-        probed(s3, Layout.WHOLE)
+        probed(s3, RecordLayout.WHOLE)
     assert len(hostile.requests) == LATENCY_GETS + 1
 
 
@@ -280,18 +282,18 @@ def test_a_range_that_is_not_the_right_one_is_not_used(s3: S3Client, hostile: Ho
     """A server that ignores ranges would make every record wrong."""
     hostile.always = Fault(ignore_range=True)
     with pytest.raises(SourceUnavailable):
-        probed(s3, Layout.RANGE, **OWN[Layout.RANGE])
+        probed(s3, RecordLayout.RANGE, **OWN[RecordLayout.RANGE])
 
 
 @pytest.mark.parametrize(
     ("layout", "error"),
     [
-        (Layout.TMP_BLOCK, OSError(28, "No space left on device")),
-        (Layout.SQLITE_TMP, sqlite3.OperationalError("database or disk is full")),
+        (RecordLayout.TMP_BLOCK, OSError(28, "No space left on device")),
+        (RecordLayout.SQLITE_TMP, sqlite3.OperationalError("database or disk is full")),
     ],
 )
 def test_a_full_disk_is_a_failed_sample(
-    s3: S3Client, monkeypatch: pytest.MonkeyPatch, layout: Layout, error: Exception
+    s3: S3Client, monkeypatch: pytest.MonkeyPatch, layout: RecordLayout, error: Exception
 ) -> None:
     """The next cell can still run, with all of /tmp: nothing is left in it."""
 
@@ -311,10 +313,10 @@ def test_a_layout_without_its_table_is_a_failed_sample(
     """The cell's result is the reason."""
     monkeypatch.delenv(RECORDS_TABLE, raising=False)
     monkeypatch.setenv(RECORDS_MONGODB, "http://127.0.0.1")
-    answer = probed(s3, Layout.DYNAMODB, connections=4)
+    answer = probed(s3, RecordLayout.DYNAMODB, connections=4)
     assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
     assert "the environment variable RECORDS_TABLE is not the name of a table" in answer["cause"]
-    answer = probed(s3, Layout.MONGODB)
+    answer = probed(s3, RecordLayout.MONGODB)
     assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
     assert "RECORDS_MONGODB has no mongodb:// address" in answer["cause"]
 
@@ -325,7 +327,7 @@ def test_a_layout_without_its_driver_is_a_failed_sample(
     """As in Lambda, whose layer does not have pymongo."""
     monkeypatch.setenv(RECORDS_MONGODB, "mongodb://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "pymongo", None)
-    answer = probed(s3, Layout.MONGODB)
+    answer = probed(s3, RecordLayout.MONGODB)
     assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
     assert "pymongo is not installed" in answer["cause"]
 
@@ -337,7 +339,7 @@ def test_a_server_that_does_not_answer_ends_the_sample(
     monkeypatch.setattr(mongo_reader, "_TIMEOUT_MS", 100)
     monkeypatch.setenv(RECORDS_MONGODB, "mongodb://127.0.0.1:1")
     with pytest.raises(SourceUnavailable, match="MongoDB: "):
-        probed(s3, Layout.MONGODB)
+        probed(s3, RecordLayout.MONGODB)
 
 
 @pytest.fixture
@@ -355,7 +357,7 @@ def mongodb_client(
 @pytest.mark.usefixtures("mongodb_client")
 def test_mongodb_reads_and_verifies(s3: S3Client) -> None:
     """Over its wire protocol, as of mongod or mongo-java-server; no database is left there."""
-    answer = probed(s3, Layout.MONGODB)
+    answer = probed(s3, RecordLayout.MONGODB)
     assert (answer["status"], answer["records"]) == ("ok", DATA_SET.records)
     assert (answer["records_read"], answer["record_time"]) == (100, "each")
     assert answer["build_seconds"] > 0
@@ -383,7 +385,7 @@ def test_all_records_are_documents(
     """Each under its id, as the server itself has them."""
     stored: list[dict[str, Any]] = []
     before_fetch(monkeypatch, mongodb_client, lambda records: stored.extend(records.find()))
-    probed(s3, Layout.MONGODB)
+    probed(s3, RecordLayout.MONGODB)
     assert len(stored) == DATA_SET.records
     for document in stored:
         verify(document["record"], document["_id"])
@@ -395,7 +397,7 @@ def test_a_missing_document_fails_the_sample(
     """However fast its absence was found; no database is left."""
     before_fetch(monkeypatch, mongodb_client, lambda records: records.delete_many({}))
     with pytest.raises(WrongRecord, match="the collection has no record"):
-        probed(s3, Layout.MONGODB)
+        probed(s3, RecordLayout.MONGODB)
 
 
 @pytest.mark.usefixtures("mongodb_client")
@@ -403,12 +405,12 @@ def test_a_wrong_document_fails_the_sample(s3: S3Client, hostile: HostileS3) -> 
     """However fast it was; no database is left."""
     hostile.put(f"bucket/{KEY}", b"".join(DATA_SET.chunks()).replace(b"a", b"b"))
     with pytest.raises(WrongRecord, match="the CRC of the record"):
-        probed(s3, Layout.MONGODB)
+        probed(s3, RecordLayout.MONGODB)
 
 
 @pytest.mark.usefixtures("mongodb_client")
 def test_figures_have_the_name_of_the_server(s3: S3Client) -> None:
     """Nobody takes those of mongo-java-server for MongoDB's own."""
-    answer = probed(s3, Layout.MONGODB)
+    answer = probed(s3, RecordLayout.MONGODB)
     own = "MongoDB " if shutil.which("mongod") else "mongo-java-server (protocol of MongoDB 5.0.0)"
     assert answer["database_server"].startswith(own)

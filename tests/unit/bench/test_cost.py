@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from bench.cost.alternatives import alternatives
 from bench.cost.command import DOCUMENT, cost, documents
-from bench.cost.measured import Measured, measured_in
+from bench.cost.measured import MeasuredHandling, measured_in
 from bench.cost.model import ROW_WRITE_UNITS, Handling, cost_of
 from bench.cost.tables import lean, per_tb, small_objects
 from bench.readers.registry import AS_DEPLOYED, BASELINE
@@ -44,7 +44,7 @@ def profile(memory_mb: int, **speeds: float | None) -> dict[str, Any]:
     }
 
 
-def measured(folder: Path, *profiles: dict[str, Any], **objects_per_s: float) -> Measured:
+def measured(folder: Path, *profiles: dict[str, Any], **objects_per_s: float) -> MeasuredHandling:
     """Files with *profiles*, and small objects in batches (``batches_of_10``) at 256 MB."""
     variants = [
         {"variant": f"hasher, {name.replace('_', ' ')}", "objects_per_s": speed}

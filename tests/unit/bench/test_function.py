@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bench.function import small_objects
 from bench.function.command import VARIANTS, summaries
-from bench.function.runs import Sample
-from bench.sandbox.objects import BUCKET, KnownObject
+from bench.function.runs import FunctionSample
+from bench.sandbox.objects import BUCKET, StoredObject
 from tests.support.events import created_in
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def test_events_name_every_object_once(tmp_path: Path) -> None:
     """In batches of the size that was asked for, as S3 and Lambda write them."""
-    known = [KnownObject(f"{number}", number, "") for number in range(7)]
+    known = [StoredObject(f"{number}", number, "") for number in range(7)]
     (tmp_path / BUCKET).mkdir()
     for each in known:
         (tmp_path / BUCKET / each.key).write_bytes(bytes(each.size_bytes))
@@ -34,7 +34,8 @@ def test_medians_are_of_objects() -> None:
     """Rates and CPU time are per object, of a hundred in each run."""
     runs = [(4.0, 0.5), (2.0, 0.4), (5.0, 0.9)]
     samples = [
-        Sample("hasher, batches of 10", wall, cpu, 76_000_000, 100, 100, []) for wall, cpu in runs
+        FunctionSample("hasher, batches of 10", wall, cpu, 76_000_000, 100, 100, [])
+        for wall, cpu in runs
     ]
     [line] = summaries(samples)
     assert (line["objects_per_s"], line["from"], line["to"]) == (25.0, 20.0, 50.0)

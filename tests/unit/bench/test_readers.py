@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import boto3
 import pytest
-from bench.readers.harness import Target
+from bench.readers.harness import ReadTarget
 from bench.readers.implementations import boto, ours, programs
 from bench.readers.registry import ENTRIES
 from bench.sandbox.objects import random_chunks
@@ -30,13 +30,13 @@ FIELDS: Final[dict[str, object]] = {
 
 
 @pytest.fixture
-def target() -> Iterator[Target]:
+def target() -> Iterator[ReadTarget]:
     """An object in an S3 in this process."""
     with mock_aws():
         s3 = boto3.client("s3")
         s3.create_bucket(Bucket="bench")
         s3.put_object(Bucket="bench", Key="one", Body=CONTENT)
-        yield Target(FIELDS)
+        yield ReadTarget(FIELDS)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def target() -> Iterator[Target]:
     ],
 )
 def test_a_reader_reads_all_of_the_object_in_order(
-    target: Target, prepare: Callable[[Target], Callable[[], tuple[int, str]]]
+    target: ReadTarget, prepare: Callable[[ReadTarget], Callable[[], tuple[int, str]]]
 ) -> None:
     """Also a second time with what the first has left open, as warm runs do."""
     read = prepare(target)
@@ -61,7 +61,7 @@ def test_a_reader_reads_all_of_the_object_in_order(
 def test_a_program_that_fails_is_no_measurement(tmp_path: Path) -> None:
     """Even if it has written all of the object before."""
     (tmp_path / "one").write_bytes(CONTENT)
-    read = programs.piped(Target(FIELDS), ["sh", "-c", f"cat {tmp_path}/{{key}}; exit 3"])
+    read = programs.piped(ReadTarget(FIELDS), ["sh", "-c", f"cat {tmp_path}/{{key}}; exit 3"])
     with pytest.raises(ChildProcessError, match="3"):
         read()
 
@@ -101,4 +101,4 @@ def test_every_entry_names_a_reader() -> None:
     for entry in ENTRIES:
         module, _, name = entry.reader.partition(":")
         source = ROOT / "bench" / "readers" / "implementations" / f"{module}.py"
-        assert f"\ndef {name}(target: Target" in source.read_text(), entry.name
+        assert f"\ndef {name}(target: ReadTarget" in source.read_text(), entry.name

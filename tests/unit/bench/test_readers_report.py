@@ -11,9 +11,9 @@ from bench.__main__ import bench
 from bench.readers import command
 from bench.readers.environments import Environments
 from bench.readers.registry import AS_DEPLOYED, BASELINE, ENTRIES, LIMIT, OURS, chosen
-from bench.readers.report import Measured, as_json, markdown, overview
+from bench.readers.report import MeasuredReader, as_json, markdown, overview
 from bench.readers.runner import filled, rotated
-from bench.readers.samples import Outcome, Sample, summaries
+from bench.readers.samples import ReaderOutcome, ReaderSample, summaries
 from bench.sandbox.calibration import Calibration
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import Missing
@@ -24,17 +24,19 @@ ORIGIN = {"date": "2026-01-02", "load": 0.25, "machine": "EPYC, 2 cores"}
 PROFILE = Profile("plain", 512, 800, 100_000_000)  # 100 MB/s: the object takes a second
 
 
-def sample(reader: str, number: int, seconds: float, cpu_seconds: float = 0.1) -> Sample:
+def sample(reader: str, number: int, seconds: float, cpu_seconds: float = 0.1) -> ReaderSample:
     """A good sample."""
-    return Sample(reader, number, Outcome.GOOD, 100_000_000, seconds, cpu_seconds, 50_000_000)
+    return ReaderSample(
+        reader, number, ReaderOutcome.GOOD, 100_000_000, seconds, cpu_seconds, 50_000_000
+    )
 
 
 SAMPLES = [
     *(sample(BASELINE, number, seconds, 0.2) for number, seconds in enumerate((2.0, 4.0, 2.0))),
     *(sample("other", number, seconds) for number, seconds in enumerate((1.0, 2.0, 1.25))),
-    Sample("doomed", 0, Outcome.OUT_OF_MEMORY, kills=1, detail="gone"),
+    ReaderSample("doomed", 0, ReaderOutcome.OUT_OF_MEMORY, kills=1, detail="gone"),
 ]
-MEASURED = Measured(PROFILE, [Calibration("1 connection", 99.0, 100.0)], SAMPLES)
+MEASURED = MeasuredReader(PROFILE, [Calibration("1 connection", 99.0, 100.0)], SAMPLES)
 
 
 MISSING = {"rclone": Missing("rclone", "it is not on the PATH", "apt-get install rclone")}
@@ -61,12 +63,16 @@ def test_what_failed_is_counted_and_never_averaged() -> None:
     """A reader that was killed has no speed, but its kills and outcomes are shown."""
     *_, doomed = summaries(SAMPLES, PROFILE)
     assert (doomed.mb_per_s, doomed.ratio, doomed.peak_mb) == (None, None, None)
-    assert (doomed.kills, doomed.failures, doomed.samples) == (1, {Outcome.OUT_OF_MEMORY: 1}, 1)
+    assert (doomed.kills, doomed.failures, doomed.samples) == (
+        1,
+        {ReaderOutcome.OUT_OF_MEMORY: 1},
+        1,
+    )
 
 
 def test_a_round_whose_baseline_failed_has_no_ratio() -> None:
     """The other rounds still do."""
-    broken = [Sample(BASELINE, 0, Outcome.FAILED), *SAMPLES[1:]]
+    broken = [ReaderSample(BASELINE, 0, ReaderOutcome.FAILED), *SAMPLES[1:]]
     _, other, _ = summaries(broken, PROFILE)
     assert other.ratio == Spread(1.8, 1.6, 2.0)
     assert other.mb_per_s == Spread(80.0, 50.0, 100.0)
@@ -93,7 +99,7 @@ def test_the_overview_compares_with_the_fastest_usable_other() -> None:
 
 def test_an_overview_of_failed_readers_is_empty() -> None:
     """It has no number that was not measured."""
-    samples = [Sample(name, 0, Outcome.FAILED) for name in (BASELINE, AS_DEPLOYED)]
+    samples = [ReaderSample(name, 0, ReaderOutcome.FAILED) for name in (BASELINE, AS_DEPLOYED)]
     text = overview([replace(MEASURED, samples=samples)]).markdown()
     assert text.splitlines()[-1] == "| 512 MB, 800 Mbit/s, 100 MB |  |  |  |  |  |"
 
@@ -142,7 +148,9 @@ def test_missing_requirements_are_listed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_wrong_digest_fails_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Exit status 1, after the results have been written."""
-    wrong = Measured(PROFILE, MEASURED.calibrations, [*SAMPLES, Sample("liar", 0, Outcome.WRONG)])
+    wrong = MeasuredReader(
+        PROFILE, MEASURED.calibrations, [*SAMPLES, ReaderSample("liar", 0, ReaderOutcome.WRONG)]
+    )
     monkeypatch.setattr(command, "FOLDER", tmp_path)
     for measured, status in ((MEASURED, 0), (wrong, 1)):
         answer = [measured], ENVIRONMENTS

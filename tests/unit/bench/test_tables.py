@@ -11,16 +11,16 @@ from bench.function import cold_start
 from bench.function import command as function
 from bench.tables.document import with_tables, written_between
 from bench.tables.spread import Spread
-from bench.tables.table import Column, Table
+from bench.tables.table import SpreadColumn, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
 COLUMNS = (
-    Column("a thing", "thing"),
-    Column("USD", "usd", "{:.2f}".format),
-    Column("s", "seconds", lambda spread: spread.text(1)),
+    SpreadColumn("a thing", "thing"),
+    SpreadColumn("USD", "usd", "{:.2f}".format),
+    SpreadColumn("s", "seconds", lambda spread: spread.text(1)),
 )
 TABLE = Table("t", COLUMNS, (("x | y", 1.234, Spread(2, 1, 3)), ("z", None, Spread(2, 2, 2))))
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench.tables.spread import Spread
-from bench.unzip.archives import Archive
+from bench.unzip.archives import BenchArchive
 from bench.unzip.tables import dump_and_extract, ratios, variants
-from bench.unzip.turns import OURS, Timing, Turns, slowdown
+from bench.unzip.turns import OURS, Turns, TurnTiming, slowdown
 from bench.unzip.variants import COMPARED, MORE_THREADS, main
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_every_variant_unzips(
     if variant.startswith("unzip") and shutil.which("unzip") is None:
         pytest.skip("unzip is not installed")
     main(variant, small, tmp_path / "out")
-    timing = Timing(**json.loads(capfd.readouterr().out))
+    timing = TurnTiming(**json.loads(capfd.readouterr().out))
     assert timing.seconds > 0
     assert timing.peak_bytes > 5_000_000
     extracts = variant in ("zipfile.extractall", "unzip")
@@ -47,17 +47,17 @@ def test_every_variant_unzips(
 def test_ratio_is_taken_turn_by_turn() -> None:
     """Other work in a turn affects both variants of the turn."""
     turns: Turns = {
-        OURS: [Timing(1, 1, 1), Timing(10, 10, 1)],
-        "other": [Timing(2, 2, 1), Timing(20, 20, 1)],
+        OURS: [TurnTiming(1, 1, 1), TurnTiming(10, 10, 1)],
+        "other": [TurnTiming(2, 2, 1), TurnTiming(20, 20, 1)],
     }
     assert slowdown(turns, "other") == Spread(2, 2, 2)
 
 
 def test_the_tables_have_the_measurements(small: Path) -> None:
     """MB/s are of the archive's bytes and wall time; ratios are of CPU time."""
-    archive = Archive("a", small, 100_000_000, 300_000_000, 165, 128)
-    turns: Turns = {name: [Timing(index, index, 10)] for index, name in enumerate(COMPARED, 2)}
-    turns[OURS] = [Timing(1, 1, 10)]
+    archive = BenchArchive("a", small, 100_000_000, 300_000_000, 165, 128)
+    turns: Turns = {name: [TurnTiming(index, index, 10)] for index, name in enumerate(COMPARED, 2)}
+    turns[OURS] = [TurnTiming(1, 1, 10)]
     assert dump_and_extract([(archive, turns)]).as_json()[0][OURS] == 100
     rows = {row["mode"]: row[f"CPU: × {OURS}'s"] for row in variants(archive, turns).as_json()}
     assert rows["zipfile to /dev/null"]["median"] == 3

@@ -18,7 +18,7 @@ from bench.workloads.command import DOCUMENT, LANGUAGES, NAMES
 from bench.workloads.data_sets import ensured
 from bench.workloads.experiments import EXPERIMENTS, Experiment
 from bench.workloads.languages import programs
-from bench.workloads.report import Measured
+from bench.workloads.report import MeasuredWorkload
 from bench.workloads.runner import plan
 from bench.workloads.saved_samples import SavedSamples
 from tests.support.s3_server import hostile_s3
@@ -125,7 +125,7 @@ def test_a_table_has_the_workloads_own_columns_and_the_causes_of_failures() -> N
     failure = SampleFailure("NotInstalled", "missing: unzip")
     samples = [sample(first, 1, 2.0, **own), sample(first, 2, 3.0, **own)]
     samples.append(Sample(shell, 1, 1, SampleStatus.FAILED, "", failure=failure))
-    table = Measured(SMALL, planned, samples).table("a machine")
+    table = MeasuredWorkload(SMALL, planned, samples).table("a machine")
     titles = [column.title for column in table.columns]
     assert titles[:3] == ["memory mb", "schedule", "seconds"]
     assert {"fetching / idle s", "D + P / max s", "remarks"} <= set(titles)
@@ -139,7 +139,9 @@ def test_a_table_has_the_workloads_own_columns_and_the_causes_of_failures() -> N
 def test_json_has_every_sample_and_the_input() -> None:
     """So that another table can be made of it."""
     planned = plan(SMALL)
-    document = Measured(SMALL, planned, [sample(planned.cells[0].cell_id, 1, 2.0)]).as_json()
+    document = MeasuredWorkload(
+        SMALL, planned, [sample(planned.cells[0].cell_id, 1, 2.0)]
+    ).as_json()
     assert document["sweep"] == SMALL.sweep
     assert [entry["seconds"] for entry in document["samples"]] == [2.0]
 

@@ -16,7 +16,7 @@ from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 from bucketsum_lab.workloads.fetch.data_set import archives_of, item_of, items_in, manifest_of
-from bucketsum_lab.workloads.fetch.model import Item, Schedule
+from bucketsum_lab.workloads.fetch.model import ArchiveItem, Schedule
 from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN, FetchStatistics
 
 FETCH = WORKLOADS[WorkloadName.FETCH]
@@ -27,7 +27,7 @@ LEAST: dict[str, Any] = {
     "chunk_bytes": [262_144],
 }
 planned = partial(plan_with, LEAST)
-ITEM = Item("a.zip", 10, "0" * 40, "1" * 40, 3)
+ITEM = ArchiveItem("a.zip", 10, "0" * 40, "1" * 40, 3)
 
 
 def test_every_schedule_is_a_cell() -> None:

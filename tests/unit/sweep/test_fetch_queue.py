@@ -21,14 +21,14 @@ from bucketsum_lab.workloads.fetch.data_set import item_of
 from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
 from bucketsum_lab.workloads.fetch.model import (
     FOLDER_PROCESSORS,
+    ArchiveItem,
+    ArchiveWork,
     Bytes,
-    Item,
     ItemFailed,
     Schedule,
-    Work,
 )
 from bucketsum_lab.workloads.fetch.pipeline import run_pipeline
-from bucketsum_lab.workloads.fetch.schedules import Run
+from bucketsum_lab.workloads.fetch.schedules import ScheduleRun
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ needs_programs = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def items() -> tuple[Item, ...]:
+def items() -> tuple[ArchiveItem, ...]:
     """Four small archives of different sizes."""
     return tuple(item_of(f"{size}.zip", size) for size in SIZES)
 
@@ -62,17 +62,17 @@ class FakeSource:
     breaks: str = ""
     opened: list[str] = field(default_factory=list)
 
-    def open(self, item: Item) -> OpenObject:
+    def open(self, item: ArchiveItem) -> OpenObject:
         """Its chunks."""
         self.opened.append(item.name)
         return OpenObject(item.size_bytes, "", self._chunks(item))
 
-    def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
+    def bytes_of(self, item: ArchiveItem, opened: OpenObject) -> Bytes:
         """Its chunks, and ranges of it."""
         content = content_of(item.size_bytes)
         return Bytes(opened.chunks, lambda offset, length: content[offset : offset + length])
 
-    def _chunks(self, item: Item) -> Generator[bytes]:
+    def _chunks(self, item: ArchiveItem) -> Generator[bytes]:
         content = content_of(item.size_bytes)
         for offset in range(0, len(content), CHUNK_BYTES):
             if item.name == self.breaks and offset > len(content) / 2:
@@ -81,14 +81,18 @@ class FakeSource:
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("work", list(Work))
+@pytest.mark.parametrize("work", list(ArchiveWork))
 @pytest.mark.parametrize("schedule", IN_PROCESS)
 def test_every_schedule_processes_every_item(
-    schedule: Schedule, work: Work, workers: int, items: tuple[Item, ...], tmp_path: Path
+    schedule: Schedule,
+    work: ArchiveWork,
+    workers: int,
+    items: tuple[ArchiveItem, ...],
+    tmp_path: Path,
 ) -> None:
     """All results are the known ones, and the disk is empty afterwards."""
     source = FakeSource()
-    values = Run(schedule, work, workers, tmp_path).measured(source, items)
+    values = ScheduleRun(schedule, work, workers, tmp_path).measured(source, items)
     assert sorted(source.opened) == sorted(item.name for item in items)
     assert values["items"] == len(items)
     assert ("fetch_ms" in values) == (schedule is not Schedule.STREAM)
@@ -96,13 +100,16 @@ def test_every_schedule_processes_every_item(
 
 
 @needs_programs
-@pytest.mark.parametrize("work", list(Work))
+@pytest.mark.parametrize("work", list(ArchiveWork))
 def test_the_shell_comes_to_the_same_results(
-    work: Work, items: tuple[Item, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    work: ArchiveWork,
+    items: tuple[ArchiveItem, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As the commands of elsotanillo (2020) do; a wrong expectation is found there, too."""
     monkeypatch.setitem(FOLDER_PROCESSORS, Schedule.SHELL, shell.process_in_shell)
-    run = Run(Schedule.SHELL, work, 2, tmp_path)
+    run = ScheduleRun(Schedule.SHELL, work, 2, tmp_path)
     assert run.measured(FakeSource(), items)["disk_peak_bytes"] == sum(SIZES)
     wrong = replace(items[2], members_sha1="0" * 40, lines=1)
     with pytest.raises(ItemFailed, match=r"350000.zip: .* instead of"):
@@ -111,7 +118,7 @@ def test_the_shell_comes_to_the_same_results(
 
 
 def test_a_missing_program_is_a_result(
-    items: tuple[Item, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    items: tuple[ArchiveItem, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sample names what is not there, and nothing was fetched."""
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -121,7 +128,7 @@ def test_a_missing_program_is_a_result(
     with pytest.raises(
         ItemFailed, match="needs parallel, unzip and bash, which are not installed here"
     ) as error:
-        Run(Schedule.SHELL, Work.COUNT_LINES, 1, tmp_path).measured(source, items)
+        ScheduleRun(Schedule.SHELL, ArchiveWork.COUNT_LINES, 1, tmp_path).measured(source, items)
     assert (error.value.error, source.opened) == ("NotInstalled", [])
 
 
@@ -129,12 +136,12 @@ def test_a_missing_program_is_a_result(
 @pytest.mark.parametrize("number", range(len(SIZES)))
 @pytest.mark.parametrize("schedule", IN_PROCESS)
 def test_a_broken_download_ends_everything(
-    schedule: Schedule, number: int, workers: int, items: tuple[Item, ...], tmp_path: Path
+    schedule: Schedule, number: int, workers: int, items: tuple[ArchiveItem, ...], tmp_path: Path
 ) -> None:
     """Whichever archive it is: the source's error comes through, and no file stays."""
     source = FakeSource(breaks=items[number].name)
     with pytest.raises(SourceInterrupted):
-        Run(schedule, Work.COUNT_LINES, workers, tmp_path).measured(source, items)
+        ScheduleRun(schedule, ArchiveWork.COUNT_LINES, workers, tmp_path).measured(source, items)
     assert list(tmp_path.iterdir()) == []
     assert threads_of_runs() == []
 
@@ -143,13 +150,15 @@ def test_a_broken_download_ends_everything(
 @pytest.mark.parametrize("number", range(len(SIZES)))
 @pytest.mark.parametrize("schedule", IN_PROCESS)
 def test_a_wrong_result_ends_everything(
-    schedule: Schedule, number: int, workers: int, items: tuple[Item, ...], tmp_path: Path
+    schedule: Schedule, number: int, workers: int, items: tuple[ArchiveItem, ...], tmp_path: Path
 ) -> None:
     """Whichever archive it is: the cause names it with both values, and no file stays."""
     listed = list(items)
     listed[number] = replace(listed[number], members_sha1="0" * 40)
     with pytest.raises(ItemFailed, match=f"{listed[number].name}: members-sha1") as error:
-        Run(schedule, Work.UNZIP_SHA1, workers, tmp_path).measured(FakeSource(), listed)
+        ScheduleRun(schedule, ArchiveWork.UNZIP_SHA1, workers, tmp_path).measured(
+            FakeSource(), listed
+        )
     assert error.value.error == "WrongItem"
     assert list(tmp_path.iterdir()) == []
     assert threads_of_runs() == []
@@ -157,37 +166,37 @@ def test_a_wrong_result_ends_everything(
 
 @pytest.mark.parametrize("schedule", [Schedule.ALL_FIRST, Schedule.QUEUE_2])
 def test_a_full_disk_is_a_failed_sample(
-    schedule: Schedule, items: tuple[Item, ...], tmp_path: Path
+    schedule: Schedule, items: tuple[ArchiveItem, ...], tmp_path: Path
 ) -> None:
     """With the system's own words, and an empty disk."""
 
     class Full(FakeSource):
-        def _chunks(self, item: Item) -> Generator[bytes]:
+        def _chunks(self, item: ArchiveItem) -> Generator[bytes]:
             yield content_of(item.size_bytes)[:CHUNK_BYTES]
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.raises(ItemFailed, match="No space left on device") as error:
-        Run(schedule, Work.UNZIP_SHA1, 1, tmp_path).measured(Full(), items)
+        ScheduleRun(schedule, ArchiveWork.UNZIP_SHA1, 1, tmp_path).measured(Full(), items)
     assert error.value.error == "NotFetched"
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("work", list(Work))
-def test_an_object_that_is_no_archive_is_a_failed_sample(work: Work, tmp_path: Path) -> None:
+@pytest.mark.parametrize("work", list(ArchiveWork))
+def test_an_object_that_is_no_archive_is_a_failed_sample(work: ArchiveWork, tmp_path: Path) -> None:
     """As a user's own manifest may have one."""
 
     class Noise(FakeSource):
-        def _chunks(self, item: Item) -> Generator[bytes]:
+        def _chunks(self, item: ArchiveItem) -> Generator[bytes]:
             yield b"x" * item.size_bytes
 
-    item = Item("noise.zip", 70_000, "0" * 40, "0" * 40, 0)
+    item = ArchiveItem("noise.zip", 70_000, "0" * 40, "0" * 40, 0)
     with pytest.raises(ItemFailed, match=r"noise.zip: ") as error:
-        Run(Schedule.ALL_FIRST, work, 1, tmp_path).measured(Noise(), [item])
+        ScheduleRun(Schedule.ALL_FIRST, work, 1, tmp_path).measured(Noise(), [item])
     assert error.value.error == "NotUnzipped"
 
 
 def test_a_worker_that_is_stopped_closes_its_archive(
-    items: tuple[Item, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    items: tuple[ArchiveItem, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At once, although the error still refers to it."""
     path = tmp_path / items[0].name
@@ -204,7 +213,7 @@ def test_a_worker_that_is_stopped_closes_its_archive(
     queue = DiskQueue(1, 10**9, opens_at_end=False)
     queue.stop()
     with pytest.raises(Stopped) as error:
-        stages.DiskWorker(queue, Work.UNZIP_SHA1).process(items[0], path)
+        stages.DiskWorker(queue, ArchiveWork.UNZIP_SHA1).process(items[0], path)
     assert (error.type, closed) == (Stopped, [path])
 
 
@@ -222,7 +231,7 @@ class Sides:
     on_disk: int = 0
     most: int = 0
 
-    def fetch(self, item: Item) -> Path:
+    def fetch(self, item: ArchiveItem) -> Path:
         """A file of one byte."""
         self.on_disk += item.size_bytes
         self.most = max(self.most, self.on_disk)
@@ -231,16 +240,16 @@ class Sides:
         path.write_bytes(b"x")
         return path
 
-    def process(self, item: Item, path: Path) -> None:  # noqa: ARG002 - as the protocol
+    def process(self, item: ArchiveItem, path: Path) -> None:  # noqa: ARG002 - as the protocol
         """Slowly."""
         time.sleep(0.005)  # the other side comes as far as it may
         self.order.append(f"work {item.name}")
         self.on_disk -= item.size_bytes
 
 
-def plain(*sizes: int) -> list[Item]:
+def plain(*sizes: int) -> list[ArchiveItem]:
     """Items without content."""
-    return [Item(f"{number}", size, "", "", 0) for number, size in enumerate(sizes)]
+    return [ArchiveItem(f"{number}", size, "", "", 0) for number, size in enumerate(sizes)]
 
 
 def test_all_first_processes_nothing_before_the_last_is_fetched(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.support.sam_template import TEMPLATE
 
 from bucketsum.prices import prices_in
 from bucketsum_lab.errors import BadSweep
-from bucketsum_lab.plan.input import Limits, Strategy, SweepInput
+from bucketsum_lab.plan.input import Strategy, SweepInput, SweepLimits
 from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.parameters import Parameter, Setting
@@ -38,7 +38,7 @@ def test_the_least_input_has_five_runs_of_the_product() -> None:
         object_bytes=(1000,),
         repetitions=5,
         strategy=Strategy(StrategyName.CHEAPEST),
-        limits=Limits(),
+        limits=SweepLimits(),
     )  # fmt: skip
     assert sweep.memory_mb == (128, 256)
     assert not sweep.few_samples

@@ -10,7 +10,7 @@ from tests.support.sweeps import unzip_variant
 from bucketsum.prices import prices_in
 from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum_lab.errors import BadSweep
-from bucketsum_lab.plan.input import Limits, SweepInput
+from bucketsum_lab.plan.input import SweepInput, SweepLimits
 from bucketsum_lab.plan.plan import check_limits, plan_of, unlimited_plan
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads import WorkloadName
@@ -146,15 +146,18 @@ def test_more_work_is_estimated_to_take_and_cost_more() -> None:
     ("limits", "message"),
     [
         (
-            Limits(max_usd=0.0),
+            SweepLimits(max_usd=0.0),
             r"the estimate is 0\.\d+ USD, above the limit of 0 \(limits.max_usd\)",
         ),
-        (Limits(max_usd=1e-9), r"the estimate is 0\.\d*[1-9] USD, above the limit of 0.000000001 "),
-        (Limits(max_usd=0.0), "raise the limit to 1, or lower runs"),
-        (Limits(max_seconds=1), "limits.max_seconds is 1, the estimate"),
+        (
+            SweepLimits(max_usd=1e-9),
+            r"the estimate is 0\.\d*[1-9] USD, above the limit of 0.000000001 ",
+        ),
+        (SweepLimits(max_usd=0.0), "raise the limit to 1, or lower runs"),
+        (SweepLimits(max_seconds=1), "limits.max_seconds is 1, the estimate"),
     ],
 )
-def test_an_estimate_above_a_limit_is_refused(limits: Limits, message: str) -> None:
+def test_an_estimate_above_a_limit_is_refused(limits: SweepLimits, message: str) -> None:
     """The text names the limit, the estimate and what to lower."""
     with pytest.raises(BadSweep, match=message):
         check_limits(plan_of(replace(SWEEP, limits=limits)), PRICES)

@@ -15,7 +15,7 @@ from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName, statistics_of
 from bucketsum_lab.workloads.records.data_set import DataSet, verify
-from bucketsum_lab.workloads.records.layouts import SAMPLED_RECORDS, Layout
+from bucketsum_lab.workloads.records.layouts import SAMPLED_RECORDS, RecordLayout
 from bucketsum_lab.workloads.records.workload import DEFAULT_SIZE_BYTES, RecordsStatistics
 
 RECORDS = WORKLOADS[WorkloadName.RECORDS]
@@ -175,7 +175,7 @@ def test_statistics_are_medians() -> None:
 
 def test_each_layout_has_an_estimate() -> None:
     """More reads never take less time."""
-    for layout in set(Layout):
+    for layout in set(RecordLayout):
         few, many = (
             planned(reads=[reads], layout=[layout], object_bytes=[24_000_000]).cells[0].seconds
             for reads in (1, 100_000)

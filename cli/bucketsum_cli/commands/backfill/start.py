@@ -41,7 +41,7 @@ from bucketsum_cli.terminal.output import confirm, note, print_json, progress, s
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.backfills import Progress
+    from bucketsum_cli.backfill.backfills import RecordedProgress
 
 _POLL_SECONDS: Final = 2.0
 _FILES_AT_ONCE: Final = 16
@@ -173,7 +173,7 @@ def _show_started(
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _awaited(backfills: Backfills, name: str) -> Progress:
+def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
     """Show a bar until nothing more happens; after Ctrl-C, say that only the bar ended."""
     try:
         with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:

@@ -21,7 +21,7 @@ _MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PlannedCell:
     """The invocations that are compared as one: equal in setting, object and concurrency."""
 
     workload: Workload

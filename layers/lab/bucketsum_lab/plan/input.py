@@ -51,7 +51,7 @@ class Strategy:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SweepLimits:
     """Upper limits for the planner's estimate."""
 
     max_usd: float = MAX_USD.default
@@ -79,7 +79,7 @@ class SweepInput:
     warm_up: bool = True
     """Whether each version is invoked before it is measured; those samples are kept as run 0 and
     count for cold starts alone."""
-    limits: Limits = field(default_factory=Limits)
+    limits: SweepLimits = field(default_factory=SweepLimits)
     deployed: Setting | None = None
     """That of `settings` which the stack's hasher has; None if none of the workload's is one."""
 
@@ -135,7 +135,7 @@ class SweepInput:
             repetitions=repetitions,
             strategy=fields.optional("strategy", _strategy, Strategy()),
             warm_up=WARM_UP.of(fields),
-            limits=fields.optional("limits", _limits, Limits()),
+            limits=fields.optional("limits", _limits, SweepLimits()),
         )
 
 
@@ -165,9 +165,9 @@ def _objects(fields: Fields, workload: WorkloadName) -> tuple[tuple[int, ...], t
     return fields.optional("object_bytes", several(size), ()), KEYS.of(fields)
 
 
-def _limits(place: FieldPlace, raw: object) -> Limits:
+def _limits(place: FieldPlace, raw: object) -> SweepLimits:
     fields = Fields(place, raw, known_in("limits"))
-    return Limits(MAX_USD.of(fields), MAX_SECONDS.of(fields))
+    return SweepLimits(MAX_USD.of(fields), MAX_SECONDS.of(fields))
 
 
 def _strategy(place: FieldPlace, raw: object) -> Strategy:

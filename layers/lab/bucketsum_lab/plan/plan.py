@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.prices import FREE_STORAGE_MB
 from bucketsum_lab.errors import BadSweep, FieldPlace
-from bucketsum_lab.plan.cells import Cell
+from bucketsum_lab.plan.cells import PlannedCell
 from bucketsum_lab.protocol import estimate
 from bucketsum_lab.protocol.objects import PlannedObject
 from bucketsum_lab.workloads import WORKLOADS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bucketsum.prices import Prices
-    from bucketsum_lab.plan.input import Limits, SweepInput
+    from bucketsum_lab.plan.input import SweepInput, SweepLimits
     from bucketsum_lab.protocol.run_records import Run
 
 Rounds = tuple[tuple[int, int], ...]
@@ -34,7 +34,7 @@ class Plan:
     sweep: SweepInput
     objects: tuple[PlannedObject, ...]
     """In the order of the input."""
-    cells: tuple[Cell, ...]
+    cells: tuple[PlannedCell, ...]
     """Those that are refused too."""
     rounds: dict[int, Rounds]
     """By memory size."""
@@ -138,7 +138,7 @@ def unlimited_plan(
     objects = _objects(sweep, key_sizes)
     workload = WORKLOADS[sweep.workload]
     cells = tuple(
-        Cell(
+        PlannedCell(
             workload, setting, concurrency, number, planned, disks_mb.get(setting.disk, storage_mb)
         )
         for setting, concurrency, (number, planned) in product(
@@ -165,7 +165,7 @@ def check_limits(plan: Plan, prices: Prices) -> None:
     check_estimate(plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds)
 
 
-def check_estimate(limits: Limits, usd: float | None, seconds: float) -> None:
+def check_estimate(limits: SweepLimits, usd: float | None, seconds: float) -> None:
     """Check an estimate against *limits*; an unknown cost is not limited.
 
     Raises:
@@ -202,7 +202,7 @@ def _objects(sweep: SweepInput, key_sizes: Sequence[int]) -> tuple[PlannedObject
     return (*generated, *named)
 
 
-def _rounds(sweep: SweepInput, cells: Sequence[Cell], memory_mb: int) -> Rounds:
+def _rounds(sweep: SweepInput, cells: Sequence[PlannedCell], memory_mb: int) -> Rounds:
     """All cells once, then all again: changes over time affect all of them alike."""
     own = [
         index
@@ -215,7 +215,7 @@ def _rounds(sweep: SweepInput, cells: Sequence[Cell], memory_mb: int) -> Rounds:
     return tuple(rounds)
 
 
-def _widest(cells: Sequence[Cell], own: Sequence[int]) -> list[int]:
+def _widest(cells: Sequence[PlannedCell], own: Sequence[int]) -> list[int]:
     """For each disk, the index of the cell with the highest concurrency."""
     widest: dict[str | None, int] = {}
     for index in sorted(own, key=lambda i: (-cells[i].concurrency, cells[i].object.size_bytes)):

@@ -177,7 +177,7 @@ class CellRow:
     """A planned cell, with statistics once the run has ended."""
 
     cell_id: str
-    """See `bucketsum_lab.plan.cells.Cell`."""
+    """See `bucketsum_lab.plan.cells.PlannedCell`."""
     setting: Setting = field(metadata=NOT_STORED)
     concurrency: int
     object_bytes: int

@@ -14,7 +14,7 @@ INTERVALS_MAX: Final = 60
 _Number: TypeAlias = "int | float"
 
 
-class Limit(StrEnum):
+class UseLimit(StrEnum):
     """Bottleneck of a cell."""
 
     CPU = "cpu"

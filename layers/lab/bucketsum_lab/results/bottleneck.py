@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.run_records import Bottleneck
-from bucketsum_lab.protocol.use import Limit, Use, UseCurve
+from bucketsum_lab.protocol.use import Use, UseCurve, UseLimit
 from bucketsum_lab.results.network import (
     AT_LIMIT,
     IN_FORCE,
@@ -73,27 +73,27 @@ def bottleneck_of(
     Each curve has the bytes of the burst that are left at its start. *is_at_limit* takes a use and
     the bytes that are left at its start, and judges the network.
     """
-    seconds: defaultdict[Limit | None, float] = defaultdict(float)
+    seconds: defaultdict[UseLimit | None, float] = defaultdict(float)
     total = 0.0
     for curve, burst_bytes in curves:
         left = burst_bytes
         for use in curve.uses:
             if use.cpu is None or use.seconds <= 0:
                 continue
-            at_limit: list[Limit | None] = [*_limits(use, curve)]
-            at_limit += [Limit.NETWORK] * is_at_limit(use, left)
-            for limit in at_limit or [Limit.WAITING if use.network_bytes is not None else None]:
+            at_limit: list[UseLimit | None] = [*_limits(use, curve)]
+            at_limit += [UseLimit.NETWORK] * is_at_limit(use, left)
+            for limit in at_limit or [UseLimit.WAITING if use.network_bytes is not None else None]:
                 seconds[limit] += use.seconds
             total += use.seconds
             left = burst_after(use, left)
     longest = max(seconds.values(), default=0.0)
     if not total or seconds[None] == longest:
         return None
-    named = [limit for limit in Limit if seconds[limit] >= AT_LIMIT * longest]
+    named = [limit for limit in UseLimit if seconds[limit] >= AT_LIMIT * longest]
     return Bottleneck(", ".join(named), round(longest / total, 3))
 
 
-def _limits(use: Use, curve: UseCurve) -> Iterator[Limit]:
+def _limits(use: Use, curve: UseCurve) -> Iterator[UseLimit]:
     """The limits of CPU and disk that *use* is at."""
     cpu, seconds = use.cpu or 0.0, use.seconds
     quota = curve.quota if curve.quota is not None and curve.quota < curve.cores else None
@@ -104,13 +104,13 @@ def _limits(use: Use, curve: UseCurve) -> Iterator[Limit]:
         if throttled is None
         else throttled >= _THROTTLED_SHARES[share >= AT_LIMIT]
     ):
-        yield Limit.CPU_SHARE
+        yield UseLimit.CPU_SHARE
     elif max(use.busiest or 0.0, cpu / curve.cores) >= AT_LIMIT * seconds:
-        yield Limit.CPU
+        yield UseLimit.CPU
     off_cpu = max(seconds - (use.busiest or 0.0), 0.0)
     least = max(_WAIT_SHARE * off_cpu, _WAIT_SHARE_MIN * seconds)
     if use.disk_bytes and use.wait is not None and use.wait >= least:
-        yield Limit.DISK
+        yield UseLimit.DISK
 
 
 def _curves(

@@ -10,7 +10,7 @@ from bucketsum_lab.workloads.records.data_set import DataSet
 from bucketsum_lab.workloads.records.layouts import (
     SAMPLED_OBJECTS,
     SAMPLED_RECORDS,
-    Layout,
+    RecordLayout,
     build_usd,
 )
 from bucketsum_lab.workloads.records.partition import Partition, Sampled, partitions
@@ -59,17 +59,17 @@ def test_partitions_have_at_most_as_many_objects_as_records() -> None:
 @pytest.mark.parametrize(
     ("layout", "objects", "records", "reads"),
     [
-        (Layout.PARTITIONED, 1_000, PAPER.records, 215_000),
-        (Layout.PARTITIONED, 10_000, PAPER.records // 10, 21_500),
-        (Layout.PARTITIONED, 1_000_000, PAPER.records // 1_000, 215),
-        (Layout.PARTITIONED_RANGE, 10, PAPER.records, SAMPLED_RECORDS),
-        (Layout.PARTITIONED_RANGE, 1_000_000, PAPER.records // 1_000, 215),
-        (Layout.OBJECT_PER_RECORD, 1, SAMPLED_RECORDS, SAMPLED_RECORDS),
-        (Layout.WHOLE, 1, PAPER.records, 215_000),
+        (RecordLayout.PARTITIONED, 1_000, PAPER.records, 215_000),
+        (RecordLayout.PARTITIONED, 10_000, PAPER.records // 10, 21_500),
+        (RecordLayout.PARTITIONED, 1_000_000, PAPER.records // 1_000, 215),
+        (RecordLayout.PARTITIONED_RANGE, 10, PAPER.records, SAMPLED_RECORDS),
+        (RecordLayout.PARTITIONED_RANGE, 1_000_000, PAPER.records // 1_000, 215),
+        (RecordLayout.OBJECT_PER_RECORD, 1, SAMPLED_RECORDS, SAMPLED_RECORDS),
+        (RecordLayout.WHOLE, 1, PAPER.records, 215_000),
     ],
 )
 def test_a_sample_reads_each_object_as_often_as_all_reads_do(
-    layout: Layout, objects: int, records: int, reads: int
+    layout: RecordLayout, objects: int, records: int, reads: int
 ) -> None:
     """A tenth of the objects gets a tenth of the reads."""
     assert Sampled.of(layout, PAPER, objects, 215_000) == Sampled(records, reads)
@@ -78,7 +78,7 @@ def test_a_sample_reads_each_object_as_often_as_all_reads_do(
 def test_more_objects_cost_more_to_store() -> None:
     """A PUT for each, or several for one that is sent in parts."""
     puts = [
-        round(build_usd(Layout.PARTITIONED, PAPER.records, PAPER.size_bytes, objects) / 5e-6)
+        round(build_usd(RecordLayout.PARTITIONED, PAPER.records, PAPER.size_bytes, objects) / 5e-6)
         for objects in (1, 10, 100)
     ]
     assert puts == [15 + 2, 10 * (2 + 2), 100]

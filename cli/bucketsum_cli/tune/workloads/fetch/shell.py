@@ -10,19 +10,19 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_lab.workloads.fetch.model import FOLDER_PROCESSORS, ItemFailed, Schedule, Work
+from bucketsum_lab.workloads.fetch.model import FOLDER_PROCESSORS, ArchiveWork, ItemFailed, Schedule
 from bucketsum_lab.workloads.fetch.processing import check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_lab.workloads.fetch.model import Item
+    from bucketsum_lab.workloads.fetch.model import ArchiveItem
 
 PROGRAMS: Final = ("parallel", "unzip", "bash")
 _COMMANDS: Final = {
-    Work.COUNT_LINES: "set -o pipefail; unzip -p {} | wc -l",
+    ArchiveWork.COUNT_LINES: "set -o pipefail; unzip -p {} | wc -l",
     # as docs/settings.md computes members-sha1; the members are on the disk, too
-    Work.UNZIP_SHA1: (
+    ArchiveWork.UNZIP_SHA1: (
         "set -eo pipefail; folder={}.members; unzip -qq -d $folder {}; "
         "find $folder -type f -print0 | xargs -0 sha1sum | cut -c1-40 | LC_ALL=C sort "
         "| sha1sum | cut -c1-40; rm -r $folder"
@@ -41,7 +41,9 @@ def add() -> None:
         FOLDER_PROCESSORS[Schedule.SHELL] = process_in_shell
 
 
-def process_in_shell(folder: Path, work: Work, workers: int, items: Sequence[Item]) -> float:
+def process_in_shell(
+    folder: Path, work: ArchiveWork, workers: int, items: Sequence[ArchiveItem]
+) -> float:
     """Run *workers* jobs at once in *folder*, which has the archives, and check the results.
 
     Returns the seconds that it took.
@@ -60,7 +62,7 @@ def process_in_shell(folder: Path, work: Work, workers: int, items: Sequence[Ite
     if len(results) != len(items):
         raise ItemFailed("NotUnzipped", f"{len(results)} results of {len(items)} archives")
     for item, result in zip(items, results, strict=True):
-        if work is Work.COUNT_LINES:
+        if work is ArchiveWork.COUNT_LINES:
             check(item, "lines", int(result), item.lines)
         else:
             check(item, "members-sha1", result, item.members_sha1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum_lab.workloads.records.block_file import whole_records
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
-from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, Layout
+from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, RecordLayout
 from bucketsum_lab.workloads.records.probe import READERS
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
 
@@ -33,7 +33,7 @@ _REFUSALS: Final = (13, 59)
 
 def add() -> None:
     """Add MongoDB to the layouts of records that can be read."""
-    READERS[Layout.MONGODB] = MongoReader
+    READERS[RecordLayout.MONGODB] = MongoReader
 
 
 class MongoReader(RecordReader):

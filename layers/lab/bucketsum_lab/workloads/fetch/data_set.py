@@ -17,7 +17,7 @@ from typing import Final
 from bucketsum.digest import digest_of
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import Fields, text, whole
-from bucketsum_lab.workloads.fetch.model import Item
+from bucketsum_lab.workloads.fetch.model import ArchiveItem
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 ITEMS: Final = 12
@@ -46,19 +46,19 @@ def archive_of(size_bytes: int) -> GeneratedArchive:
     return GeneratedArchive(size_bytes)
 
 
-def item_of(name: str, size_bytes: int) -> Item:
+def item_of(name: str, size_bytes: int) -> ArchiveItem:
     """The archive's known results."""
     archive = archive_of(size_bytes)
     sha1 = digest_of(archive.chunks()).sha1
-    return Item(name, size_bytes, sha1, archive.contents.members_sha1, archive.lines)
+    return ArchiveItem(name, size_bytes, sha1, archive.contents.members_sha1, archive.lines)
 
 
-def manifest_of(items: list[Item]) -> bytes:
+def manifest_of(items: list[ArchiveItem]) -> bytes:
     """The manifest of *items*."""
     return json.dumps({"items": [asdict(item) for item in items]}, indent=1).encode()
 
 
-def items_in(manifest: bytes, total_bytes: int) -> tuple[Item, ...]:
+def items_in(manifest: bytes, total_bytes: int) -> tuple[ArchiveItem, ...]:
     """The items of a manifest, of *total_bytes* together.
 
     Raises:
@@ -85,7 +85,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """Names that need no quotes in a shell, and are no options."""
 
 
-def _item(place: FieldPlace, entry: object) -> Item:
+def _item(place: FieldPlace, entry: object) -> ArchiveItem:
     fields = Fields(place, entry, ("name", "size_bytes", "sha1", "members_sha1", "lines"))
     name = fields.needed("name", text)
     if not _NAME.fullmatch(name):
@@ -94,7 +94,7 @@ def _item(place: FieldPlace, entry: object) -> Item:
             f" is {name!r}; allowed are letters, digits, '_', and after the first "
             "character '.' and '-'",
         )
-    return Item(
+    return ArchiveItem(
         name=name,
         size_bytes=fields.needed("size_bytes", whole(1, 10**15)),
         sha1=fields.needed("sha1", text),

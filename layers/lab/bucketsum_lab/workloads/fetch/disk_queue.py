@@ -15,9 +15,9 @@ from bucketsum.errors import BucketsumError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_lab.workloads.fetch.model import Item
+    from bucketsum_lab.workloads.fetch.model import ArchiveItem
 
-Fetched = tuple["Item", "Path"]
+Fetched = tuple["ArchiveItem", "Path"]
 
 
 class Stopped(BucketsumError):
@@ -64,7 +64,7 @@ class DiskQueue:
             self._used_bytes += size_bytes
             self.peak_bytes = max(self.peak_bytes, self._used_bytes)
 
-    def put(self, item: Item, path: Path) -> None:
+    def put(self, item: ArchiveItem, path: Path) -> None:
         """Hand over an archive that was reserved and is on the disk."""
         with self._changed:
             self._fetched.append((item, path))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bucketsum.s3.source import OpenObject
 
 
-class Work(StrEnum):
+class ArchiveWork(StrEnum):
     """Processing of an archive."""
 
     UNZIP_SHA1 = "unzip-sha1"
@@ -48,7 +48,7 @@ class Schedule(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ArchiveItem:
     """An archive, and the known results of processing it.
 
     Attributes:
@@ -89,16 +89,18 @@ class ItemFailed(BucketsumError):
 class ItemSource(Protocol):
     """Archives that are not on the disk."""
 
-    def open(self, item: Item) -> OpenObject:
+    def open(self, item: ArchiveItem) -> OpenObject:
         """Request the archive; see `Source.open`."""
         ...
 
-    def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
+    def bytes_of(self, item: ArchiveItem, opened: OpenObject) -> Bytes:
         """The bytes of the archive that was opened, without a disk."""
         ...
 
 
-FOLDER_PROCESSORS: Final[dict[Schedule, Callable[[Path, Work, int, Sequence[Item]], float]]] = {}
+FOLDER_PROCESSORS: Final[
+    dict[Schedule, Callable[[Path, ArchiveWork, int, Sequence[ArchiveItem]], float]]
+] = {}
 """Schedule → its processor of the items in a folder, with a number of jobs; the command adds GNU
 parallel. It checks the results, and returns the seconds that it took."""
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
-    from bucketsum_lab.workloads.fetch.model import Item
+    from bucketsum_lab.workloads.fetch.model import ArchiveItem
 
 
 def run_pipeline(
     queue: DiskQueue,
-    fetch: Callable[[Item], Path],
-    process: Callable[[Item, Path], None],
+    fetch: Callable[[ArchiveItem], Path],
+    process: Callable[[ArchiveItem, Path], None],
     workers: int,
-    items: Sequence[Item],
+    items: Sequence[ArchiveItem],
 ) -> Timings:
     """Fetch and process all *items*; each is removed from the disk once it was processed.
 

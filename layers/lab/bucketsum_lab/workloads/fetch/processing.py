@@ -12,20 +12,20 @@ from bucketsum.archives.stream import Cursor
 from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable, StreamEndsEarly
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
-from bucketsum_lab.workloads.fetch.model import ItemFailed, Work
+from bucketsum_lab.workloads.fetch.model import ArchiveWork, ItemFailed
 from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
 from bucketsum_lab.workloads.unzip.null_members import members_at
 
 if TYPE_CHECKING:
     from bucketsum.archives.zip_model import Member
-    from bucketsum_lab.workloads.fetch.model import Bytes, Item
+    from bucketsum_lab.workloads.fetch.model import ArchiveItem, Bytes
 
 _LIMITS: Final = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
 _READER: Final = ArchiveReader(ArchiveSettings(Mode.STREAM, _LIMITS))
 NEWLINE: Final = b"\n"
 
 
-def process(item: Item, content: Bytes, work: Work) -> None:
+def process(item: ArchiveItem, content: Bytes, work: ArchiveWork) -> None:
     """Do the *work* in one pass over the archive, with one thread, and check the result.
 
     Errors of reading pass through unchanged.
@@ -33,7 +33,7 @@ def process(item: Item, content: Bytes, work: Work) -> None:
     Raises:
         ItemFailed: The archive is not readable, or the result is not the known one.
     """
-    if work is Work.UNZIP_SHA1:
+    if work is ArchiveWork.UNZIP_SHA1:
         sha1, of_members = _hashed(item, content)
         check(item, "SHA-1", sha1, item.sha1)
         check(item, "members-sha1", of_members, item.members_sha1)
@@ -45,7 +45,7 @@ def process(item: Item, content: Bytes, work: Work) -> None:
     check(item, "lines", lines, item.lines)
 
 
-def check(item: Item, name: str, result: object, expected: object) -> None:
+def check(item: ArchiveItem, name: str, result: object, expected: object) -> None:
     """Compare a result with the known one.
 
     Raises:
@@ -55,7 +55,7 @@ def check(item: Item, name: str, result: object, expected: object) -> None:
         raise ItemFailed("WrongItem", f"{item.name}: {name} {result} instead of {expected}")
 
 
-def _hashed(item: Item, content: Bytes) -> tuple[str, str]:
+def _hashed(item: ArchiveItem, content: Bytes) -> tuple[str, str]:
     """SHA-1 of the archive, and of its members' SHA-1s."""
     digest = RunningDigest()
     archive = _READER.open(content.read, item.size_bytes)
@@ -67,7 +67,7 @@ def _hashed(item: Item, content: Bytes) -> tuple[str, str]:
     return digest.digest().sha1, members_sha1(sha1s)
 
 
-def _lines(item: Item, content: Bytes) -> int:
+def _lines(item: ArchiveItem, content: Bytes) -> int:
     """Newlines in all members; their CRC-32s are checked, as unzip does."""
     directory = read_directory(content.read, item.size_bytes, _LIMITS)
     cursor = Cursor(content.chunks)

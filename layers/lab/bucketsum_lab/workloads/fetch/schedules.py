@@ -25,14 +25,14 @@ from bucketsum_lab.workloads.fetch.streaming import run_streaming
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_lab.workloads.fetch.model import Item, ItemSource, Work
+    from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, ItemSource
 
 ROOM_SHARE: Final = 0.9
 """Of the disk's free bytes, that a queue fills at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ScheduleRun:
     """One way to fetch and process.
 
     Attributes:
@@ -41,12 +41,12 @@ class Run:
     """
 
     schedule: Schedule
-    work: Work
+    work: ArchiveWork
     workers: int
     root: Path | None = None
     page_cache: PageCache = PageCache.WARM
 
-    def measured(self, source: ItemSource, items: Sequence[Item]) -> Mapping[str, int]:
+    def measured(self, source: ItemSource, items: Sequence[ArchiveItem]) -> Mapping[str, int]:
         """Process all *items*, and return the workload's attributes of the sample.
 
         Nothing is left on the disk. Errors of reading pass through unchanged.
@@ -69,7 +69,7 @@ class Run:
             values |= {name: max(0, count - before[name]) for name, count in after.items()}
         return {"items": len(items), **values}
 
-    def _values(self, source: ItemSource, items: Sequence[Item]) -> Mapping[str, int]:
+    def _values(self, source: ItemSource, items: Sequence[ArchiveItem]) -> Mapping[str, int]:
         if self.schedule is Schedule.STREAM:
             return run_streaming(source, self.work, self.workers, items).values()
         with workspace(self.root) as folder:
@@ -79,7 +79,7 @@ class Run:
                 raise ItemFailed("NotFetched", f"{error.strerror or error}") from error
 
     def _on_disk(
-        self, source: ItemSource, items: Sequence[Item], folder: Path
+        self, source: ItemSource, items: Sequence[ArchiveItem], folder: Path
     ) -> Mapping[str, int]:
         room = round(shutil.disk_usage(folder).free * ROOM_SHARE)
         queue = DiskQueue(
@@ -94,7 +94,7 @@ class Run:
         return {**timings.values(), **({} if cached is None else {"cached_bytes": cached})}
 
     def _by_shell(
-        self, fetch: Callable[[Item], Path], folder: Path, items: Sequence[Item]
+        self, fetch: Callable[[ArchiveItem], Path], folder: Path, items: Sequence[ArchiveItem]
     ) -> Timings:
         started = time.perf_counter()
         for item in items:

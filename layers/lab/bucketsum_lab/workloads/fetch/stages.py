@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.source import OpenObject, Source
     from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
-    from bucketsum_lab.workloads.fetch.model import Item, ItemSource, Work
+    from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, ItemSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +39,20 @@ class S3Items:
     bucket: str
     prefix: str
 
-    def open(self, item: Item) -> OpenObject:
+    def open(self, item: ArchiveItem) -> OpenObject:
         """See `Source.open` for the contract."""
         return self.source.open(self._object(item))
 
-    def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
+    def bytes_of(self, item: ArchiveItem, opened: OpenObject) -> Bytes:
         """The archive's bytes without a disk."""
         return Bytes(opened.chunks, range_reader(self.s3, self._object(item)))
 
-    def _object(self, item: Item) -> ObjectCreated:
+    def _object(self, item: ArchiveItem) -> ObjectCreated:
         return object_at(self.bucket, self.prefix + item.name, item.size_bytes)
 
 
 def fetch_to(
-    folder: Path, source: ItemSource, queue: DiskQueue, page_cache: PageCache, item: Item
+    folder: Path, source: ItemSource, queue: DiskQueue, page_cache: PageCache, item: ArchiveItem
 ) -> Path:
     """Write an archive to *folder*, until *queue* is stopped."""
     path = folder / item.name
@@ -73,12 +73,12 @@ class DiskWorker:
     """Does *work* on archives on the disk, until *queue* is stopped."""
 
     queue: DiskQueue
-    work: Work
+    work: ArchiveWork
     cached_bytes: int | None = 0
     """Bytes that were in the page cache when the work on their archive began."""
     _lock: Lock = field(default_factory=Lock)
 
-    def process(self, item: Item, path: Path) -> None:
+    def process(self, item: ArchiveItem, path: Path) -> None:
         """Process the archive on the disk."""
         self._count(cached_bytes(path))
 

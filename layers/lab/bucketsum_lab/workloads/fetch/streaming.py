@@ -14,10 +14,12 @@ from bucketsum_lab.workloads.fetch.pipeline import in_threads
 from bucketsum_lab.workloads.fetch.processing import process
 
 if TYPE_CHECKING:
-    from bucketsum_lab.workloads.fetch.model import Item, ItemSource, Work
+    from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, ItemSource
 
 
-def run_streaming(source: ItemSource, work: Work, workers: int, items: Sequence[Item]) -> Timings:
+def run_streaming(
+    source: ItemSource, work: ArchiveWork, workers: int, items: Sequence[ArchiveItem]
+) -> Timings:
     """Process all *items* by workers that each read an archive from S3; errors as of `in_threads`.
 
     A worker is busy while it processes bytes, and not while it waits for them.
@@ -33,7 +35,7 @@ def run_streaming(source: ItemSource, work: Work, workers: int, items: Sequence[
     return Timings(time.perf_counter() - started, None, sum(working) / workers, peak_bytes=0)
 
 
-def _process(source: ItemSource, item: Item, work: Work, stopped: Event) -> float:
+def _process(source: ItemSource, item: ArchiveItem, work: ArchiveWork, stopped: Event) -> float:
     opened = source.open(item)
     waiting = _Waits(source.bytes_of(item, opened), stopped)
     started = time.perf_counter()

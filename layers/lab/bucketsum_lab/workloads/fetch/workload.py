@@ -23,7 +23,7 @@ from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, failed
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.workload import Workload
-from bucketsum_lab.workloads.fetch.model import ItemFailed, Schedule, Work
+from bucketsum_lab.workloads.fetch.model import ArchiveWork, ItemFailed, Schedule
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.objects import PlannedObject
@@ -41,7 +41,7 @@ SCHEDULE: Final = Parameter(
     tuple(Schedule),
     meaning="how downloads and work are combined ({}); shell not on Lambda",
 )
-WORK: Final = Parameter("work", tuple(Work))
+WORK: Final = Parameter("work", tuple(ArchiveWork))
 WORKERS: Final = Parameter("workers", range(1, 17), "workers {}", meaning="number of threads ({})")
 
 _MB_PER_VCPU_SECOND: Final = 150
@@ -136,7 +136,7 @@ class FetchWorkload(Workload):
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read the manifest, then fetch and process its archives, and check every result."""
         from bucketsum_lab.workloads.fetch.data_set import items_in
-        from bucketsum_lab.workloads.fetch.schedules import Run
+        from bucketsum_lab.workloads.fetch.schedules import ScheduleRun
         from bucketsum_lab.workloads.fetch.stages import S3Items
 
         manifest = context.s3.get_object(Bucket=event["bucket"], Key=event["key"])["Body"].read()
@@ -145,9 +145,9 @@ class FetchWorkload(Workload):
         except BadSweep as error:
             return failed("BadManifest", f"{event['key']}: {error}")
         own = event["variant"]
-        run = Run(
+        run = ScheduleRun(
             Schedule(str(own["schedule"])),
-            Work(str(own["work"])),
+            ArchiveWork(str(own["work"])),
             int(own["workers"]),
             page_cache=PageCache(str(own.get("page_cache", PageCache.WARM))),
         )

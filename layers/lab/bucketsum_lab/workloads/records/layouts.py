@@ -11,7 +11,7 @@ KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
 
-class Layout(StrEnum):
+class RecordLayout(StrEnum):
     """Storage layout of the records, and the way to read them."""
 
     RANGE = "range"
@@ -37,15 +37,15 @@ class Layout(StrEnum):
     """Documents of a MongoDB server, made from the object; not in Lambda."""
 
 
-ON_DISK: Final = (Layout.TMP_BLOCK, Layout.SQLITE_TMP)
-SAMPLED: Final = (Layout.OBJECT_PER_RECORD, Layout.DYNAMODB)
-WITH_BLOCKS: Final = (Layout.RANGE, Layout.TMP_BLOCK)
+ON_DISK: Final = (RecordLayout.TMP_BLOCK, RecordLayout.SQLITE_TMP)
+SAMPLED: Final = (RecordLayout.OBJECT_PER_RECORD, RecordLayout.DYNAMODB)
+WITH_BLOCKS: Final = (RecordLayout.RANGE, RecordLayout.TMP_BLOCK)
 """Layouts for which the block size matters."""
-IN_PARTITIONS: Final = (Layout.PARTITIONED, Layout.PARTITIONED_RANGE)
-WITH_INDEX: Final = (Layout.RANGE, Layout.COALESCED, Layout.WHOLE, *IN_PARTITIONS)
-SINGLE_READS: Final = (Layout.RANGE, Layout.OBJECT_PER_RECORD)
+IN_PARTITIONS: Final = (RecordLayout.PARTITIONED, RecordLayout.PARTITIONED_RANGE)
+WITH_INDEX: Final = (RecordLayout.RANGE, RecordLayout.COALESCED, RecordLayout.WHOLE, *IN_PARTITIONS)
+SINGLE_READS: Final = (RecordLayout.RANGE, RecordLayout.OBJECT_PER_RECORD)
 """Layouts that wait for each record, or for each block."""
-WITHOUT_CONNECTIONS: Final = (Layout.WHOLE, *ON_DISK, Layout.MONGODB)
+WITHOUT_CONNECTIONS: Final = (RecordLayout.WHOLE, *ON_DISK, RecordLayout.MONGODB)
 """Layouts that the workload's number of connections does not matter to."""
 
 SAMPLED_RECORDS: Final = 1_000
@@ -76,11 +76,13 @@ ITEMS_PART: Final = "items"
 """The part of a data set with the sampled records in DynamoDB."""
 
 
-def part_of(layout: Layout, objects: int) -> str | None:
+def part_of(layout: RecordLayout, objects: int) -> str | None:
     """The part of a data set that *layout* reads besides the index and the main object."""
     if layout in IN_PARTITIONS and objects > 1:
         return f"partition/{objects}"
-    return {Layout.OBJECT_PER_RECORD: RECORDS_PART, Layout.DYNAMODB: ITEMS_PART}.get(layout)
+    return {RecordLayout.OBJECT_PER_RECORD: RECORDS_PART, RecordLayout.DYNAMODB: ITEMS_PART}.get(
+        layout
+    )
 
 
 def record_name(record_id: int) -> str:
@@ -93,21 +95,21 @@ _READ_UNITS_PER_RECORD: Final = 0.5
 """[A] An item of up to 4 KB, eventually consistent."""
 
 
-def read_usd(layout: Layout, requests: int, reads: int) -> float:
+def read_usd(layout: RecordLayout, requests: int, reads: int) -> float:
     """The price of the requests of all *reads*, without Lambda's time.
 
     A server of MongoDB costs by the hour, which is not part of it.
     """
-    if layout == Layout.DYNAMODB:
+    if layout == RecordLayout.DYNAMODB:
         return reads * _READ_UNITS_PER_RECORD * READ_UNIT.each
     return requests * S3_GET.each
 
 
-def build_usd(layout: Layout, records: int, size_bytes: int, objects: int) -> float:
+def build_usd(layout: RecordLayout, records: int, size_bytes: int, objects: int) -> float:
     """The price of storing all records once, in *objects* objects if the layout has several."""
-    if layout == Layout.DYNAMODB:
+    if layout == RecordLayout.DYNAMODB:
         return records * WRITE_UNIT.each
-    if layout == Layout.OBJECT_PER_RECORD:
+    if layout == RecordLayout.OBJECT_PER_RECORD:
         return records * S3_PUT.each
     parts = -(-size_bytes // objects // _PART_BYTES)
     multipart = 2  # begin and complete

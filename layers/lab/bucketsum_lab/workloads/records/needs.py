@@ -14,7 +14,7 @@ from bucketsum_lab.workloads.records.layouts import (
     MIB,
     ON_DISK,
     WITH_INDEX,
-    Layout,
+    RecordLayout,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def refusal(
     own: Mapping[str, Value], size_bytes: int, memory_mb: int, storage_mb: int
 ) -> str | None:
     """The reason why a cell with the values *own*, by field, cannot run; None if it can."""
-    layout, reads = Layout(str(own["layout"])), int(own["reads"])
+    layout, reads = RecordLayout(str(own["layout"])), int(own["reads"])
     records = DataSet(size_bytes).records
     if reads > records:
         return f"reads is {reads}; a data set of {size_bytes} bytes has {records} records"
@@ -40,7 +40,7 @@ def refusal(
         return (
             f"objects is {own['objects']}; a data set of {size_bytes} bytes has {records} records"
         )
-    if layout == Layout.TMP_BLOCK and int(own["block_bytes"]) % RECORD_BYTES_MAX:
+    if layout == RecordLayout.TMP_BLOCK and int(own["block_bytes"]) % RECORD_BYTES_MAX:
         return (
             f"block_bytes is {own['block_bytes']}; the block size of a block file is a multiple "
             f"of {RECORD_BYTES_MAX}"
@@ -57,21 +57,23 @@ def refusal(
     return None
 
 
-def _memory_bytes(layout: Layout, own: Mapping[str, Value], size_bytes: int, records: int) -> int:
+def _memory_bytes(
+    layout: RecordLayout, own: Mapping[str, Value], size_bytes: int, records: int
+) -> int:
     """The estimated peak of memory."""
     held = BASE_MEMORY_BYTES + int(own["reads"]) * _READ_BYTES
     if layout in WITH_INDEX:
         held += 2 * records * ENTRY_BYTES
     match layout:
-        case Layout.WHOLE:
+        case RecordLayout.WHOLE:
             held += size_bytes
-        case Layout.PARTITIONED:
+        case RecordLayout.PARTITIONED:
             in_flight = min(int(own["connections"]), int(own["objects"]))
             held += 2 * in_flight * size_bytes // int(own["objects"])
-        case Layout.TMP_BLOCK:
+        case RecordLayout.TMP_BLOCK:
             held += records * _DICTIONARY_BYTES
-        case Layout.RANGE:
+        case RecordLayout.RANGE:
             held += 2 * min(int(own["connections"]) * int(own["block_bytes"]), size_bytes)
-        case Layout.COALESCED:
+        case RecordLayout.COALESCED:
             held += 2 * min(IN_FLIGHT_BYTES, size_bytes)
     return held

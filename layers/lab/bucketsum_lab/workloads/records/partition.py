@@ -13,7 +13,7 @@ from bucketsum_lab.workloads.records.layouts import (
     SAMPLED,
     SAMPLED_OBJECTS,
     SAMPLED_RECORDS,
-    Layout,
+    RecordLayout,
     part_of,
 )
 
@@ -56,7 +56,7 @@ class Partition:
 
 def object_name(objects: int, place: int) -> str:
     """Name of the file of an object in a data set."""
-    return f"{part_of(Layout.PARTITIONED, objects)}/{place:07d}"
+    return f"{part_of(RecordLayout.PARTITIONED, objects)}/{place:07d}"
 
 
 def partitions(data_set: DataSet) -> Iterator[Partition]:
@@ -73,7 +73,7 @@ class Sampled(NamedTuple):
     reads: int
 
     @classmethod
-    def of(cls, layout: Layout, data_set: DataSet, objects: int, reads: int) -> Sampled:
+    def of(cls, layout: RecordLayout, data_set: DataSet, objects: int, reads: int) -> Sampled:
         """The sample that stands for a number of *reads* from all records.
 
         Of a partition, as large a part of the reads as there are objects: each is then read as
@@ -87,6 +87,6 @@ class Sampled(NamedTuple):
             partition = Partition(data_set, objects)
             stored = partition.numbers(partition.stored - 1).stop
             reads = max(1, round(reads * stored / records))
-            at_most = SAMPLED_RECORDS if layout == Layout.PARTITIONED_RANGE else reads
+            at_most = SAMPLED_RECORDS if layout == RecordLayout.PARTITIONED_RANGE else reads
             return cls(stored, min(reads, at_most))
         return cls(records, reads)

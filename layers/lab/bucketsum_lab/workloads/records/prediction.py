@@ -16,7 +16,7 @@ from bucketsum_lab.workloads.records.layouts import (
     MEASURED_GAP,
     SAMPLED_OBJECTS,
     WITH_INDEX,
-    Layout,
+    RecordLayout,
 )
 from bucketsum_lab.workloads.records.partition import Sampled
 
@@ -28,9 +28,9 @@ _GETS_PER_SECOND_MAX: Final = 5_500
 _GET_CPU_SECONDS: Final = 0.20e-3
 """Of one vCPU: libcurl and the signature (docs/decisions/0009-libcurl.md)."""
 _DISK_CPU_SECONDS: Final = {
-    Layout.TMP_BLOCK: (2e-6, 4e-6),
-    Layout.SQLITE_TMP: (3e-6, 12e-6),
-    Layout.MONGODB: (110e-6, 126e-6),
+    RecordLayout.TMP_BLOCK: (2e-6, 4e-6),
+    RecordLayout.SQLITE_TMP: (3e-6, 12e-6),
+    RecordLayout.MONGODB: (110e-6, 126e-6),
 }
 """To store a record, and to read and verify one; for MongoDB, of Fernandez and Turner (2023)."""
 _BATCH_SECONDS: Final = 7.5e-3
@@ -72,29 +72,29 @@ class Model:
     records: int
     objects: int
 
-    def seconds(self, layout: Layout, reads: int, block_bytes: int, gap_bytes: int) -> float:
+    def seconds(self, layout: RecordLayout, reads: int, block_bytes: int, gap_bytes: int) -> float:
         """Time to build the layout, to load the index and to read *reads* records."""
         if layout in _DISK_CPU_SECONDS:
             build, read = _DISK_CPU_SECONDS[layout]
             return self._gets(1, self.size_bytes) + self._cpu(self.records * build + reads * read)
-        if layout == Layout.DYNAMODB:
+        if layout == RecordLayout.DYNAMODB:
             return -(-reads // _BATCH // self.connections) * _BATCH_SECONDS
         index = self._gets(1, self.records * ENTRY_BYTES) if layout in WITH_INDEX else 0.0
         return index + self._gets(*self._requests(layout, reads, block_bytes, gap_bytes))
 
     def _requests(
-        self, layout: Layout, reads: int, block_bytes: int, gap_bytes: int
+        self, layout: RecordLayout, reads: int, block_bytes: int, gap_bytes: int
     ) -> tuple[float, float]:
         """Expected requests and bytes of a layout in S3."""
         match layout:
-            case Layout.RANGE:
+            case RecordLayout.RANGE:
                 blocks = self._touched(reads, block_bytes)
                 return blocks, blocks * block_bytes
-            case Layout.COALESCED:
+            case RecordLayout.COALESCED:
                 return self._merged(reads, gap_bytes)
-            case Layout.WHOLE:
+            case RecordLayout.WHOLE:
                 return 1, self.size_bytes
-            case Layout.PARTITIONED:
+            case RecordLayout.PARTITIONED:
                 object_bytes = self.size_bytes / self.objects
                 touched = self._touched(reads, object_bytes)
                 return touched, touched * object_bytes
@@ -128,7 +128,7 @@ class Model:
 
 def probe_seconds(own: Mapping[str, Value], size_bytes: int, memory_mb: int) -> float:
     """The time of one probe of the setting *own*, with AWS's usual latency and bandwidth."""
-    layout, reads = Layout(str(own["layout"])), int(own["reads"])
+    layout, reads = RecordLayout(str(own["layout"])), int(own["reads"])
     data_set, objects = DataSet(size_bytes), int(own.get("objects", 1))
     sampled = Sampled.of(layout, data_set, objects, reads)
     link = Link(_TYPICAL_LATENCY_SECONDS, _TYPICAL_BYTES_PER_SECOND)

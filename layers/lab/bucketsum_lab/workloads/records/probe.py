@@ -26,7 +26,7 @@ from bucketsum_lab.workloads.records.index import Span
 from bucketsum_lab.workloads.records.items import DynamoReader
 from bucketsum_lab.workloads.records.layouts import (
     MEASURED_GAP,
-    Layout,
+    RecordLayout,
     build_usd,
     read_usd,
 )
@@ -52,16 +52,16 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.workloads.records.record_reader import RecordReader
 
-READERS: Final[dict[Layout, type[RecordReader]]] = {
-    Layout.RANGE: RangeReader,
-    Layout.COALESCED: CoalescedReader,
-    Layout.WHOLE: WholeReader,
-    Layout.OBJECT_PER_RECORD: ObjectPerRecordReader,
-    Layout.PARTITIONED: PartitionedReader,
-    Layout.PARTITIONED_RANGE: PartitionedRangeReader,
-    Layout.TMP_BLOCK: BlockFileReader,
-    Layout.SQLITE_TMP: SqliteReader,
-    Layout.DYNAMODB: DynamoReader,
+READERS: Final[dict[RecordLayout, type[RecordReader]]] = {
+    RecordLayout.RANGE: RangeReader,
+    RecordLayout.COALESCED: CoalescedReader,
+    RecordLayout.WHOLE: WholeReader,
+    RecordLayout.OBJECT_PER_RECORD: ObjectPerRecordReader,
+    RecordLayout.PARTITIONED: PartitionedReader,
+    RecordLayout.PARTITIONED_RANGE: PartitionedRangeReader,
+    RecordLayout.TMP_BLOCK: BlockFileReader,
+    RecordLayout.SQLITE_TMP: SqliteReader,
+    RecordLayout.DYNAMODB: DynamoReader,
 }
 """The command adds MongoDB's, whose driver Lambda does not have."""
 
@@ -113,7 +113,7 @@ def _measured_link(gets: ConcurrentGets, created: ObjectCreated) -> Link:
 def _answer(
     own: Mapping[str, Value], store: Store, link: Link, options: ReadOptions, memory_mb: int
 ) -> ProbeAnswer:
-    layout, reads = Layout(str(own["layout"])), int(own["reads"])
+    layout, reads = RecordLayout(str(own["layout"])), int(own["reads"])
     sampled = Sampled.of(layout, DataSet(store.size_bytes), options.objects, reads)
     if layout not in READERS:
         raise BadSettings("Lambda cannot read it; measure it with --here")
@@ -132,7 +132,7 @@ def _answer(
         "latency_ms": round(link.latency_seconds * 1000, 6),
         "link_mb_per_s": round(link.bytes_per_second / BYTES_PER_MB, 3),
     }
-    if layout == Layout.COALESCED:
+    if layout == RecordLayout.COALESCED:
         answer["merged_gap_bytes"] = options.gap_bytes
     if reader.database_server:
         answer["database_server"] = reader.database_server

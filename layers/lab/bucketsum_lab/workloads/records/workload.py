@@ -31,7 +31,7 @@ from bucketsum_lab.workloads.records.layouts import (
     WITH_BLOCKS,
     WITH_INDEX,
     WITHOUT_CONNECTIONS,
-    Layout,
+    RecordLayout,
     part_of,
     record_name,
 )
@@ -51,7 +51,7 @@ DEFAULT_SIZE_BYTES: Final = 240_560_000
 """2,480,000 records of 97 bytes, as in Fernandez and Turner (2023)."""
 
 LAYOUT: Final = Parameter(
-    "layout", tuple(Layout), meaning="layout of the data ({}); mongodb not on Lambda"
+    "layout", tuple(RecordLayout), meaning="layout of the data ({}); mongodb not on Lambda"
 )
 READS: Final = Parameter(
     "reads", range(1, 5_000_001), "{:,} reads", default=1000, meaning="records to read ({})"
@@ -147,7 +147,7 @@ class RecordsWorkload(Workload):
         without = {
             CONNECTIONS: layout in WITHOUT_CONNECTIONS,
             BLOCK_BYTES: layout not in WITH_BLOCKS,
-            GAP_BYTES: layout != Layout.COALESCED,
+            GAP_BYTES: layout != RecordLayout.COALESCED,
             OBJECTS: layout not in IN_PARTITIONS,
             PAGE_CACHE: layout not in ON_DISK,
         }
@@ -193,7 +193,7 @@ class RecordsWorkload(Workload):
     def parts(self, settings: Iterable[Setting]) -> tuple[str, ...]:
         """The index, samples of records, and the partitions that *settings* read."""
         read = [
-            (Layout(str(own["layout"])), int(own.get("objects", 1)))
+            (RecordLayout(str(own["layout"])), int(own.get("objects", 1)))
             for own in (setting.own for setting in settings)
         ]
         index = [INDEX_NAME for layout, _ in read if layout in WITH_INDEX]

@@ -11,7 +11,7 @@ from bucketsum_lab.workloads.transfer.model import (
     DRAIN_BYTES,
     ClientName,
     Destination,
-    Network,
+    NetworkState,
     Pattern,
     PatternName,
     files_in,
@@ -60,6 +60,6 @@ def _unmeasured_seconds(setting: Setting, size_bytes: int, vcpus: float) -> floa
     seconds = megabytes / (_CHECKED_MB_PER_VCPU_SECOND * vcpus)
     if own["destination"] == Destination.NULL:
         seconds = read_seconds(size_bytes, _MB_PER_VCPU_SECOND * vcpus)
-    if own["network"] == Network.SUSTAINED:
+    if own["network"] == NetworkState.SUSTAINED:
         seconds += read_seconds(DRAIN_BYTES + size_bytes, _MB_PER_VCPU_SECOND * vcpus)
     return seconds

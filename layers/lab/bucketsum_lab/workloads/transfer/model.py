@@ -70,7 +70,7 @@ class Start(StrEnum):
     """It has read an object of 5 bytes."""
 
 
-class Network(StrEnum):
+class NetworkState(StrEnum):
     """The state of the network's burst when the clock starts."""
 
     BURST = "burst"
@@ -162,4 +162,6 @@ DESTINATION: Final = Parameter("destination", tuple(Destination), label="to {}")
 START: Final = Parameter(
     "warm", tuple(Start), meaning="cold, or warm (client used before)", option="client-start"
 )
-NETWORK: Final = Parameter("network", tuple(Network), meaning="burst, or sustained (burst used up)")
+NETWORK: Final = Parameter(
+    "network", tuple(NetworkState), meaning="burst, or sustained (burst used up)"
+)

@@ -15,7 +15,7 @@ from bucketsum_lab.workloads.transfer.model import (
     DRAIN_BYTES,
     PROGRAMS,
     ClientName,
-    Network,
+    NetworkState,
     Pattern,
     Start,
 )
@@ -86,7 +86,7 @@ class Trial:
 
     def drained_bytes(self) -> int:
         """Use up the network burst, unless it is measured; returns the number of bytes read."""
-        if self.event["variant"]["network"] == Network.BURST:
+        if self.event["variant"]["network"] == NetworkState.BURST:
             return 0
         drained = 0
         with ThreadPoolExecutor(UNMEASURED_THREADS) as pool:
