@@ -9,12 +9,13 @@ from bench.sandbox.objects import BUCKET
 from bucketsum.digest import RunningDigest
 from bucketsum_lab.plan.generated_objects import SHA1_METADATA
 from bucketsum_lab.protocol.objects import file_key
+from bucketsum_lab.protocol.workload import DataSetWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from bucketsum_lab.protocol.objects import PlannedObject
+    from bucketsum_lab.protocol.objects import DataFile, PlannedObject
     from bucketsum_lab.protocol.probe import KnownObject
     from bucketsum_lab.protocol.workload import Workload
 
@@ -25,7 +26,10 @@ def ensured(root: Path, planned: PlannedObject, workload: Workload) -> KnownObje
     As in the sweep's bucket, a data set has the files of the planned parts.
     """
     bucket = root / BUCKET
-    for file in workload.files_of(planned.size_bytes, planned.parts):
+    files: Iterable[DataFile] = ()
+    if isinstance(workload, DataSetWorkload):
+        files = workload.files_of(planned.size_bytes, planned.parts)
+    for file in files:
         path = bucket / file_key(planned.key, file.name)
         if not (path.exists() and path.stat().st_size == file.size_bytes):
             _write(path, file.chunks())

@@ -28,7 +28,10 @@ def fetched(schedule: str, own: dict[str, int | float | str]) -> tuple[CellRow, 
     """A cell of this schedule, and its samples with *own* attributes."""
     variant = ((SCHEDULE, schedule), (WORK, "unzip-sha1"), (WORKERS, 1))
     cell = replace(
-        a_cell(512, 262_144), cell_id=schedule, setting=Setting(512, 262_144, 1, variant)
+        a_cell(512, 262_144),
+        cell_id=schedule,
+        setting=Setting(512, 262_144, 1, variant),
+        workload="fetch",
     )
     return cell, [replace(sample, own=own) for sample in good_samples(cell)]
 

@@ -63,6 +63,7 @@ def cell(
         1,
         100_000_000,
         "key",
+        workload="records",
         own=RecordsStatistics(**values),
         stats=STATS,
     )

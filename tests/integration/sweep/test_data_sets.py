@@ -15,6 +15,7 @@ from bucketsum_lab.plan import generated_objects
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol import objects
 from bucketsum_lab.protocol.objects import DataFile, Generated, content, file_key
+from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.hash.workload import HashWorkload
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ KEY = "objects/30.jsonl"
 FILES = 3
 
 
-class SetWorkload(HashWorkload):
+class SetWorkload(HashWorkload, DataSetWorkload):
     """A data set of three files of the same size."""
 
     def files(self, size_bytes: int) -> Iterator[DataFile]:

@@ -34,7 +34,8 @@ def test_what_is_written_is_what_is_read(aws: Aws) -> None:
     table = aws.measurements
     table.record_run(FIRST)
     unzip = replace(
-        CELL, cell_id="m00256", setting=Setting(256, 65_536, "auto", unzip_variant("tmp", "zlib")),
+        CELL, cell_id="m00256", workload="unzip",
+        setting=Setting(256, 65_536, "auto", unzip_variant("tmp", "zlib")),
         cold=ColdStatistics(1, 2.5, None),
         own=UnzipStatistics(members=165, directories=1, member_bytes=9),
     )  # fmt: skip

@@ -14,12 +14,11 @@ from tests.support.sweeps import plan_with
 from bucketsum.table.codec import names_of
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
-from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 from bucketsum_lab.workloads.fetch.data_set import archives_of, item_of, items_in, manifest_of
 from bucketsum_lab.workloads.fetch.model import ArchiveItem, Schedule
-from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN, FetchStatistics
+from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN, FetchStatistics, FetchWorkload
 
-FETCH = WORKLOADS[WorkloadName.FETCH]
+FETCH = FetchWorkload()
 LEAST: dict[str, Any] = {
     "workload": "fetch",
     "object_bytes": [100_000_000],

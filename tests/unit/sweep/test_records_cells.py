@@ -13,12 +13,16 @@ from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
-from bucketsum_lab.workloads import WORKLOADS, WorkloadName, statistics_of
+from bucketsum_lab.workloads import statistics_of
 from bucketsum_lab.workloads.records.data_set import DataSet, verify
 from bucketsum_lab.workloads.records.layouts import SAMPLED_RECORDS, RecordLayout
-from bucketsum_lab.workloads.records.workload import DEFAULT_SIZE_BYTES, RecordsStatistics
+from bucketsum_lab.workloads.records.workload import (
+    DEFAULT_SIZE_BYTES,
+    RecordsStatistics,
+    RecordsWorkload,
+)
 
-RECORDS = WORKLOADS[WorkloadName.RECORDS]
+RECORDS = RecordsWorkload()
 LEAST: dict[str, Any] = {"workload": "records", "object_bytes": [1_000_000], "memory_mb": [1769]}
 planned = partial(plan_with, LEAST)
 
@@ -183,8 +187,8 @@ def test_each_layout_has_an_estimate() -> None:
         assert 0 < few <= many
 
 
-def test_a_shared_parameter_does_not_hide_whose_statistics_these_are() -> None:
-    """The workload is the one that has all parameters of the setting: fetch has one of them too."""
+def test_a_row_says_whose_statistics_these_are() -> None:
+    """Other workloads may have parameters and statistics of the same names."""
     [cell] = planned(10_240, layout=["tmp-block"], page_cache=["cold"]).cells
-    values = {**OTHERS, "record_time": "each"}
-    assert isinstance(statistics_of(cell.setting, values), RecordsStatistics)
+    values = {**OTHERS, "record_time": "each", "workload": cell.row.workload}
+    assert isinstance(statistics_of(values), RecordsStatistics)

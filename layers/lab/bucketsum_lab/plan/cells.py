@@ -64,6 +64,7 @@ class PlannedCell:
             concurrency=self.concurrency,
             object_bytes=self.object.size_bytes,
             key=self.object.key,
+            workload=self.workload.name,
             storage_mb=self.storage_mb,
             cause=self.refused,
         )

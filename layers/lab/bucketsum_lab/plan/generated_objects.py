@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from bucketsum.digest import digest_of
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.objects import PART_BYTES, file_key
+from bucketsum_lab.protocol.workload import DataSetWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -83,14 +84,15 @@ class GeneratedObjects:
 
         Of a data set, the files of *parts*, by default of all, are there too.
         """
-        workload.prepare(size_bytes, parts or ())
-        if workload.has_files:
+        if isinstance(workload, DataSetWorkload):
+            workload.prepare(size_bytes, parts or ())
             self._write_files(key, workload.files_of(size_bytes, parts))
         head = self._head(key)
         if head is not None and self._usable(head, size_bytes, workload):
             return _known(key, size_bytes, head["Metadata"], workload)
         generated = workload.generate(size_bytes)
-        of_set = {SET_BYTES_METADATA: str(size_bytes)} if workload.has_files else {}
+        is_set = isinstance(workload, DataSetWorkload)
+        of_set = {SET_BYTES_METADATA: str(size_bytes)} if is_set else {}
         metadata = {**_sha1_of(generated.chunks()), **generated.metadata, **of_set}
         self._upload(key, metadata, generated.chunks())
         return _known(key, size_bytes, metadata, workload)
@@ -98,7 +100,7 @@ class GeneratedObjects:
     @staticmethod
     def _usable(head: dict[str, Any], size_bytes: int, workload: Workload) -> bool:
         metadata, stored_bytes = head["Metadata"], str(head["ContentLength"])
-        if workload.has_files:
+        if isinstance(workload, DataSetWorkload):
             stored_bytes = metadata.get(SET_BYTES_METADATA, "")
         return _is_fresh(head) and SHA1_METADATA in metadata and stored_bytes == str(size_bytes)
 
@@ -185,7 +187,7 @@ def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:
     Raises:
         BadSweep: It is the main object of a data set and does not name the set's size.
     """
-    if not workload.has_files:
+    if not isinstance(workload, DataSetWorkload):
         return int(head["ContentLength"])
     text = head["Metadata"].get(SET_BYTES_METADATA, "")
     if not (text.isascii() and text.isdigit() and int(text)):

@@ -14,6 +14,7 @@ from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.cells import PlannedCell
 from bucketsum_lab.protocol import estimate
 from bucketsum_lab.protocol.objects import PlannedObject
+from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -190,7 +191,8 @@ def check_estimate(limits: SweepLimits, usd: float | None, seconds: float) -> No
 
 def _objects(sweep: SweepInput, key_sizes: Sequence[int]) -> tuple[PlannedObject, ...]:
     workload = WORKLOADS[sweep.workload]
-    name, parts = workload.object_name, workload.parts(sweep.settings)
+    name = workload.object_name
+    parts = workload.parts(sweep.settings) if isinstance(workload, DataSetWorkload) else None
     generated = (
         PlannedObject(name.format(size_bytes=size), size, generated=True, parts=parts)
         for size in sweep.object_bytes

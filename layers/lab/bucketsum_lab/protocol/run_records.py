@@ -182,6 +182,8 @@ class CellRow:
     concurrency: int
     object_bytes: int
     key: str
+    workload: str = "hash"
+    """A `WorkloadName`."""
     storage_mb: int = FREE_STORAGE_MB
     """The /tmp that is paid for, in MiB."""
     failed: int = 0

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Workload(ABC):
     """A kind of work that a sweep measures on objects."""
 
+    name: ClassVar[str]
+    """The input's value of ``workload``."""
     task: ClassVar[str]
     """Its work, as ``hashing objects``."""
     noun: ClassVar[str] = "object"
@@ -61,27 +63,6 @@ class Workload(ABC):
         """*variant* without the parameters that have no effect, given the other values."""
         return variant
 
-    def files(self, size_bytes: int) -> Iterable[DataFile]:  # noqa: ARG002 - a default
-        """The files of the data set of this size, which lie beside its main object."""
-        return ()
-
-    def parts(self, settings: Iterable[Setting]) -> tuple[str, ...] | None:  # noqa: ARG002 - a default
-        """The parts of a data set that *settings* read, as `DataFile.part`; None for all."""
-        return None
-
-    def files_of(self, size_bytes: int, parts: Collection[str] | None) -> Iterator[DataFile]:
-        """Those of its `files` that belong to *parts*; all for None."""
-        files = self.files(size_bytes)
-        return (file for file in files if parts is None or file.part in parts)
-
-    def prepare(self, size_bytes: int, parts: Collection[str]) -> None:  # noqa: B027 - a default
-        """Write those of *parts* that are not S3 objects; they stay for a week."""
-
-    @property
-    def has_files(self) -> bool:
-        """Whether its objects are data sets; their size is not that of their main object."""
-        return type(self).files is not Workload.files
-
     def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value] | None:  # noqa: ARG002 - a default
         """Facts about an object's content, from its metadata, for the probe to check.
 
@@ -113,3 +94,28 @@ class Workload(ABC):
     def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:  # noqa: ARG002 - a default
         """Values of the template's parameters besides memory, chunk size and streams."""
         return {}
+
+
+class DataSetWorkload(Workload):
+    """A workload whose objects are data sets: a main object, and the files that lie beside it.
+
+    The size of a data set is not that of its main object.
+    """
+
+    noun = "data set"
+
+    @abstractmethod
+    def files(self, size_bytes: int) -> Iterable[DataFile]:
+        """The files of the data set of this size, which lie beside its main object."""
+
+    def parts(self, settings: Iterable[Setting]) -> tuple[str, ...] | None:  # noqa: ARG002 - a default
+        """The parts of a data set that *settings* read, as `DataFile.part`; None for all."""
+        return None
+
+    def files_of(self, size_bytes: int, parts: Collection[str] | None) -> Iterator[DataFile]:
+        """Those of its `files` that belong to *parts*; all for None."""
+        files = self.files(size_bytes)
+        return (file for file in files if parts is None or file.part in parts)
+
+    def prepare(self, size_bytes: int, parts: Collection[str]) -> None:
+        """Write those of *parts* that are not S3 objects; they stay for a week."""

@@ -58,4 +58,4 @@ def cell_of(values: Mapping[str, Any]) -> CellRow:
     setting = setting_of(values)
     without = {name for name in _COUNTS if not values.get(name)}  # the count of no statistics
     known = {name: value for name, value in values.items() if name not in without}
-    return from_values(CellRow, known, setting=setting, own=statistics_of(setting, values))
+    return from_values(CellRow, known, setting=setting, own=statistics_of(values))

@@ -36,12 +36,11 @@ class WorkloadName(StrEnum):
     RECORDS = "records"
 
 
+_ALL: Final = (
+    HashWorkload(), UnzipWorkload(), FetchWorkload(), TransferWorkload(), RecordsWorkload(),
+)  # fmt: skip
 WORKLOADS: Final[Mapping[WorkloadName, Workload]] = {
-    WorkloadName.HASH: HashWorkload(),
-    WorkloadName.UNZIP: UnzipWorkload(),
-    WorkloadName.FETCH: FetchWorkload(),
-    WorkloadName.TRANSFER: TransferWorkload(),
-    WorkloadName.RECORDS: RecordsWorkload(),
+    WorkloadName(workload.name): workload for workload in _ALL
 }
 
 OWN_PARAMETERS: Final = {
@@ -69,18 +68,14 @@ def workload_of(name: str) -> Workload:
     return WORKLOADS[WorkloadName(name)]
 
 
-def statistics_of(setting: Setting, values: Mapping[str, Any]) -> WorkloadStatistics | None:
-    """The workload's own statistics among the *values* of a cell; None if they have none.
+def statistics_of(values: Mapping[str, Any]) -> WorkloadStatistics | None:
+    """The own statistics of its workload among the *values* of a cell; None if there are none.
 
     Raises:
         ValueError: Some are missing, or are of another type.
     """
-    for workload in WORKLOADS.values():
-        kind = workload.statistics_type
-        own = {parameter for parameter, _ in setting.variant}  # workloads may share some
-        if kind and own and own <= {*workload.parameters}:
-            return kind.of_values(values)
-    return None
+    kind = WORKLOADS[WorkloadName(values.get("workload", WorkloadName.HASH))].statistics_type
+    return kind.of_values(values) if kind else None
 
 
 def setting_of(values: Mapping[str, Any]) -> Setting:

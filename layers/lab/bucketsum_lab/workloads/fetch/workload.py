@@ -22,7 +22,7 @@ from bucketsum_lab.protocol.page_cache import PAGE_CACHE, PageCache
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, failed
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
-from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.fetch.model import ArchiveWork, ItemFailed, Schedule
 
 if TYPE_CHECKING:
@@ -73,14 +73,14 @@ class FetchStatistics(WorkloadStatistics):
     """Bytes that were in the page cache when the work on them began."""
 
 
-class FetchWorkload(Workload):
+class FetchWorkload(DataSetWorkload):
     """Fetch and process archives.
 
     The manifest of a data set has the known results of its archives.
     """
 
+    name = "fetch"
     task = "processing archives"
-    noun = "data set"
     parameters = (SCHEDULE, WORK, WORKERS, PAGE_CACHE)
     object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
     object_name = "objects/fetch-{size_bytes}.json"

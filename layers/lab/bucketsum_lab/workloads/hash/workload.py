@@ -26,6 +26,7 @@ _MB_PER_VCPU_SECOND: Final = 300
 class HashWorkload(Workload):
     """Read an object and compute its SHA-1, as the hasher does."""
 
+    name = "hash"
     task = "hashing objects"
     object_bytes = range(1, OBJECT_BYTES_MAX + 1)
     object_name = "objects/{size_bytes}.bin"

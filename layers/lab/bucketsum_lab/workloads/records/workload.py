@@ -16,7 +16,7 @@ from bucketsum_lab.protocol.objects import DataFile, Generated
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
-from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.records.layouts import (
     GAPS,
     IN_PARTITIONS,
@@ -123,14 +123,14 @@ class RecordsStatistics(WorkloadStatistics):
     """Program and version, if the user chose the server."""
 
 
-class RecordsWorkload(Workload):
+class RecordsWorkload(DataSetWorkload):
     """Fetch records at random.
 
     A data set is the records one after the other, with an index beside them.
     """
 
+    name = "records"
     task = "reading records"
-    noun = "data set"
     parameters = (LAYOUT, READS, CONNECTIONS, BLOCK_BYTES, GAP_BYTES, OBJECTS, PAGE_CACHE)
     chunk_bytes = MIB
     object_bytes = range(SIZE_BYTES_MIN, SIZE_BYTES_MAX + 1)

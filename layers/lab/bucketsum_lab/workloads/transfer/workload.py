@@ -11,7 +11,7 @@ from bucketsum.settings import BASE_MEMORY_BYTES
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.objects import Generated
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
-from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.transfer.duration import trial_seconds
 from bucketsum_lab.workloads.transfer.model import (
     CLIENT,
@@ -67,11 +67,11 @@ class TransferStatistics(WorkloadStatistics):
     """None if the client does not report it."""
 
 
-class TransferWorkload(Workload):
+class TransferWorkload(DataSetWorkload):
     """Copy a data set of files; no setting of it can be deployed."""
 
+    name = "transfer"
     task = "transferring files"
-    noun = "data set"
     parameters = (PATTERN, CLIENT, DESTINATION, START, NETWORK)
     chunk_bytes = 262_144
     object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)

@@ -86,6 +86,7 @@ class UnzipWorkload(Workload):
     The modes ``discard`` and ``null`` and the engine zlib are measured for comparison only.
     """
 
+    name = "unzip"
     task = "unzipping archives"
     noun = "archive"
     parameters = (MODE, INFLATE, THREADS)
