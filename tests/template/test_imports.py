@@ -81,8 +81,8 @@ cli.manifests: cli.terminal layer
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
-cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
-layer.hashing layer.long_objects layer.table
+cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events layer.hashing \
+layer.long_objects layer.table
 cli.snapshots: cli.aws cli.buckets cli.emulator cli.terminal layer layer.backfill layer.events
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill
 cli.terminal: layer

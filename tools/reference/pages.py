@@ -5,18 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from bench.tables.document import written_between
+from bench.tables.document import rows_of, written_between
 
 from bucketsum_cli.commands.root import cli
-from tools.reference import (
-    commands,
-    documents,
-    monitoring,
-    permissions,
-    registries,
-    sweep_input,
-    template,
-)
+from bucketsum_cli.commands.selftest import CHECKS
+from bucketsum_cli.selftest.stack_checks import CLEAN_UP
+from bucketsum_lab.workloads import WORKLOADS
+from tools.reference import commands, documents, monitoring, permissions, sweep_input, template
+
+
+def workload_fields() -> str:
+    """Return a row for each parameter of each workload."""
+    rows = (
+        (f"`{name}`", f"`{p.name}`", p.meaning.format(p.choices), f"`{p.default_value}`")
+        for name, workload in WORKLOADS.items()
+        for p in workload.parameters
+    )
+    return rows_of(("workload", "field", "meaning", "default"), rows)
+
+
+def checks() -> str:
+    """Return a row for each check of the self-test."""
+    rows = ((f"`{check.name}`", check.proves) for check in (*CHECKS, CLEAN_UP))
+    return rows_of(("check", "what it shows"), rows)
+
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 
@@ -31,10 +43,10 @@ _GENERATED: Final = {
     "sweeps": {
         "sweep-fields": sweep_input.fields,
         "workload-objects": sweep_input.objects,
-        "workload-fields": registries.workload_fields,
+        "workload-fields": workload_fields,
         "strategies": sweep_input.strategies,
     },
-    "selftest": {"checks": registries.checks},
+    "selftest": {"checks": checks},
 }
 """Page → its generated parts, which stand between markers."""
 

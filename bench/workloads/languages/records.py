@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +17,34 @@ from bench.sandbox.server import FOLDER
 from bench.tables.spread import Spread
 from bench.tables.table import SpreadColumn, Table, numbers
 from bench.unzip.turns import run_on
-from bench.workloads.languages import block_reader
 from bucketsum_cli.terminal import output
-from bucketsum_lab.workloads.records.block_file import BlockLayout, write_block_file
-from bucketsum_lab.workloads.records.data_set import DataSet, queries
+from bucketsum_lab.workloads.records.block_file import BlockFile, BlockLayout, write_block_file
+from bucketsum_lab.workloads.records.data_set import DataSet, queries, verify
+from bucketsum_lab.workloads.records.measurement import Phase
+
+
+def main(path: Path, ids: Path) -> None:
+    """Read and verify the records of *ids*, one per line; print the times as JSON."""
+    record_ids = [*map(int, ids.read_text().split())]
+    load, fetch = Phase(), Phase()
+    with load.timed():
+        file = BlockFile(path)
+    with closing(file), fetch.timed():
+        for record_id in record_ids:
+            verify(file.record(record_id), record_id)
+    times = {
+        "records": len(record_ids),
+        "load_seconds": load.seconds,
+        "load_cpu_seconds": load.cpu_seconds,
+        "fetch_seconds": fetch.seconds,
+        "fetch_cpu_seconds": fetch.cpu_seconds,
+    }
+    sys.stdout.write(json.dumps(times) + "\n")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
+
 
 NAME: Final = "records-languages"
 SIZE_BYTES: Final = 240_560_000
@@ -30,13 +55,13 @@ QUICK_SIZE_BYTES: Final = 2_000_000
 QUICK_READS: Final = 2_000
 MISSING: Final = "C++: g++ is not installed; apt-get install g++"
 
-_SOURCE: Final = Path(__file__).with_name("block_reader.cpp")
+_SOURCE: Final = Path(__file__).with_name("cpp")
 _PARTS: Final = ("load_seconds", "load_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds")
 
 
 def readers(folder: Path) -> Mapping[str, Sequence[str]]:
     """Command of each reader by its name; the C++ reader is compiled into *folder* if possible."""
-    commands: dict[str, Sequence[str]] = {"Python": (sys.executable, "-m", block_reader.__name__)}
+    commands: dict[str, Sequence[str]] = {"Python": (sys.executable, "-m", __name__)}
     if compiler := tool("g++"):
         binary = str(folder / "block_reader")
         subprocess.run([compiler, "-O2", "-std=c++17", "-o", binary, str(_SOURCE)], check=True)  # noqa: S603 - the project's own source

@@ -10,8 +10,11 @@ import pytest
 
 from bucketsum_cli.tune.results import Panel, assembled
 from bucketsum_cli.tune.workloads import VIEWS
-from bucketsum_cli.tune.workloads.records.object_plot import seconds_against_objects
-from bucketsum_cli.tune.workloads.records.plots import seconds_against_reads, usd_against_reads
+from bucketsum_cli.tune.workloads.records.plots import (
+    seconds_against_objects,
+    seconds_against_reads,
+    usd_against_reads,
+)
 from bucketsum_cli.tune.workloads.records.read_costs import (
     build_usd,
     equal_prices,

@@ -4,28 +4,92 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
 from bucketsum_lab.protocol.page_cache import PageCache, disk_bytes
-from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
+from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
 from bucketsum_lab.workloads.fetch.model import (
     FOLDER_PROCESSORS,
+    Bytes,
     ItemFailed,
     Schedule,
     Timings,
 )
-from bucketsum_lab.workloads.fetch.pipeline import run_pipeline
+from bucketsum_lab.workloads.fetch.pipeline import in_threads, run_pipeline
+from bucketsum_lab.workloads.fetch.processing import process
 from bucketsum_lab.workloads.fetch.stages import DiskWorker, fetch_to
-from bucketsum_lab.workloads.fetch.streaming import run_streaming
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, ItemSource
+
+
+def run_streaming(
+    source: ItemSource, work: ArchiveWork, workers: int, items: Sequence[ArchiveItem]
+) -> Timings:
+    """Process all *items* by workers that each read an archive from S3; errors as of `in_threads`.
+
+    A worker is busy while it processes bytes, and not while it waits for them.
+    """
+    stopped = Event()
+    left = iter(items)  # threads may share the iterator of a sequence
+
+    def busy_seconds() -> float:
+        return sum(_process(source, item, work, stopped) for item in left)
+
+    started = time.perf_counter()
+    working = in_threads([busy_seconds] * workers, stopped.set)
+    return Timings(time.perf_counter() - started, None, sum(working) / workers, peak_bytes=0)
+
+
+def _process(source: ItemSource, item: ArchiveItem, work: ArchiveWork, stopped: Event) -> float:
+    opened = source.open(item)
+    waiting = _Waits(source.bytes_of(item, opened), stopped)
+    started = time.perf_counter()
+    try:
+        process(item, Bytes(waiting.chunks(), waiting.read), work)
+    finally:
+        opened.chunks.close()
+    return time.perf_counter() - started - waiting.seconds
+
+
+class _Waits:
+    """An archive's bytes, and the time spent waiting for them."""
+
+    def __init__(self, content: Bytes, stopped: Event) -> None:
+        self._content = content
+        self._stopped = stopped
+        self.seconds = 0.0
+
+    def chunks(self) -> Iterator[bytes]:
+        chunks = iter(self._content.chunks)
+        while not self._stopped.is_set():
+            with self._counted():
+                chunk = next(chunks, None)
+            if chunk is None:
+                return
+            yield chunk
+        raise Stopped("another worker failed")
+
+    def read(self, offset: int, length: int) -> bytes | memoryview:
+        with self._counted():
+            return self._content.read(offset, length)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - started
+
 
 ROOM_SHARE: Final = 0.9
 """Of the disk's free bytes, that a queue fills at most."""
