@@ -142,7 +142,7 @@ slicer: layer.functions
 tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
 tools.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
-lab.workloads layer.queue layer.table
+lab.workloads layer.hashing layer.queue
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

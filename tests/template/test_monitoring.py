@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.template.roles import LIBRARY
 from tools.reference import monitoring
+
+from bucketsum.hashing import metric
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,14 +23,13 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_metric_without_a_meaning_is_refused(
-    source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A new metric needs a meaning, and the meaning of a removed one is refused too."""
-    source.write_text('add("Known", MetricUnit.Count, 1)\nadd("Unknown", MetricUnit.Bytes, 1)\n')
-    monkeypatch.setattr(monitoring, "_METRICS", {"Known": "known things", "Gone": "no more"})
-    with pytest.raises(ValueError, match=r"\['Gone', 'Unknown'\]"):
-        monitoring.metrics()
+def test_metrics_come_from_their_registry() -> None:
+    """No other module emits any, so each that is emitted has its row; and each is emitted."""
+    texts = {path.name: path.read_text() for path in LIBRARY}
+    assert [name for name, text in texts.items() if "add_metric" in text] == ["metric.py"]
+    constants = {name for name, each in vars(metric).items() if isinstance(each, metric.Metric)}
+    used = {name for name in constants if any(f"metric.{name}." in text for text in texts.values())}
+    assert constants - used == {"COLD_START"}
 
 
 def test_a_line_has_the_level_and_the_fields_of_its_calls(

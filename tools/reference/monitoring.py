@@ -1,17 +1,17 @@
-"""Metrics and log lines, from the calls in the code that write them."""
+"""Metrics, from their registry, and log lines, from the calls that write them."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from bench.tables.document import rows_of
 
+from bucketsum.hashing.metric import METRICS
 from bucketsum.queue.dead_letters import Fate
-from bucketsum.table.outcome import Outcome
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDERS: Final = ("layers/bucketsum/bucketsum", "layers/lab/bucketsum_lab/functions")
@@ -19,31 +19,8 @@ _LEVELS: Final = {"info": "INFO", "warning": "WARNING", "error": "ERROR", "excep
 _EXCEPTION: Final = {"exc_info": "exception"}
 """Argument of a call → field of the line."""
 
-_OUTCOME_METRIC: Final = "Objects{}"
-_FATE_METRIC: Final = "Messages{}"
-_COLD_START: Final = "capture_cold_start_metric"
 _FATE_MESSAGE: Final = "message %s"
 
-_METRICS: Final = {
-    **{
-        _OUTCOME_METRIC.format(outcome.title()): f"events with the [outcome](rows.md#outcomes) "
-        f"`{outcome}`"
-        for outcome in Outcome
-    },
-    "BytesHashed": "bytes of a hashed object",
-    "Speed": "speed of reading and hashing an object",
-    "MembersHashed": "members of an archive",
-    "MemberBytes": "bytes of these members",
-    "Messages": "messages that were received",
-    "MessagesRetried": "messages that failed and return to their queue",
-    "MessagesReleased": "messages that are left to [another invocation](semantics.md#batches)",
-    "MessagesDeadLettered": "messages that went to the dead-letter queue",
-    "Slices": "slices of [long objects](architecture.md#long-objects)",
-    "SliceBytes": "bytes of a slice",
-    "SliceSpeed": "speed of reading and hashing a slice",
-    "LongObjectAge": "time since the first slice of a long object began",
-    "ColdStart": "cold starts, with the function as `function_name`",
-}
 _LINES: Final = {
     "object": "an event has its outcome. In a backfill, `hashed` and `unchanged` have no line, and "
     "with `LogObjects=problems` only problems have one",
@@ -64,31 +41,9 @@ _LINES: Final = {
 
 
 def metrics() -> str:
-    """Return a row for each metric that the functions emit.
-
-    Raises:
-        ValueError: A metric has no meaning here, or is emitted no longer.
-    """
-    units: dict[str, str] = {}
-    for call in _calls():
-        if any(word.arg == _COLD_START for word in call.keywords):
-            units["ColdStart"] = "Count"
-        match call.args:
-            case [name, ast.Attribute(ast.Name("MetricUnit"), unit), *_]:
-                units |= dict.fromkeys(_metric_names(name), unit)
-    _compare("metric", units, _METRICS)
-    rows = ((f"`{name}`", units[name], meaning) for name, meaning in _METRICS.items())
+    """Return a row for each metric that the functions emit."""
+    rows = ((f"`{each.name}`", each.unit.name, each.meaning) for each in METRICS)
     return rows_of(("metric", "unit", "meaning"), rows)
-
-
-def _metric_names(name: ast.expr) -> Iterator[str]:
-    match name:
-        case ast.Constant(str(text)):
-            yield text
-        case ast.JoinedStr([ast.Constant("Objects"), *_]):
-            yield from (_OUTCOME_METRIC.format(outcome.title()) for outcome in Outcome)
-        case ast.JoinedStr([ast.Constant("Messages"), *_]):
-            yield from (_FATE_METRIC.format(fate.title().replace("-", "")) for fate in Fate)
 
 
 def log_lines() -> str:
@@ -105,7 +60,8 @@ def log_lines() -> str:
             for message in _messages(call):
                 levels[message] |= dict.fromkeys(_levels(call))
                 names[message] |= dict.fromkeys(_fields(call, tree))
-    _compare("log line", names, _LINES)
+    if differing := {*names} ^ {*_LINES}:
+        raise ValueError(f"a log line of the code or its meanings alone: {sorted(differing)}")
     rows = (
         (f"`{text}`", ", ".join(levels[text]), meaning, ", ".join(f"`{n}`" for n in names[text]))
         for text, meaning in _LINES.items()
@@ -143,17 +99,5 @@ def _fields(call: ast.Call, module: ast.Module) -> Iterator[str]:
             yield from (str(key.value) for key in keys if isinstance(key, ast.Constant))
 
 
-def _calls() -> Iterator[ast.Call]:
-    for path in _files():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call):
-                yield node
-
-
 def _files() -> Iterator[Path]:
     return (path for folder in _FOLDERS for path in sorted((_ROOT / folder).rglob("*.py")))
-
-
-def _compare(noun: str, written: Iterable[str], meanings: Mapping[str, str]) -> None:
-    if differing := {*written} ^ {*meanings}:
-        raise ValueError(f"a {noun} of the code or of its meanings alone: {sorted(differing)}")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from aws_lambda_powertools.metrics import MetricUnit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.errors import Released
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
+from bucketsum.hashing import metric
 from bucketsum.queue.dead_letters import Fate, fate_of
 from bucketsum.table.outcome import Outcome
 
@@ -58,7 +58,7 @@ class Report:
 
     def is_done(self, message: ReceivedMessage, failure: Exception | None) -> bool:
         """Whether *message* can be deleted; if it failed, its fate is decided first."""
-        self.metrics.add_metric("Messages", MetricUnit.Count, 1)
+        metric.MESSAGES.add(self.metrics)
         if failure is None:
             return True
         try:
@@ -68,7 +68,7 @@ class Report:
                 "SQS refused; the message waits out the queue's own visibility time-out"
             )
             fate = fate_of(failure)
-        self.metrics.add_metric(f"Messages{fate.title().replace('-', '')}", MetricUnit.Count, 1)
+        metric.FATES[fate].add(self.metrics)
         if isinstance(failure, Released) and fate is Fate.RELEASED:
             self.logger.info(
                 "message released",
@@ -95,14 +95,13 @@ class Report:
         has_problem = bool(result.summary and result.summary.reason)
         if has_problem or result.outcome not in (quiet or (_QUIET if is_listed else ())):
             self._log(result)
-        add = self.metrics.add_metric
-        add(f"Objects{result.outcome.title()}", MetricUnit.Count, 1)
+        metric.OUTCOMES[result.outcome].add(self.metrics)
         if result.outcome is Outcome.HASHED and measurement:
-            add("BytesHashed", MetricUnit.Bytes, measurement.size_bytes)
-            add("Speed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
+            metric.BYTES.add(self.metrics, measurement.size_bytes)
+            metric.SPEED.add(self.metrics, measurement.mb_per_s)
         if result.summary:
-            add("MembersHashed", MetricUnit.Count, result.summary.members)
-            add("MemberBytes", MetricUnit.Bytes, result.summary.member_bytes)
+            metric.MEMBERS.add(self.metrics, result.summary.members)
+            metric.MEMBER_BYTES.add(self.metrics, result.summary.member_bytes)
 
     def _log(self, result: HashResult) -> None:
         event, measurement = result.event, result.measurement

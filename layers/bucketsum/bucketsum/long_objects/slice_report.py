@@ -6,8 +6,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from aws_lambda_powertools.metrics import MetricUnit
-
+from bucketsum.hashing import metric
 from bucketsum.hashing.result import HashResult
 from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
@@ -37,11 +36,10 @@ def publish_slice(report: SliceReport, objects: Report) -> None:
     )
     if measurement and progress:
         started = datetime.fromisoformat(progress.started_at).timestamp()
-        add = objects.metrics.add_metric
-        add("Slices", MetricUnit.Count, 1)
-        add("SliceBytes", MetricUnit.Bytes, measurement.size_bytes)
-        add("SliceSpeed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
-        add("LongObjectAge", MetricUnit.Seconds, time.time() - started)
+        metric.SLICES.add(objects.metrics)
+        metric.SLICE_BYTES.add(objects.metrics, measurement.size_bytes)
+        metric.SLICE_SPEED.add(objects.metrics, measurement.mb_per_s)
+        metric.AGE.add(objects.metrics, time.time() - started)
     if isinstance(report.outcome, Outcome):
         whole = None
         if progress and report.sha1:

@@ -1,0 +1,64 @@
+"""Registry of metrics: all that the functions count, which the documents list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from aws_lambda_powertools.metrics import MetricUnit
+
+from bucketsum.queue.dead_letters import Fate
+from bucketsum.table.outcome import Outcome
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric; its meaning is a text of the documents."""
+
+    name: str
+    meaning: str
+    unit: MetricUnit = MetricUnit.Count
+
+    def add(self, metrics: Metrics, value: float = 1) -> None:
+        """Emit *value* with the line of the invocation."""
+        metrics.add_metric(self.name, self.unit, value)
+
+
+_SPEED: Final = MetricUnit.MegabytesPerSecond
+
+OUTCOMES: Final = {
+    outcome: Metric(
+        f"Objects{outcome.title()}", f"events with the [outcome](rows.md#outcomes) `{outcome}`"
+    )
+    for outcome in Outcome
+}
+BYTES: Final = Metric("BytesHashed", "bytes of a hashed object", MetricUnit.Bytes)
+SPEED: Final = Metric("Speed", "speed of reading and hashing an object", _SPEED)
+MEMBERS: Final = Metric("MembersHashed", "members of an archive")
+MEMBER_BYTES: Final = Metric("MemberBytes", "bytes of these members", MetricUnit.Bytes)
+MESSAGES: Final = Metric("Messages", "messages that were received")
+FATES: Final = {
+    Fate.RETRIED: Metric("MessagesRetried", "messages that failed and return to their queue"),
+    Fate.RELEASED: Metric(
+        "MessagesReleased", "messages that are left to [another invocation](semantics.md#batches)"
+    ),
+    Fate.DEAD_LETTERED: Metric(
+        "MessagesDeadLettered", "messages that went to the dead-letter queue"
+    ),
+}
+SLICES: Final = Metric("Slices", "slices of [long objects](architecture.md#long-objects)")
+SLICE_BYTES: Final = Metric("SliceBytes", "bytes of a slice", MetricUnit.Bytes)
+SLICE_SPEED: Final = Metric("SliceSpeed", "speed of reading and hashing a slice", _SPEED)
+AGE: Final = Metric(
+    "LongObjectAge", "time since the first slice of a long object began", MetricUnit.Seconds
+)
+COLD_START: Final = Metric("ColdStart", "cold starts, with the function as `function_name`")
+"""Powertools emits it itself."""
+
+METRICS: Final = (
+    *OUTCOMES.values(), BYTES, SPEED, MEMBERS, MEMBER_BYTES, MESSAGES, *FATES.values(), SLICES,
+    SLICE_BYTES, SLICE_SPEED, AGE, COLD_START,
+)  # fmt: skip
