@@ -24,7 +24,7 @@ SYSTEM: Final = re.compile(
 
 
 def dynamic(file: Path) -> str:
-    """What the file needs, where it looks for it, and the versions of its symbols."""
+    """The needs of the file, where it looks for it, and the versions of its symbols."""
     if not shutil.which("readelf"):
         pytest.skip("readelf (binutils) is not installed")
     command = ["readelf", "--wide", "--dynamic", "--version-info", str(file)]
@@ -32,7 +32,7 @@ def dynamic(file: Path) -> str:
 
 
 def faults_of(file: Path, text: str) -> list[str]:
-    """What keeps the file from loading."""
+    """The reasons that keep the file from loading."""
     versions = [
         (int(major), int(minor)) for major, minor in re.findall(r"GLIBC_(\d+)\.(\d+)", text)
     ]
@@ -56,7 +56,7 @@ def test_compiled_files_need_nothing_that_the_runtime_lacks(built: Built) -> Non
     files = [each for each in built.layer.rglob("*") if ".so" in each.suffixes]
     assert len(files) > 20
     faults = {str(each.relative_to(built.layer)): faults_of(each, dynamic(each)) for each in files}
-    assert {file: found for file, found in faults.items() if found} == {}
+    assert {file: fault for file, fault in faults.items() if fault} == {}
 
 
 @pytest.mark.parametrize(

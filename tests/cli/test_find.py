@@ -162,9 +162,9 @@ def test_without_the_index_no_answer_is_no(run: Run, stack: Stack) -> None:
         UsePreviousTemplate=True,
         Parameters=[{"ParameterKey": "Sha1Index", "ParameterValue": "no"}],
     )
-    found, unknown = run("find", SHA1), run("find", new)
-    assert (found.status, unknown.status) == (0, 2)
-    assert "before" in found.out
-    for ended in (found, unknown):
+    known, unknown = run("find", SHA1), run("find", new)
+    assert (known.status, unknown.status) == (0, 2)
+    assert "before" in known.out
+    for ended in (known, unknown):
         assert "a snapshot of the table has all of them" in ended.err
     assert "is recorded" not in unknown.err

@@ -23,7 +23,7 @@ _LONG: Final = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class MetricStatistic:
     """A metric and the statistic that is read of it."""
 
     namespace: str
@@ -48,18 +48,18 @@ class Values:
         return max(self.points)[1] if self.points else None
 
 
-def own_metric(stack: Stack, name: str, statistic: str = "Sum") -> Metric:
+def own_metric(stack: Stack, name: str, statistic: str = "Sum") -> MetricStatistic:
     """A metric that the hasher publishes."""
-    return Metric(OWN_NAMESPACE, name, {"service": stack.name}, statistic)
+    return MetricStatistic(OWN_NAMESPACE, name, {"service": stack.name}, statistic)
 
 
-def lambda_metric(stack: Stack, name: str) -> Metric:
+def lambda_metric(stack: Stack, name: str) -> MetricStatistic:
     """A metric that Lambda publishes about the hasher."""
-    return Metric("AWS/Lambda", name, {"FunctionName": stack.function})
+    return MetricStatistic("AWS/Lambda", name, {"FunctionName": stack.function})
 
 
 def metric_values(
-    connection: Connection, metrics: Mapping[str, Metric], start: datetime, end: datetime
+    connection: Connection, metrics: Mapping[str, MetricStatistic], start: datetime, end: datetime
 ) -> dict[str, Values]:
     """Read all *metrics* with one request, or one per page; names → values."""
     period = _LONG_STEP if end - start >= _LONG else _STEP
@@ -74,7 +74,9 @@ def metric_values(
     return {name: Values(tuple(values)) for name, values in points.items()}
 
 
-def _queries(metrics: Mapping[str, Metric], period: timedelta) -> Iterator[MetricDataQueryTypeDef]:
+def _queries(
+    metrics: Mapping[str, MetricStatistic], period: timedelta
+) -> Iterator[MetricDataQueryTypeDef]:
     for name, metric in metrics.items():
         yield {
             "Id": name,

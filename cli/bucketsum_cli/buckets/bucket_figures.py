@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.aws.metrics import Metric, metric_values
+from bucketsum_cli.aws.metrics import MetricStatistic, metric_values
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
@@ -58,7 +58,7 @@ def figures_of_large(connection: Connection, bucket: str) -> BucketFigures | Non
         Namespace=_NAMESPACE, Dimensions=[{"Name": "BucketName", "Value": bucket}]
     )
     listed = [
-        Metric(
+        MetricStatistic(
             _NAMESPACE,
             metric["MetricName"],
             {d["Name"]: d["Value"] for d in metric["Dimensions"]},

@@ -98,13 +98,13 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
     _end(matches.values(), unknown)
 
 
-def _end(found: Collection[list[Row]], unknown: str) -> None:
+def _end(results: Collection[list[Row]], unknown: str) -> None:
     """Exit with the status; what is *unknown* makes a digest without rows no answer."""
-    if not all(found):
+    if not all(results):
         raise SystemExit(CANNOT_DO if unknown else ANSWER_IS_NO)
     if unknown:
         note(unknown)
-    if any(map(any_damaged, found)):
+    if any(map(any_damaged, results)):
         raise SystemExit(ANSWER_IS_NO)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bucketsum.errors import DamagedItem
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.emulator.emulator_state import LocalProject
-    from bucketsum_cli.selftest.check import Check
+    from bucketsum_cli.selftest.check import SelftestCheck
 
 _PACKAGE: Final = "bucketsum_cli.commands.tune"
 _REGISTRATION: Final = f"{_PACKAGE}.registration:LAB"
@@ -29,7 +29,7 @@ class Lab:
     """
 
     running_sweeps: Callable[[Stack], Iterable[str | DamagedItem]]
-    checks: Sequence[Check]
+    checks: Sequence[SelftestCheck]
     demonstrate: Callable[[LocalProject, Stack, bool], bool]
 
 

@@ -27,7 +27,7 @@ from bucketsum_cli.arguments.options import (
     yes_option,
 )
 from bucketsum_cli.commands.lab import lab
-from bucketsum_cli.selftest.check import Check, CheckedProperty, CheckOutcome, finding_of
+from bucketsum_cli.selftest.check import CheckedProperty, CheckOutcome, SelftestCheck, finding_of
 from bucketsum_cli.selftest.header import Header, header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
 from bucketsum_cli.selftest.scratch import Scratch
@@ -146,7 +146,7 @@ def selftest(
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _selected(only: Sequence[str], skip: Sequence[str]) -> list[Check]:
+def _selected(only: Sequence[str], skip: Sequence[str]) -> list[SelftestCheck]:
     names = set(only or _NAMES.choices) - set(skip)
     if not names:
         raise click.UsageError("--only and --skip leave no checks to run")
@@ -176,13 +176,13 @@ def _summary(results: Sequence[CheckedProperty]) -> str:
     )
 
 
-def _estimated_usd(stack: Stack, header: Header, checks: Sequence[Check]) -> float:
+def _estimated_usd(stack: Stack, header: Header, checks: Sequence[SelftestCheck]) -> float:
     prices = prices_in(header.region, header.architecture)
     object_usd = _REQUESTS_USD + prices.invocation_usd(_INVOCATION_MS, header.memory_mb)
     return sum(check.objects * object_usd + check.usd(stack) for check in checks)
 
 
-def _note_effects(usd: float, checks: Sequence[Check]) -> None:
+def _note_effects(usd: float, checks: Sequence[SelftestCheck]) -> None:
     """Say the cost, and which alarms the checks set off."""
     note(f"cost: at most about {usd_text(usd)} USD" if usd else "cost: nothing, on the emulator")
     alarms = [alarm for name, alarm in _ALARMS_OF.items() if name in {c.name for c in checks}]
@@ -197,7 +197,7 @@ def _header_text(value: Any) -> str:  # noqa: ANN401 - any value of the header
 
 
 def _result_of(
-    check: Check, scratch: Scratch, private: Mapping[str, str], *, shown: bool
+    check: SelftestCheck, scratch: Scratch, private: Mapping[str, str], *, shown: bool
 ) -> CheckedProperty:
     """Run *check* and return its result; if there are *private* names, they are redacted."""
     with notes().status(f"{check.name} ..."):

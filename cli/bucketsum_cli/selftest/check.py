@@ -38,7 +38,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SelftestCheck:
     """A property of a deployed stack that can be tried."""
 
     name: str
@@ -69,7 +69,7 @@ skipped = partial(Finding, CheckOutcome.SKIPPED)
 known_difference = partial(Finding, CheckOutcome.KNOWN_DIFFERENCE)
 
 
-def finding_of(check: Check, scratch: Scratch) -> Finding:
+def finding_of(check: SelftestCheck, scratch: Scratch) -> Finding:
     """Run *check*; its errors become findings."""
     try:
         return check.run(scratch)

@@ -14,9 +14,9 @@ from bucketsum.events.version import NULL
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.selftest.check import (
-    Check,
     CheckOutcome,
     Finding,
+    SelftestCheck,
     failed,
     known_difference,
     passed,
@@ -204,23 +204,27 @@ def _slices(scratch: Scratch) -> Finding:
 
 
 OBJECT_CHECKS: Final = (
-    Check("empty", "an empty object has its row", _hashes("empty", b""), 1),
-    Check(
+    SelftestCheck("empty", "an empty object has its row", _hashes("empty", b""), 1),
+    SelftestCheck(
         "odd-key",
         "a key with spaces, +, % and unicode is decoded",
         _hashes(_ODD_NAME, b"an odd key"),
         1,
     ),
-    Check("multipart", "an object in parts is read whole", _multipart, 2),
-    Check("overwritten", "each version of a key has its row", _overwritten, 2),
-    Check("sequencer", "S3's sequencers order the objects and deletions of a key", _sequencer, 3),
-    Check("duplicate", "an event that comes twice changes nothing", _duplicate, 2),
-    Check("deleted", "a key deleted before it is read gets no row", _deleted, 2),
-    Check("missing-version", "S3 answers 404 for a missing version", _missing_version, 2),
-    Check("unreadable", "an unreadable object is tried again at its next event", _unreadable, 2),
-    Check("malformed", "a malformed message is dead-lettered with a reason", _malformed, 1),
-    Check("archive", "the members of a zip archive have rows", _archive, 3),
-    Check("backfill", "a backfill hashes an object without a row", _backfill, 2),
-    Check("slices", "the function for long objects hashes one", _slices, 3),
-    Check("log", "the log line of an object arrives", _log_line, 1),
+    SelftestCheck("multipart", "an object in parts is read whole", _multipart, 2),
+    SelftestCheck("overwritten", "each version of a key has its row", _overwritten, 2),
+    SelftestCheck(
+        "sequencer", "S3's sequencers order the objects and deletions of a key", _sequencer, 3
+    ),
+    SelftestCheck("duplicate", "an event that comes twice changes nothing", _duplicate, 2),
+    SelftestCheck("deleted", "a key deleted before it is read gets no row", _deleted, 2),
+    SelftestCheck("missing-version", "S3 answers 404 for a missing version", _missing_version, 2),
+    SelftestCheck(
+        "unreadable", "an unreadable object is tried again at its next event", _unreadable, 2
+    ),
+    SelftestCheck("malformed", "a malformed message is dead-lettered with a reason", _malformed, 1),
+    SelftestCheck("archive", "the members of a zip archive have rows", _archive, 3),
+    SelftestCheck("backfill", "a backfill hashes an object without a row", _backfill, 2),
+    SelftestCheck("slices", "the function for long objects hashes one", _slices, 3),
+    SelftestCheck("log", "the log line of an object arrives", _log_line, 1),
 )

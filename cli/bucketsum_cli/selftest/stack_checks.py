@@ -15,8 +15,8 @@ from bucketsum_cli.buckets.attachments.checks import admits, statements_of
 from bucketsum_cli.buckets.attachments.notifications import configuration_of, notifications_in
 from bucketsum_cli.buckets.served_buckets import Via, attached_to, bucket_arn
 from bucketsum_cli.selftest.check import (
-    Check,
     Finding,
+    SelftestCheck,
     failed,
     known_difference,
     passed,
@@ -156,12 +156,12 @@ def _metrics(scratch: Scratch) -> Finding:
 
 
 STACK_CHECKS: Final = (
-    Check("mappings", "all event source mappings are enabled", _mappings),
-    Check("visibility", "a message stays hidden while it is worked on", _visibility),
-    Check("concurrency", "the account's quota suffices for all functions", _concurrency),
-    Check("recursion", "Lambda's loop detection does not stop a long object", _recursion),
-    Check("notification", "the bucket may notify the queue, and does", _notification),
-    Check("alarms", "the alarms exist and notify somebody", _alarms),
+    SelftestCheck("mappings", "all event source mappings are enabled", _mappings),
+    SelftestCheck("visibility", "a message stays hidden while it is worked on", _visibility),
+    SelftestCheck("concurrency", "the account's quota suffices for all functions", _concurrency),
+    SelftestCheck("recursion", "Lambda's loop detection does not stop a long object", _recursion),
+    SelftestCheck("notification", "the bucket may notify the queue, and does", _notification),
+    SelftestCheck("alarms", "the alarms exist and notify somebody", _alarms),
 )
 """Checks that only read the configuration."""
 
@@ -171,10 +171,12 @@ def _clean_up(scratch: Scratch) -> Finding:
     return passed()
 
 
-CLEAN_UP: Final = Check("clean-up", "the self-test has deleted its data", _clean_up)
+CLEAN_UP: Final = SelftestCheck("clean-up", "the self-test has deleted its data", _clean_up)
 
 LATE_CHECKS: Final = (
-    Check("layer", "no compiled wheel is missing from the layer", _layer),
-    Check("metrics", "metrics arrive in CloudWatch", _metrics, usd=lambda _stack: _METRICS_USD),
+    SelftestCheck("layer", "no compiled wheel is missing from the layer", _layer),
+    SelftestCheck(
+        "metrics", "metrics arrive in CloudWatch", _metrics, usd=lambda _stack: _METRICS_USD
+    ),
 )
 """Checks that need an object that was hashed before, or time."""

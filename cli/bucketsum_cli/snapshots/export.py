@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.snapshots.folder import DataFile
+    from bucketsum_cli.snapshots.folder import SnapshotFile
 
 _POLL_SECONDS: Final = 10.0
 _FILES_AT_A_TIME: Final = 8
 _MANIFESTS: Final = ("manifest-summary.json", "manifest-files.json")
 
 
-def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[DataFile, ...]:
+def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[SnapshotFile, ...]:
     """Have DynamoDB export the table *arn* to *url*, ``s3://BUCKET/PREFIX``, and fetch the files.
 
     Raises:

@@ -37,7 +37,7 @@ _NOT_A_LIST: Final = (AttributeError, KeyError, TypeError, ValueError, Recursion
 
 
 @dataclass(frozen=True, slots=True)
-class DataFile:
+class SnapshotFile:
     """A file of a snapshot.
 
     Attributes:
@@ -77,7 +77,7 @@ class Snapshot:
     begun_at: str
     ended_at: str
     via: str
-    files: tuple[DataFile, ...] = ()
+    files: tuple[SnapshotFile, ...] = ()
     listed: tuple[Listed, ...] = ()
 
     @property
@@ -90,7 +90,7 @@ class Snapshot:
         """Time since its last row was read."""
         return (datetime.now(UTC) - datetime.fromisoformat(self.ended_at)).total_seconds()
 
-    def of_kind(self, kind: str) -> list[DataFile]:
+    def of_kind(self, kind: str) -> list[SnapshotFile]:
         """Its files of one kind, as `ROWS`."""
         return [file for file in self.files if file.name.startswith(f"{kind}/")]
 
@@ -169,7 +169,7 @@ def _listed(folder: Path) -> Snapshot:
             f"{folder} was written by another version of bucketsum (form {form}, this one reads "
             f"{FORM}); take another with `bucketsum snapshot`"
         )
-    values["files"] = tuple(DataFile(**file) for file in values["files"])
+    values["files"] = tuple(SnapshotFile(**file) for file in values["files"])
     values["listed"] = tuple(Listed(**keys) for keys in values["listed"])
     return Snapshot(folder=folder, **values)
 
@@ -185,7 +185,7 @@ def exported(folder: Path) -> Snapshot:
     lines = (folder / _EXPORTED_FILES).read_text("utf-8").splitlines()
     entries = [json.loads(line) for line in lines if line]
     files = tuple(
-        DataFile(
+        SnapshotFile(
             f"{ROWS}/{entry['dataFileS3Key'].rpartition('/')[2]}",
             int(entry["itemCount"]),
             base64.b64decode(entry["md5Checksum"], validate=True).hex(),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, Any
 
-from bucketsum_cli.snapshots.folder import DataFile, md5_of
+from bucketsum_cli.snapshots.folder import SnapshotFile, md5_of
 from bucketsum_cli.terminal.output import progress
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def write_files(
     folder: Path, kind: str, sources: Sequence[Iterator[Sequence[Any]]], total: int | None
-) -> tuple[DataFile, ...]:
+) -> tuple[SnapshotFile, ...]:
     """Write a file of the pages of each of *sources*, all in parallel; a bar counts the lines.
 
     Raises:
@@ -28,7 +28,7 @@ def write_files(
     with progress("{task.completed:,.0f}", passing=True) as shown:
         task = shown.add_task(f"reading {kind}", total=total)
 
-        def write(number: int) -> DataFile:
+        def write(number: int) -> SnapshotFile:
             name, rows = f"{kind}/{number:04}.json.gz", 0
             with gzip.open(folder / name, "wt", compresslevel=1, encoding="utf-8") as file:
                 for page in sources[number]:
@@ -37,7 +37,7 @@ def write_files(
                     file.writelines(f"{json.dumps(line)}\n" for line in page)
                     rows += len(page)
                     shown.advance(task, len(page))
-            return DataFile(name, rows, md5_of(folder / name))
+            return SnapshotFile(name, rows, md5_of(folder / name))
 
         with ThreadPoolExecutor(max(1, len(sources))) as pool:
             try:

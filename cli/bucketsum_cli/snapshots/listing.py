@@ -12,7 +12,7 @@ from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryReader, manifes
 from bucketsum.backfill.listing import ranges_of_keys
 from bucketsum.clock import now
 from bucketsum.events.version import NULL
-from bucketsum_cli.snapshots.folder import LISTING, DataFile, Listed
+from bucketsum_cli.snapshots.folder import LISTING, Listed, SnapshotFile
 from bucketsum_cli.snapshots.lines import write_files
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _PARTS: Final = 16
 
 def list_keys(
     s3: S3Client, keys: Listed, folder: Path, *, inventory: str | None = None
-) -> tuple[DataFile, ...]:
+) -> tuple[SnapshotFile, ...]:
     """Write the versions of *keys*, or those in the *inventory* with this manifest, to files.
 
     Raises:

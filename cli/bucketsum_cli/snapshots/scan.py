@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum_cli.snapshots.folder import DataFile
+    from bucketsum_cli.snapshots.folder import SnapshotFile
 
 ROWS_PER_SECOND: Final = 20_000
 """Of a scan, by `python -m bench snapshot`: decoding and compression on one core are the limit."""
@@ -65,7 +65,7 @@ def figures_of(dynamodb: DynamoDBClient, table: str) -> TableFigures:
 
 def scan(
     dynamodb: DynamoDBClient, table: str, rows: int, folder: Path, kind: str
-) -> tuple[DataFile, ...]:
+) -> tuple[SnapshotFile, ...]:
     """Write all items of *table*, which has some *rows*, to files in *folder*/*kind*."""
     dynamodb.meta.events.register("before-parse.dynamodb.Scan", _keep_items, unique_id="raw-scan")
     segments = _SEGMENTS if rows > _PARALLEL_ROWS else 1

@@ -12,7 +12,7 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.aws.metrics import (
-    Metric,
+    MetricStatistic,
     Values,
     lambda_metric,
     metric_values,
@@ -206,7 +206,7 @@ def _activity(stack: Stack, now: datetime) -> Activity:
         "unreadable": own_metric(stack, "ObjectsUnreadable"),
         "dead_lettered": own_metric(stack, "MessagesDeadLettered"),
         "errors": lambda_metric(stack, "Errors"),
-        "oldest": Metric("AWS/SQS", "ApproximateAgeOfOldestMessage", queue, "Maximum"),
+        "oldest": MetricStatistic("AWS/SQS", "ApproximateAgeOfOldestMessage", queue, "Maximum"),
     }
     hour = now - timedelta(hours=1)
     values = metric_values(stack.connection, metrics, now - timedelta(days=1), now)

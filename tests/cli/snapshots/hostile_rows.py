@@ -29,9 +29,9 @@ from bucketsum.table.rows import (
 from bucketsum_cli.snapshots.folder import (
     LISTING,
     ROWS,
-    DataFile,
     Listed,
     Snapshot,
+    SnapshotFile,
     md5_of,
     new_folder,
 )
@@ -82,13 +82,13 @@ class Hostile:
         return snapshot
 
 
-def write_lines(folder: Path, name: str, lines: Sequence[Any]) -> DataFile:
+def write_lines(folder: Path, name: str, lines: Sequence[Any]) -> SnapshotFile:
     """Write a file of a snapshot."""
     path = folder / name
     path.parent.mkdir(exist_ok=True, parents=True)
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-    return DataFile(name, len(lines), md5_of(path))
+    return SnapshotFile(name, len(lines), md5_of(path))
 
 
 def hostile(count: int, seed: int = 1) -> Hostile:

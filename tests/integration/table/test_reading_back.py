@@ -265,11 +265,11 @@ def test_the_index_can_be_left_out_and_used_again(
     before, meanwhile, after = (row(fresh_key(), "0A", sha1=sha1) for _ in range(3))
     for table, written in ((with_index, before), (without, meanwhile), (with_index, after)):
         table.record(written)
-    found = {match.key for match in with_index.with_sha1(sha1)}
-    assert found == {match.key for match in without.with_sha1(sha1)} == {before.key, after.key}
+    keys = {match.key for match in with_index.with_sha1(sha1)}
+    assert keys == {match.key for match in without.with_sha1(sha1)} == {before.key, after.key}
     assert with_index.row_at(RowKey(meanwhile.bucket, meanwhile.key, meanwhile.entry)) == meanwhile
     newer = [replace(each, sequencer=comparable_sequencer("0B")) for each in (before, meanwhile)]
     without.record(newer[0])
     with_index.record(newer[1])
-    found = {match.key for match in with_index.with_sha1(sha1)}
-    assert found == {meanwhile.key, after.key}
+    keys = {match.key for match in with_index.with_sha1(sha1)}
+    assert keys == {meanwhile.key, after.key}

@@ -118,7 +118,7 @@ ODD: dict[str, tuple[bytes, tuple[str, ...], tuple[str, ...]]] = {
 @MODES
 @pytest.mark.parametrize("kind", ODD)
 def test_odd_archive_is_read(kind: str, mode: Mode, tmp_path: Path) -> None:
-    """What is odd is a remark, and every member has its SHA-1."""
+    """Each oddity is a remark, and every member has its SHA-1."""
     data, of_archive, of_member = ODD[kind]
     read = Read(data, mode, root=tmp_path)
     assert read.contents.status is ArchiveStatus.READ, read.contents.reason

@@ -121,7 +121,7 @@ def test_archive_without_room_in_any_function_is_refused_without_its_size(
 def test_impossible_sizes_are_no_reason_to_have_no_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a header says beyond all that can come out is the member's problem, as in `stream`."""
+    """A size in a header beyond all that can come out is the member's problem, as in `stream`."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(512 << 20, 12 << 20, 500 << 20))
     extra = struct.pack("<HHQQ", 1, 16, 1 << 63, 1 << 63)
     data = bytearray(archive_of(named("a"), Part(name=b"b", size=0xFFFF_FFFF, extra=extra)))

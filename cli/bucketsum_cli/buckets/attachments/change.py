@@ -18,7 +18,7 @@ from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.buckets.attachments.notifications import Difference
+    from bucketsum_cli.buckets.attachments.notifications import NotificationDifference
 
 _BUCKET_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _OTHER_KINDS: Final = ("--x-s3", "--xa-s3", "-s3alias", "--ol-s3")
@@ -40,7 +40,7 @@ class AttachmentChange:
 
     bucket: str
     stack: str
-    plan: Difference = field(metadata=INLINE)
+    plan: NotificationDifference = field(metadata=INLINE)
     command: Annotated[str | None, "Shell command that changes them; null if they need no change."]
     changed: Annotated[bool, "Whether the bucket's notifications were written."] = False
     stack_updated: Annotated[bool, "Whether the permissions were changed."] = False
@@ -87,7 +87,7 @@ def check_bucket(stack: Stack, bucket: str) -> None:
         )
 
 
-def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
+def require_consent(bucket: str, plan: NotificationDifference, *, yes: bool) -> None:
     """Ask before changing the notifications of a bucket that also has those of others.
 
     Raises:
@@ -116,7 +116,7 @@ def show_change(change: AttachmentChange, *, as_json: bool) -> None:
         note(f"the permissions still need a change: `{change.command}`")
 
 
-def _show_plan(plan: Difference, print_line: Any) -> None:  # noqa: ANN401 - `say` or `note`
+def _show_plan(plan: NotificationDifference, print_line: Any) -> None:  # noqa: ANN401 - `say` or `note`
     for mark, lines in (("  ", plan.kept), ("- ", plan.removed), ("+ ", plan.added)):
         for line in lines:
             print_line(f"{mark}{line}")

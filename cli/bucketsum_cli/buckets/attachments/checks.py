@@ -97,9 +97,9 @@ def attachments(stack: Stack) -> Iterator[Attachment]:
     permissions, attached = Permissions.of(stack), attached_to(stack)
     for name in dict.fromkeys((stack.bucket, *attached)):
         again = permissions.deviations if name in attached else ()
-        found = _attachment(stack, attached.get(name, AttachedBucket(name)), permissions)
+        attachment = _attachment(stack, attached.get(name, AttachedBucket(name)), permissions)
         problems = (f"{each}: attach it again with --deploy" for each in again)
-        yield replace(found, problems=(*found.problems, *problems))
+        yield replace(attachment, problems=(*attachment.problems, *problems))
 
 
 def needs_rewriting(stack: Stack, bucket: AttachedBucket) -> bool:

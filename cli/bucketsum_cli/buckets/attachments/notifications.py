@@ -90,7 +90,7 @@ class Notification:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class NotificationDifference:
     """Effect of a change on a configuration, a line for each notification."""
 
     added: Annotated[tuple[str, ...], "Notifications that are new, one text for each."]
@@ -140,10 +140,10 @@ def without_eventbridge(configuration: Mapping[str, Any]) -> dict[str, Any]:
     return {field: value for field, value in configuration.items() if field != _EVENTBRIDGE}
 
 
-def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> NotificationDifference:
     """Compare the notifications of two configurations."""
     old, new = _lines(before), _lines(after)
-    return Difference(
+    return NotificationDifference(
         added=tuple(line for line in new if line not in old),
         removed=tuple(line for line in old if line not in new),
         kept=tuple(line for line in old if line in new),

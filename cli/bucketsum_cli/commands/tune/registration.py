@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.commands.lab import Lab
-from bucketsum_cli.selftest.check import Check, Finding, failed, passed, skipped
+from bucketsum_cli.selftest.check import Finding, SelftestCheck, failed, passed, skipped
 from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, recorded_results, settled_run
@@ -104,6 +104,6 @@ def demonstrate_sweep(project: LocalProject, stack: Stack, as_json: bool) -> boo
 
 LAB: Final = Lab(
     running_sweeps,
-    (Check("sweep", "a small sweep succeeds", _check_sweep, usd=_check_usd),),
+    (SelftestCheck("sweep", "a small sweep succeeds", _check_sweep, usd=_check_usd),),
     demonstrate_sweep,
 )

@@ -53,7 +53,7 @@ class Placed(NamedTuple):
 
     @property
     def offset(self) -> int:
-        """Where they begin."""
+        """Position of their beginning."""
         return self.offsets[self.position]
 
     @property
@@ -153,7 +153,7 @@ def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, byte
     between the two does not affect. If the two differ, a local header decides.
     """
     first = end.position - end.size
-    found, too_large = None, 0
+    nearest, too_large = None, 0
     for start, base in ((first, first - end.offset), (end.offset, 0), (first, 0)):
         length = end.position - start
         if length > limits.directory_bytes:
@@ -165,27 +165,27 @@ def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, byte
                 or _has_header(near, entries, base, end.position)
             ):
                 return start, base, entries
-            found = found or (start, base, entries)
+            nearest = nearest or (start, base, entries)
     if not end.size and not end.entries:
         return first, max(0, first - end.offset), b""
-    if too_large and not found:
+    if too_large and not nearest:
         raise _too_many(f"a directory of {too_large} bytes", limits)
-    return _damaged(near, end, found or (end.position, 0, b""))
+    return _damaged(near, end, nearest or (end.position, 0, b""))
 
 
 def _damaged(
-    near: Read, end: EndRecord, found: tuple[int, int, bytes | memoryview]
+    near: Read, end: EndRecord, nearest: tuple[int, int, bytes | memoryview]
 ) -> tuple[int, int, bytes | memoryview]:
-    """*found*, which does not begin as a directory; in one there may be entries all the same.
+    """*nearest*, which does not begin as a directory; in one there may be entries all the same.
 
     Raises:
         ArchiveStopped: The directory is encrypted, or of another volume.
     """
     if end.problem and end.problem.status is ArchiveStatus.SPLIT:
         raise end.problem
-    if _is_masked(near, found[0]):
+    if _is_masked(near, nearest[0]):
         raise ArchiveStopped(ArchiveStatus.ENCRYPTED, "its directory is encrypted")
-    return found
+    return nearest
 
 
 def _has_header(near: Read, entries: bytes | memoryview, base: int, end: int) -> bool:
@@ -250,8 +250,8 @@ def _members_in(
             at = after
         else:
             is_whole = False
-            found = _ENTRY_START.search(entries, at + 1)
-            at = found.start() if found else len(entries)
+            match = _ENTRY_START.search(entries, at + 1)
+            at = match.start() if match else len(entries)
     return members, not (end.entries or entries)
 
 

@@ -72,8 +72,8 @@ class Described:
 
 def _candidates(held: bytes) -> Iterator[tuple[int, int, int]]:
     """Where a descriptor can be, the bytes of its sizes, and where it would end."""
-    for found in _NEXT.finditer(held):
-        at = found.start()
+    for match in _NEXT.finditer(held):
+        at = match.start()
         for width in _WIDTHS:
             length = 4 + 2 * width
             if held.startswith(_DESCRIPTOR, at):

@@ -24,7 +24,7 @@ _UNIX: Final = 3
 _AGREEING_VALUES: Final = 2  # of CRC-32 and two sizes
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Bytes of an archive from *offset* on."""
 
     offset: int
@@ -59,7 +59,7 @@ class LocalHeader:
     extra: bytes
 
     @classmethod
-    def read(cls, source: Source, end: int, others: Iterable[int] = ()) -> Self:
+    def read(cls, source: ByteSource, end: int, others: Iterable[int] = ()) -> Self:
         """Read the header that *source* is at; at *others*, in order, other members may begin.
 
         Raises:
@@ -110,7 +110,7 @@ class LocalHeader:
         )  # fmt: skip
 
     def claims(self, member: Member) -> tuple[Member, ...]:
-        """What *member* can be: as the directory says, then as this header says otherwise.
+        """Possible forms of *member*: as the directory says, then as this header says otherwise.
 
         Values that are 0 here are not known, or are so if two of three agree with the directory.
         """

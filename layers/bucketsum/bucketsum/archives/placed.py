@@ -15,13 +15,13 @@ from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
 if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Placed
     from bucketsum.archives.data_descriptor import Described
-    from bucketsum.archives.local_header import Source
+    from bucketsum.archives.local_header import ByteSource
 
     Hash = Callable[[tuple[Member, ...], Iterable[memoryview] | Described], HashedMember]
     """Decodes and hashes compressed bytes, by what a member can be."""
 
 
-def hashed_at(placed: Placed, source: Source, read: Hash) -> Iterator[HashedMember]:
+def hashed_at(placed: Placed, source: ByteSource, read: Hash) -> Iterator[HashedMember]:
     """Read the members at an offset, where *source* is; folders have no result.
 
     A member has no SHA-1 if others begin before its end. Fewer bytes than a local header has are
@@ -44,7 +44,7 @@ def hashed_at(placed: Placed, source: Source, read: Hash) -> Iterator[HashedMemb
 
 
 def _hashed(
-    member: Member, local: LocalHeader, placed: Placed, source: Source, read: Hash
+    member: Member, local: LocalHeader, placed: Placed, source: ByteSource, read: Hash
 ) -> HashedMember:
     claims = local.claims(member)
     compressed = _Compressed(source, max(claim.compressed_bytes for claim in claims), placed)
@@ -62,8 +62,8 @@ def _hashed(
         "contradictory": local.contradicts(member),
         "other-name": not (member.is_encrypted or local.names(member)),
     }
-    found = tuple(remark for remark, holds in remarks.items() if holds)
-    return HashedMember(replace(digest, remarks=digest.remarks + found), content)
+    added = tuple(remark for remark, holds in remarks.items() if holds)
+    return HashedMember(replace(digest, remarks=digest.remarks + added), content)
 
 
 class _Compressed:
@@ -73,7 +73,7 @@ class _Compressed:
         cut_at: Where another member or the directory begins, if this was reached.
     """
 
-    def __init__(self, source: Source, count: int, placed: Placed) -> None:
+    def __init__(self, source: ByteSource, count: int, placed: Placed) -> None:
         self._source = source
         self._count = count
         self._placed = placed
