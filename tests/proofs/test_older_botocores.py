@@ -29,7 +29,8 @@ def test_clients_are_those_of_an_older_botocore(lock: Path, tmp_path: Path) -> N
     target = ("--python", sys.executable, "--target", tmp_path, "--requirement", lock)
     subprocess.run([sys.executable, *install, *target], check=True)
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    command = ("-m", "pytest", "-n0", "-q", *WARNINGS, *TESTS, "-k", f"not ({NEWER})")
+    tests = [str(path) for path in TESTS]
+    command = ["-m", "pytest", "-n0", "-q", *WARNINGS, *tests, "-k", f"not ({NEWER})"]
     done = subprocess.run(
         [sys.executable, *command], cwd=ROOT, env=environment, check=False, capture_output=True,
         text=True,
