@@ -237,8 +237,11 @@ def stack_options(
         if local:
             _refuse_with_local()
         bucket = None
+        context = click.get_current_context()
         if bucket_help is not None:
-            bucket = _without_buckets(options, options.pop("bucket"))
+            bucket = options.pop("bucket")
+            is_default = context.get_parameter_source("bucket") is ParameterSource.ENVIRONMENT
+            bucket = _without_buckets(options, None if is_default else bucket) or bucket
         remember_options(
             {
                 "--stack": None if stack == DEFAULT_STACK else stack,
@@ -248,7 +251,7 @@ def stack_options(
                 "--bucket": bucket,
             }
         )
-        source = click.get_current_context().get_parameter_source("stack")
+        source = context.get_parameter_source("stack")
         is_named = local or source is not ParameterSource.DEFAULT
         target = Target(stack, region, profile, local, bucket, is_named)
         command(*args, target=target, **options)
@@ -256,7 +259,12 @@ def stack_options(
     if bucket_help is None:
         return with_target
     bucket_option = click.option(
-        "--bucket", type=BucketName(), metavar="NAME", help=f"{bucket_help} s3://NAME works too."
+        "--bucket",
+        type=BucketName(),
+        envvar="BUCKETSUM_BUCKET",
+        show_envvar=True,
+        metavar="NAME",
+        help=f"{bucket_help} s3://NAME works too.",
     )
     return bucket_option(with_target)
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Mapping
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
+
+_NAMES: Final = ("stack", "region", "profile", "bucket")
+"""Parameters that cannot be blanks, as keys and names of files can."""
 
 
 class LazyGroup(click.Group):
@@ -49,6 +53,8 @@ class LazyGroup(click.Group):
         An unset variable of a shell is empty: `put ''` would mean the current folder. A group
         within this one checks the values of its own commands.
         """
+        if self.places.keys().isdisjoint(args[:1]) and not ctx.resilient_parsing:
+            self.refuse_misspelled(ctx, args[0])
         name, command, rest = super().resolve_command(ctx, args)
         if command and not isinstance(command, click.Group) and not ctx.resilient_parsing:
             context = click.Context(command, info_name=name, parent=ctx)
@@ -56,9 +62,14 @@ class LazyGroup(click.Group):
             for parameter in command.params:
                 value = given.get(str(parameter.name), parameter.value_from_envvar(context))
                 values = value if isinstance(value, tuple | list) else [value]
-                if any(isinstance(text, str) and not text.strip() for text in values):
+                if any(_is_empty(text, parameter) for text in values):
                     raise click.BadParameter("it must not be empty", context, parameter)
         return name, command, rest
+
+    def refuse_misspelled(self, ctx: click.Context, word: str, otherwise: str = "") -> None:
+        """Refuse *word* if it looks like a command; *otherwise* says how it can be meant."""
+        if word not in self.places and (close := get_close_matches(word, self.places, 1)):
+            ctx.fail(f"No such command {word!r}. Did you mean {close[0]!r}?{otherwise}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their sections."""
@@ -77,3 +88,9 @@ class LazyGroup(click.Group):
         names = [name for name in self.places if name.startswith(incomplete)]
         commands = [CompletionItem(name, help=summaries.get(name)) for name in names]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def _is_empty(text: object, parameter: click.Parameter) -> bool:
+    if not isinstance(text, str):
+        return False
+    return not (text.strip() if parameter.name in _NAMES else text)

@@ -23,6 +23,9 @@ class StartByDefault(LazyGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Name `start` if the first word is not a command."""
         if args and args[0] not in (*self.places, *ctx.help_option_names):
+            if not ctx.resilient_parsing:
+                meant = f" For a bucket of this name: `bucketsum backfill start {args[0]}`"
+                self.refuse_misspelled(ctx, args[0], meant)
             args = ["start", *args]
         return super().parse_args(ctx, args)
 
