@@ -6,15 +6,21 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from threading import Event
 from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import HTTPClientError
 
 from bucketsum.events.version import Version
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.connection import CONNECTIONS
+from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.objects.files import LocalFile, Skipped
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
+    from boto3.s3.transfer import S3Transfer
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.table.digests_table import DigestsTable
@@ -66,7 +72,8 @@ def put_files(
 ) -> tuple[list[Upload], list[Skipped]]:
     """Send *files* to the bucket, several at a time, large ones in parts.
 
-    Returns the uploads and the skipped files, both in the order of *files*.
+    Returns the uploads, with the sizes that were sent, and the skipped files, both in the order of
+    *files*. A refusal ends only its own file; if AWS cannot be reached, the rest is not sent.
 
     Args:
         stack: The stack with the bucket.
@@ -76,11 +83,10 @@ def put_files(
         on_file: Called when a file is done.
 
     Raises:
-        BotoCoreError: AWS cannot be reached; the remaining files are not sent.
-        ClientError: AWS refused a request; the same.
+        BotoCoreError: No file was sent, all for the same reason.
+        ClientError: The same.
     """
-    from boto3.exceptions import Boto3Error  # noqa: PLC0415 - boto3 takes a third of a second
-    from boto3.s3.transfer import S3Transfer, TransferConfig  # noqa: PLC0415 - as above
+    from boto3.s3.transfer import S3Transfer, TransferConfig  # noqa: PLC0415 - boto3 takes a third of a second
 
     config = TransferConfig(
         preferred_transfer_client="classic",  # the other gives no answers: `_answers_by_key`
@@ -90,31 +96,71 @@ def put_files(
     )
     s3 = stack.client("s3")
     answers = _answers_by_key(s3)
-    reasons: dict[str, str] = {}
     with S3Transfer(s3, config) as transfer:  # type: ignore[arg-type] # stub wants another Config
+        sender = _Sender(transfer, stack.bucket, on_bytes)
         pool = ThreadPoolExecutor(_FILES_AT_A_TIME)
         try:
-            sending = {
-                pool.submit(
-                    transfer.upload_file, str(file.path), stack.bucket, file.key, on_bytes
-                ): file
-                for file in files
-            }
-            for future in as_completed(sending):
-                try:
-                    future.result()
-                except Boto3Error as error:
-                    raise error.__context__ or error from None  # the refusal that it wraps
-                except OSError as error:
-                    reasons[sending[future].key] = error.strerror or str(error)
+            sending = {pool.submit(sender.send, file): file.key for file in files}
+            for _ in as_completed(sending):
                 on_file()
+            sent = {sending[future]: future.result() for future in sending}
         finally:  # on an error or Ctrl-C: start no more, and let S3Transfer abort the rest
             pool.shutdown(wait=False, cancel_futures=True)
-    sent = [file for file in files if file.key not in reasons]
+    failures = {key: result for key, result in sent.items() if isinstance(result, Exception)}
+    reasons = {key: _reason_of(failure) for key, failure in failures.items()}
+    if len(failures) == len(files) and len(set(reasons.values())) == 1:
+        _raise_if_refused(next(iter(failures.values())))
     return (
-        [_upload(stack.bucket, file, answers[file.key]) for file in sent],
+        [
+            _upload(stack.bucket, replace(file, size_bytes=size), answers[file.key])
+            for file in files
+            if isinstance(size := sent[file.key], int)
+        ],
         [Skipped(file.path, reasons[file.key]) for file in files if file.key in reasons],
     )
+
+
+class _Sender:
+    """Sends files, from several threads, until AWS cannot be reached."""
+
+    def __init__(self, transfer: S3Transfer, bucket: str, on_bytes: Callable[[int], None]) -> None:
+        self._transfer = transfer
+        self._bucket = bucket
+        self._on_bytes = on_bytes
+        self._unreachable = Event()
+
+    def send(self, file: LocalFile) -> int | Exception:
+        """Send *file*; returns the size that was sent, or why it was not."""
+        from boto3.exceptions import Boto3Error  # noqa: PLC0415 - boto3 takes a third of a second
+
+        if self._unreachable.is_set():
+            return CannotDoError("not sent, because AWS cannot be reached")
+        sizes: list[int] = []
+
+        def count(size_bytes: int) -> None:
+            sizes.append(size_bytes)
+            self._on_bytes(size_bytes)
+
+        try:
+            self._transfer.upload_file(str(file.path), self._bucket, file.key, count)
+        except (OSError, *AWS_ERRORS) as error:
+            if isinstance(error, HTTPClientError):
+                self._unreachable.set()
+            return error
+        except Boto3Error as error:  # its context is the refusal that it wraps
+            return error.__context__ if isinstance(error.__context__, Exception) else error
+        return sum(sizes)
+
+
+def _raise_if_refused(failure: Exception) -> None:
+    if isinstance(failure, AWS_ERRORS):
+        raise failure
+
+
+def _reason_of(failure: Exception) -> str:
+    if isinstance(failure, AWS_ERRORS):
+        return explained(failure).message
+    return getattr(failure, "strerror", None) or str(failure)
 
 
 def _answers_by_key(s3: S3Client) -> Mapping[str, Mapping[str, Any]]:
