@@ -19,7 +19,7 @@ import pytest
 from moto import mock_aws
 from moto.s3.responses import S3Response
 from tests.cli import serving_stack
-from tests.cli.deployed import deploy, prompt_table
+from tests.cli.deployed import Stdin, deploy, prompt_table
 from tests.cli.permissions import documented_actions, recorded_actions
 
 from bucketsum_cli.arguments.options import Target
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     class Run(Protocol):
         """Runs the command with these arguments; *answer* is what the person types."""
 
-        def __call__(self, *arguments: object, answer: str = "") -> Ended:
+        def __call__(self, *arguments: object, answer: str | bytes = "") -> Ended:
             """Run it to its end."""
             ...
 
@@ -139,10 +139,11 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     """The command, in this process; it needs no permission that the documents do not list."""
     actions = recorded_actions(monkeypatch)
 
-    def run_command(*arguments: object, answer: str = "") -> Ended:
+    def run_command(*arguments: object, answer: str | bytes = "") -> Ended:
         actions.clear()
         monkeypatch.setattr(sys, "argv", ["bucketsum", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+        typed = Stdin(answer if isinstance(answer, bytes) else answer.encode())
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed))
         capsys.readouterr()
         before = set(threading.enumerate())
         with pytest.raises(SystemExit) as ending:

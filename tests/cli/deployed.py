@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +41,16 @@ HOSTILE: Final = "a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
 backwards. XML, and so moto's listing, takes no other control characters."""
 
 HOSTILE_SHOWN: Final = r"a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
+
+
+class Stdin(io.BytesIO):
+    """The standard input of a command; a terminal if `is_terminal` is set."""
+
+    is_terminal = False
+
+    def isatty(self) -> bool:
+        """Whether somebody types."""
+        return self.is_terminal
 
 
 def deploy(endpoint: str | None = None, *, sweeps: bool = False) -> None:

@@ -273,5 +273,5 @@ def test_keys_that_are_not_covered_do_not_wait(run: Run, serving: Stack, tmp_pat
     listed = run("ls", "--bucket", PHOTOS, "--json").document
     assert {entry["key"]: entry["status"] for entry in listed} == {
         "2021/cat": "not covered",
-        "2026/cat": "waiting",
+        "2026/cat": "not hashed yet",
     }

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 from tests.cli.deployed import (
+    Stdin,
     bodies_in,
     dead_letter,
+    hashed,
     put_and_record,
     put_object,
     record_deletion,
@@ -18,7 +20,10 @@ from tests.cli.deployed import (
 )
 from tests.support.events import notification
 
+from bucketsum_cli.buckets.attachments import coverage
+from bucketsum_cli.buckets.served_buckets import AttachedBucket
 from bucketsum_cli.objects import comparison as checks
+from bucketsum_cli.objects import versions
 from bucketsum_cli.objects.files import sha1_of_file
 
 if TYPE_CHECKING:
@@ -69,12 +74,12 @@ def test_one_that_is_not_equal_is_a_no_and_says_which(run: Run, stack: Stack, fo
     stack.digests_table().record(unreadable(put_object(stack, "in/c", b"c"), b"c", "access denied"))
     ended = run("check", folder)
     assert ended.status == 1
-    assert ended.out.splitlines()[-1] == "1 equal, 1 differs, 1 unreadable, 1 not recorded"
+    assert ended.out.splitlines()[-1] == "1 equal, 1 differs, 1 unreadable, 1 missing"
     assert verdicts(run, folder) == {
         "in/a": "equal",
         "in/b": "differs",
         "in/c": "unreadable",
-        "in/d": "not recorded",
+        "in/d": "missing",
     }
 
 
@@ -96,8 +101,8 @@ def test_recorded_version_counts_only_while_it_is_the_newest(
     put_object(stack, "in/b", b"new")
     ended = run("check", folder)
     assert ended.status == 1
-    assert ended.out.splitlines()[-1] == "1 equal, 1 waiting"
-    assert verdicts(run, folder) == {"in/a": "equal", "in/b": "waiting"}
+    assert ended.out.splitlines()[-1] == "1 equal, 1 not hashed yet"
+    assert verdicts(run, folder) == {"in/a": "equal", "in/b": "not hashed yet"}
 
 
 def test_version_whose_message_failed_says_so_with_the_reason(
@@ -145,7 +150,7 @@ def test_deleted_object_is_not_equal(
 def test_longer_key_is_another_object(run: Run, stack: Stack, folder: Path) -> None:
     """S3 lists by prefix; only the exact key counts."""
     put_and_record(stack, "aa", b"a")
-    assert verdicts(run, folder / "a") == {"a": "not recorded"}
+    assert verdicts(run, folder / "a") == {"a": "missing"}
 
 
 def test_file_that_cannot_be_read_is_no_equal_file(
@@ -183,22 +188,23 @@ def test_a_list_of_sums_is_compared(run: Run, stack: Stack, tmp_path: Path) -> N
         put_and_record(stack, key, key.encode())
     listed = tmp_path / "list"
     listed.write_text(run("ls", "--sums").out)
-    assert (run("check", "--sums", listed).status, run("check", "--sums", listed).err) == (0, "")
+    ended = run("check", "--sums", listed)
+    note = "objects that the list does not name are not looked for\n"
+    assert (ended.status, ended.err) == (0, note)
     assert run("check", "--sums", "-", answer=listed.read_text()).status == 0
     listed.write_text(f"{'0' * 40} *./a\n{'1' * 40}  b\n")
     ended = run("check", "--sums", listed, "--prefix", "old/", "--json")
     results = [file["result"] for file in ended.document["files"]]
-    assert (ended.status, results) == (1, ["differs", "not recorded"])
-    assert "differs: `bucketsum show" in ended.err
-    assert "not recorded: `bucketsum put" in ended.err
-    listed.write_text(f"{'0' * 40}  a\nMD5 (x) = 0\n")
-    run("check", "--sums", listed).assert_refused(
-        "line 2 is not a SHA-1 and a name, as `sha1sum` prints them: MD5 (x) = 0"
-    )
+    assert (ended.status, results) == (1, ["differs", "missing"])
+    shown = " ".join(ended.err.split())
+    assert "`bucketsum show old/a` has all versions" in shown
+    assert "missing: there is no such object; an upload as old/b" in shown
     listed.write_text("")
     run("check", "--sums", listed).assert_refused("nothing was compared")
-    listed.write_bytes(b"%s  \xff\n" % (b"0" * 40))
-    run("check", "--sums", listed).assert_refused("not valid UTF-8")
+    listed.write_text("MD5 (x) = 0\n")
+    run("check", "--sums", listed).assert_refused("nothing was compared", "line 1 is not a digest")
+    listed.write_text("0" * 40)
+    run("check", "--sums", listed).assert_refused("digests without names", "`bucketsum find -`")
     run("check").assert_refused("--sums")
     run("check", "--sums", listed, tmp_path).assert_refused("cannot be used with PATH")
 
@@ -215,7 +221,7 @@ def test_a_list_of_another_system_is_read(run: Run, stack: Stack, tmp_path: Path
         (key, "equal") for key in keys
     ]
     listed.write_text(listed.read_text(), "utf-16")
-    run("check", "--sums", listed).assert_refused("the list is UTF-16; write it as UTF-8")
+    run("check", "--sums", listed).assert_refused("is UTF-16; write it as UTF-8")
 
 
 @pytest.mark.parametrize("name", ["v1./a.txt", "a/./b", "a/../a/b", "././v1a.txt", ".//v1a.txt"])
@@ -226,7 +232,7 @@ def test_a_list_never_names_another_object(run: Run, stack: Stack, name: str) ->
     ended = run(
         "check", "--sums", "-", "--json", answer=f"{hashlib.sha1(b's').hexdigest()}  {name}\n"
     )
-    assert (ended.status, ended.document["files"][0]["result"]) == (1, "not recorded")
+    assert (ended.status, ended.document["files"][0]["result"]) == (1, "missing")
 
 
 @pytest.mark.parametrize("key", ["./a", "././a", ".//a", "a/./b", "v1./a", "/a", "../a"])
@@ -238,20 +244,113 @@ def test_own_lists_name_every_key(run: Run, stack: Stack, key: str) -> None:
     assert run("check", "--sums", "-", answer=listed).status == 0
 
 
-class Terminal(io.StringIO):
-    """Somebody types the text."""
-
-    def isatty(self) -> bool:
-        """It is one."""
-        return True
-
-
 @pytest.mark.parametrize("command", [("check", "--sums", "-"), ("find", "-")])
 def test_a_terminal_is_read_after_a_note(
     run: Run, monkeypatch: pytest.MonkeyPatch, stack: Stack, command: tuple[str, ...]
 ) -> None:
     """Nobody wonders why a command that reads from the terminal waits."""
-    monkeypatch.setattr(io, "StringIO", Terminal)
+    monkeypatch.setattr(Stdin, "is_terminal", True)
     ended = run(*command, answer=f"{put_and_record(stack, 'a', b'a').sha1}  a\n")
     assert ended.status == 0
     assert "reads lines of `sha1sum` from the terminal; Ctrl-D ends them" in ended.err
+
+
+def test_lines_that_are_no_entries_end_no_command(run: Run, stack: Stack) -> None:
+    """A bad line, a name that is not UTF-8 and one that is too long are results of their own."""
+    sha1 = (put_and_record(stack, "a", b"a").sha1 or "").encode()
+    lines = sha1 + b"  a\nMD5 (x) = 0\n" + sha1 + b"  \xff\n" + sha1 + b"  " + b"x" * 1025
+    ended = run("check", "--sums", "-", "--json", answer=lines)
+    assert ended.status == 1
+    assert [file["result"] for file in ended.document["files"]] == ["equal"]
+    assert [skipped["reason"][:30] for skipped in ended.document["skipped"]] == [
+        "line 3: its name is not UTF-8,",
+        "line 4: its key would have 102",
+        "line 2 is not a digest and a n",
+    ]
+
+
+def test_a_list_of_another_algorithm_is_compared_if_rows_have_it(run: Run, stack: Stack) -> None:
+    """Of several digests, all that both sides have count; without any, the text says why."""
+    md5, sha256 = hashlib.md5(b"a").hexdigest(), hashlib.sha256(b"a").hexdigest()
+    rows = {"a": {"sha256": sha256}, "b": {"sha256": "0" * 64}, "c": {}}
+    for key, digests in rows.items():
+        place = put_object(stack, key, b"a")
+        stack.digests_table().record(hashed(place, b"a", digests=digests))
+    listed = "".join(f"{sha256}  {key}\n" for key in rows)
+    ended = run("check", "--sums", "-", "--json", answer=listed)
+    results = [file["result"] for file in ended.document["files"]]
+    assert (ended.status, results) == (1, ["equal", "differs", "no such digest"])
+    assert ended.document["files"][1]["digests"] == {"sha256": sha256}
+    assert ended.document["files"][1]["recorded_digests"] == {"sha256": "0" * 64}
+    assert "the rows have no sha256" in run("check", "--sums", "-", answer=listed).err
+    sums = f"%%%% HASHDEEP-1.0\n%%%% size,md5,sha1,filename\n1,{md5},{'0' * 40},./a\n"
+    assert "1 differs" in run("check", "--sums", "-", answer=sums).out
+
+
+def test_a_difference_shows_both_sides_and_how_to_keep_either(
+    run: Run, stack: Stack, folder: Path
+) -> None:
+    """`put` is named with exactly the key, and that it replaces the object, which may be good."""
+    row = put_and_record(stack, "x/in/a", b"other")
+    put_and_record(stack, "x/in/b", b"b")
+    ended = run("check", folder, "--prefix", "x/")
+    _, own, recorded, summary = ended.out.splitlines()
+    assert own.split() == ["x/in/a", "differs", hashlib.sha1(b"a").hexdigest()]
+    assert (recorded.split(), summary) == (["recorded", row.sha1], "1 equal, 1 differs")
+    hint = " ".join(ended.err.split())
+    assert "either side may be the damaged one" in hint
+    assert f"`bucketsum put {folder / 'a'} --prefix x/in/` replaces the object" in hint
+    assert "x/in/b" in run("check", folder, "--prefix", "x/", "--all").out
+
+
+def test_an_object_without_a_row_says_what_it_waits_for(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the queue, from before the bucket was attached, or outside of its notification."""
+    stack.client("s3").create_bucket(Bucket="other")
+    put_object(replace(stack, bucket="other"), "a", b"a")
+    for covered, since, state in (
+        (True, "2000", "not hashed yet"), (True, "", "not hashed yet"),
+        (True, "2999", "needs a backfill"), (False, "2999", "not covered"),
+    ):  # fmt: skip
+        attached = {"other": AttachedBucket("other", attached_at=since)}
+        monkeypatch.setattr(coverage, "attached_to", lambda _, attached=attached: attached)
+        monkeypatch.setattr(coverage, "coverage_of", lambda _, is_in=covered: lambda _key: is_in)
+        listed = run("ls", "--bucket", "other", "--json").document
+        checked = run("check", "--sums", "-", "--bucket", "other", answer=f"{'0' * 40}  a\n")
+        shown = run("show", "a", "--bucket", "other")
+        assert [entry["status"] for entry in listed] == [state]
+        assert f"1 {state}" in checked.out
+        assert f"{state}: " in shown.err
+        assert "`bucketsum backfill other`" in " ".join(checked.err.split())
+
+
+@pytest.mark.parametrize("missing", ["Ka\u0308se/a", "k\xe4se/A", "k\xe4se/a ", " k\xe4se/a"])
+def test_a_key_that_looks_the_same_is_named(run: Run, stack: Stack, missing: str) -> None:
+    """Another Unicode form, case or a blank: nobody sees them in two lines of a terminal."""
+    key = "K\xe4se/a" if missing.startswith("K") else "k\xe4se/a"
+    sha1 = put_and_record(stack, key, b"a").sha1
+    ended = run("check", "--sums", "-", answer=f"{sha1}  {missing}\n")
+    assert (ended.status, "1 missing" in ended.out) == (1, True)
+    assert f"but there is {key!a}" in " ".join(ended.err.split())
+
+
+def test_neighbours_share_requests(run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of which many keys are wanted is listed; versions and deletions mislead nobody."""
+    monkeypatch.setattr(versions, "_MANY", 3)
+    keys = [f"d/{number:02}" for number in range(12)] + ["d/e/x", "f"]
+    sums = {key: put_and_record(stack, key, b"old").sha1 for key in keys}
+    for key in keys[::3]:
+        sums[key] = put_and_record(stack, key, b"new", "02").sha1
+    stack.client("s3").delete_object(Bucket=stack.bucket, Key="d/04")
+    requests: list[str] = []
+    stack.client("s3").meta.events.register(
+        "before-call.s3.ListObjectVersions", lambda params, **_: requests.append(params["url"])
+    )
+    listed = "".join(f"{sha1}  {key}\n" for key, sha1 in {**sums, "d/03x": "0" * 40}.items())
+    results = {
+        file["key"]: file["result"]
+        for file in run("check", "--sums", "-", "--json", answer=listed).document["files"]
+    }
+    assert results == {**dict.fromkeys(keys, "equal"), "d/04": "deleted", "d/03x": "missing"}
+    assert len(requests) <= 4  # the folder, d/e/x, f, and similar keys

@@ -57,7 +57,7 @@ def test_a_damaged_row_is_shown_among_the_others(
     done = run("find", sha1, "--json")
     assert done.status == 1
     assert [each["status"] for each in done.document["objects"]] == ["damaged", "hashed"]
-    assert "damaged: " in run("find", sha1).out
+    assert "damaged: " in run("find", sha1).err
     for key in ("a", "b"):
         (tmp_path / key).write_bytes(content)
     check = run("check", tmp_path / "a", tmp_path / "b", "--json")

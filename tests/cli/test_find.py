@@ -147,7 +147,7 @@ def test_several_contents_are_looked_for(run: Run, stack: Stack, tmp_path: Path)
     ended = run("find", path, "0" * 40)
     assert (ended.status, ended.out.count(row.key)) == (1, 1)
     assert f"no object with the SHA-1 {'0' * 40}" in ended.err
-    run("find", "-").assert_refused("stdin has no lines")
+    run("find", "-").assert_refused("stdin has no SHA-1; it is empty")
 
 
 def test_without_the_index_no_answer_is_no(run: Run, stack: Stack) -> None:

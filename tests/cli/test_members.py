@@ -82,7 +82,7 @@ def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: 
     ended = run("check", str(tmp_path), "--archive", "a.zip", "--json")
     assert ended.status == 1
     results = {item["key"]: item["result"] for item in ended.document["files"]}
-    assert results == {"d/x": "differs", "y": "not recorded"}
+    assert results == {"d/x": "differs", "y": "missing"}
     assert ended.document["missing"] == ["z"]
 
 

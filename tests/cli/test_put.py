@@ -104,7 +104,7 @@ def test_the_version_waited_for_is_the_one_that_was_put(
     ended = run("put", folder / "a.bin", "--timeout", 0, "--json")
     (uploaded,) = ended.document["objects"]
     assert ended.status == 1
-    assert (uploaded["status"], uploaded["sha1"]) == ("waiting", None)
+    assert (uploaded["status"], uploaded["sha1"]) == ("not hashed yet", None)
     assert uploaded["version"] != version["VersionId"]
 
 
@@ -126,7 +126,7 @@ def test_a_timeout_names_the_missing_digests(run: Run, folder: Path) -> None:
     """A file without a digest in time is shown as waiting, and the exit status is 1."""
     ended = run("put", folder, "--timeout", 0)
     assert ended.status == 1
-    assert ended.out.count("waiting") == 3
+    assert ended.out.count("not hashed yet") == 3
     assert "3 of 3 have no digest after 0 s" in ended.err
     assert f"run `bucketsum backfill {BUCKET}` ten minutes later" in ended.err
 
@@ -136,7 +136,7 @@ def test_no_wait_ends_well_as_soon_as_all_is_sent(run: Run, folder: Path) -> Non
     """Who does not wait is not told that digests are missing."""
     ended = run("put", folder, "--no-wait", "--json")
     assert ended.status == 0
-    assert {uploaded["status"] for uploaded in ended.document["objects"]} == {"waiting"}
+    assert {uploaded["status"] for uploaded in ended.document["objects"]} == {"not hashed yet"}
 
 
 class RefusedTable(DigestsTable):
@@ -161,7 +161,7 @@ def test_unreadable_object_is_told_with_its_reason(
     monkeypatch.setattr(Stack, "digests_table", refused_table)
     ended = run("put", folder / "a.bin")
     assert ended.status == 1
-    assert "unreadable: access denied; [b]ask[/b]" in ended.out
+    assert "unreadable: access denied; [b]ask[/b]" in ended.err
 
 
 @pytest.mark.usefixtures("prompt_hasher")

@@ -61,10 +61,10 @@ cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.invocation layer.long_objects layer.table
 cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.s3 layer.table settings
 cli.buckets: cli.aws cli.terminal
-cli.buckets.attachments: cli.aws cli.buckets cli.stacks cli.terminal layer.events
+cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.stacks cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.dead_letters \
-cli.emulator cli.objects cli.selftest cli.snapshots cli.stacks cli.terminal layer layer.archives \
-layer.hashing layer.long_objects layer.table
+cli.emulator cli.manifests cli.objects cli.selftest cli.snapshots cli.stacks cli.terminal layer \
+layer.archives layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.commands cli.terminal \
 layer layer.backfill
 cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.emulator.deploy \
@@ -78,7 +78,7 @@ cli.emulator: cli.emulator.worker cli.machine cli.terminal
 cli.emulator.deploy: cli.aws cli.emulator cli.selftest cli.terminal
 cli.machine: cli.emulator.worker
 cli.manifests: cli.terminal layer
-cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
+cli.objects: cli.aws cli.dead_letters cli.manifests cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events layer.hashing \

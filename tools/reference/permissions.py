@@ -38,7 +38,7 @@ _SNAPSHOT: Final = "dynamodb:DescribeTable dynamodb:Scan s3:ListBucketVersions"
 
 ACTIONS: Final = {
     "ls": _LS,
-    "show": f"{_SHOW} s3:ListBucket",
+    "show": f"{_SHOW} {_LS} s3:ListBucket",
     "find": "dynamodb:Query dynamodb:BatchGetItem",
     "check": f"{_LS} {_FAILURES}",
     "snapshot": _SNAPSHOT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,12 +34,14 @@ class AttachedBucket:
         via: Route of its events.
         created_only: Whether deletions and restores are left out on purpose.
         kms_key: ARN of the key that S3 encrypts its new objects with; empty if access needs none.
+        attached_at: When it was first attached, ISO 8601 UTC; empty if that is not known.
     """
 
     name: str
     via: Via = Via.S3
     created_only: bool = False
     kms_key: str = ""
+    attached_at: str = field(default="", compare=False)
 
 
 def access_stack_name(stack_name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,7 @@ from bucketsum_cli.buckets.served_buckets import (
     Via,
     attached_to,
 )
+from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.output import note, progress
@@ -115,7 +117,7 @@ def attach(
     stack = target.find()
     check_bucket(stack, bucket)
     kms_key, warnings = default_key(stack, bucket)
-    wanted = AttachedBucket(bucket, way, created_only, kms_key)
+    wanted = AttachedBucket(bucket, way, created_only, kms_key, iso_text(datetime.now(UTC)))
     change = partial(_attached, queue_arn=stack.arrivals_queue_arn, wanted=wanted, keys=keys)
     before = configuration_of(stack.client("s3"), bucket)
     plan = difference(before, change(before))
@@ -200,6 +202,8 @@ def _with(
     """Add *wanted* to *attached*, unless the template serves it already, as *existing*."""
     if wanted == AttachedBucket(existing):
         return {name: bucket for name, bucket in attached.items() if name != existing}
+    if before := attached.get(wanted.name):
+        wanted = replace(wanted, attached_at=before.attached_at)
     return {**attached, wanted.name: wanted}
 
 

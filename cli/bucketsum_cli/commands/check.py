@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TextIO
+from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import click
 
+from bucketsum.algorithms import SHA1
 from bucketsum_cli.arguments.options import (
     Target,
     bucket_options,
@@ -17,46 +20,54 @@ from bucketsum_cli.arguments.options import (
     json_option,
     prefix_option,
 )
+from bucketsum_cli.aws.errors import AWS_ERRORS
+from bucketsum_cli.buckets.attachments.coverage import pending_of
+from bucketsum_cli.manifests.entries import BadLine, Entry
+from bucketsum_cli.manifests.formats import FORMATS, entries_in
 from bucketsum_cli.objects.comparison import (
     ComparedFile,
     Comparison,
     Counterpart,
     Result,
-    compare_files,
-    compare_sums,
+    files_listed,
+    hashed_files,
     objects_of,
     results_of,
 )
-from bucketsum_cli.objects.files import Skipped, files_under, note_skipped
+from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
-from bucketsum_cli.objects.sums import sums_in
+from bucketsum_cli.objects.rows import PENDING_HINTS
+from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 
 if TYPE_CHECKING:
+    from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
 
 _STYLES: Final = {
     Result.EQUAL: "green",
     Result.DIFFERS: "bold red",
-    Result.WAITING: "yellow",
     Result.FAILED: "bold red",
     Result.UNREADABLE: "red",
     Result.DAMAGED: "bold red",
     Result.DELETED: "red",
-    Result.NOT_RECORDED: "yellow",
+    Result.MISSING: "red",
 }
+"""Others are yellow."""
 
-_COLUMNS: Final = (KEY, Column("result"), Column("SHA-1 of the file"))
-
+_COLUMNS: Final = (KEY, Column("result"), Column("digest"))
 
 _HINTS: Final = {
-    Result.DIFFERS: "`bucketsum show KEY` has all its versions; `bucketsum put FILE` uploads again",
-    Result.WAITING: "repeat this later; `bucketsum status` shows how many messages wait",
+    Result.DIFFERS: "either side may be the damaged one; `bucketsum show {key}` has all versions "
+    "of the object. If the file is right, {put} replaces the object",
+    Result.NO_SUCH_DIGEST: "the rows have no {algorithms}; they have SHA-1, and what the parameter "
+    "ExtraAlgorithms names, for objects that were hashed since",
     Result.FAILED: "`bucketsum failures` shows the reasons, `bucketsum redrive` tries again",
     Result.UNREADABLE: "`bucketsum ls` shows why, `bucketsum redrive --key KEY` tries again",
-    Result.NOT_RECORDED: "`bucketsum put FILE` uploads it",
+    Result.MISSING: "there is no such object; {put} uploads it",
+    **{Result(pending): hint for pending, hint in PENDING_HINTS.items()},
 }
 
 
@@ -76,43 +87,56 @@ class CheckResult:
 @click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--sums",
-    type=click.File(encoding="utf-8", errors="surrogateescape"),
+    type=click.File("rb"),
     metavar="FILE",
-    help="Instead of files, compare the SHA-1s in FILE, the output of `sha1sum`; - is stdin.",
+    help="Instead of files, compare the digests in FILE, a list of `sha1sum`; - is stdin.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    help="Format of the list; by default, its name and its first lines tell it.",
 )
 @prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
 @exclude_option
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
+@click.option("--all", "show_all", is_flag=True, help="Also show the files that are equal.")
 @json_option(CheckResult)
 @bucket_options
 def check(
     target: Target,
     paths: tuple[Path, ...],
-    sums: TextIO | None,
+    sums: IO[bytes] | None,
+    format_name: str | None,
     prefix: str,
     exclude: tuple[str, ...],
     archive: str | None,
+    show_all: bool,
     as_json: bool,
 ) -> None:
     """Compare local files with the objects in the bucket.
 
     The key of a file is the one that `put` gives it. A file is compared with the recorded SHA-1 of
-    the newest version of its key; the object itself is not read.
+    the newest version of its key; the object itself is not read. Files that are equal are only
+    counted, unless --all is given.
 
-    Results: equal; differs; waiting (the newest version has no digest yet); failed (the object's
-    message is in the dead-letter queue); unreadable (the hashing function could not read the
-    object); damaged (another program changed its record); deleted (recorded, but no longer in the
-    bucket); not recorded (there is no such object and no record of one).
+    Results: equal; differs; missing (there is no such object); deleted (recorded, but no longer in
+    the bucket); not hashed yet; needs a backfill (the object is from before `bucketsum attach`);
+    not covered (no notification covers the key); failed (the object's message is in the dead-letter
+    queue); unreadable (the hashing function could not read the object); damaged (another program
+    changed its record); no such digest (the record has no digest of the list's algorithm).
 
     Exits with 1 if a file is not equal to its object.
 
     With --archive, files are compared with the members of an archive in the bucket. For a folder
     `photos`, the file `photos/a/b.txt` is compared with the member `a/b.txt`, or, with --prefix
-    old/, with `old/a/b.txt`. A file that is not in the archive is `not recorded`. A member without
-    a local file is listed too, and the exit status is then 1.
+    old/, with `old/a/b.txt`. A file that is not in the archive is `missing`. A member without a
+    local file is listed too, and the exit status is then 1.
 
-    With --sums FILE, no local file is hashed: the SHA-1 that FILE has for `a/b.txt` is compared
-    with the object `a/b.txt`, or, with --prefix old/, with `old/a/b.txt`.
+    With --sums FILE, no local file is hashed: the digest that FILE has for `a/b.txt` is compared
+    with the object `a/b.txt`, or, with --prefix old/, with `old/a/b.txt`. FILE may be a list of
+    `sha1sum`, `sha256sum`, `md5sum`, BSD, OpenSSL, hashdeep or rclone, a BagIt manifest, CSV or
+    JSON lines. Objects that FILE does not name are not looked for.
 
     Example: bucketsum check photos --prefix 2026/
     """
@@ -121,66 +145,142 @@ def check(
     if sums is not None:
         if paths or archive or exclude:
             raise click.UsageError("--sums cannot be used with PATH, --archive or --exclude")
-        listed = [*sums_in(sums)]
-        if not listed:
-            raise CannotDoError(f"{sums.name} has no lines of `sha1sum`: nothing was compared")
-        stack = target.find()
-        _report(stack, compare_sums(objects_of(stack), listed, prefix), as_json=as_json)
-        return
-    if not paths:
+        checked = _check_list(target, sums, format_name, prefix)
+    elif not paths:
         raise click.UsageError("name files or folders, or a list with --sums")
-    selection = files_as_members(paths, prefix) if archive else files_under(paths, prefix, exclude)
+    elif archive:
+        checked = _check_archive(target, paths, archive, prefix)
+    else:
+        selection = files_under(paths, prefix, exclude)
+        files, unread = hashed_files(selection.files)
+        stack = target.find()
+        objects = objects_of(stack, [file.key for file, _ in files])
+        checked = _Checked(stack, _with(files, objects), [*selection.skipped, *unread])
+    if sums is not None:
+        note("objects that the list does not name are not looked for")
+    _report(checked, show_all=show_all, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """Comparisons of a command; ``missing`` and ``all_known`` are of an archive."""
+
+    stack: Stack
+    comparisons: Sequence[Comparison]
+    skipped: Sequence[Skipped]
+    archive: str | None = None
+    missing: Sequence[str] = field(default=())
+    all_known: bool = True
+
+
+def _with(
+    files: Sequence[tuple[LocalFile, Mapping[str, str]]], objects: Mapping[str, Counterpart]
+) -> list[Comparison]:
+    return [
+        Comparison(file, digests, objects.get(file.key, Counterpart())) for file, digests in files
+    ]
+
+
+def _check_list(
+    target: Target, stream: IO[bytes], format_name: str | None, prefix: str
+) -> _Checked:
+    file = str(getattr(stream, "name", "-"))
+    listed = [*entries_in(stream, file, FORMATS.get(format_name or ""))]
+    entries = [entry for entry in listed if isinstance(entry, Entry)]
+    bad = [line for line in listed if isinstance(line, BadLine)]
+    if not entries:
+        reason = bad[0].reason if bad else "it is empty"
+        raise CannotDoError(f"nothing was compared: {file} is no list of digests; {reason}")
+    if not any(entry.name for entry in entries):
+        raise CannotDoError(f"{file} has digests without names; `bucketsum find -` looks for them")
+    files, skipped = files_listed(entries, prefix)
+    skipped += [Skipped(Path(file), line.reason) for line in bad]
     stack = target.find()
-    members, all_known = members_by_path(stack, archive, prefix) if archive else ({}, True)
-    counterpart_of = (
-        objects_of(stack) if not archive else lambda path: Counterpart(members.get(path))
-    )
-    comparisons, unread = compare_files(counterpart_of, selection.files)
-    missing = sorted(members.keys() - {comparison.file.key for comparison in comparisons})
-    _report(
-        stack,
-        comparisons,
-        skipped=[*selection.skipped, *unread],
-        missing=missing,
-        archive=archive,
-        all_known=all_known,
-        as_json=as_json,
+    objects = objects_of(stack, [each.key for each, _ in files])
+    return _Checked(stack, _with(files, objects), skipped)
+
+
+def _check_archive(target: Target, paths: Sequence[Path], archive: str, prefix: str) -> _Checked:
+    stack = target.find()
+    members = members_by_path(stack, archive, prefix)
+    selection = files_as_members(paths, prefix, members.links)
+    files, unread = hashed_files(selection.files, members.links)
+    rows = members.on_disk({file.key for file in selection.files})
+    objects = {path: Counterpart(row) for path, row in rows.items()}
+    absent = rows.keys() - {file.key for file, _ in files}
+    missing = sorted(key for key in absent if not _is_folder(rows[key], key, paths, prefix))
+    skipped = [*selection.skipped, *unread]
+    return _Checked(stack, _with(files, objects), skipped, archive, missing, members.all_known)
+
+
+def _is_folder(row: Row, member: str, paths: Sequence[Path], prefix: str) -> bool:
+    """Whether an empty *member* is a folder on the disk, as archives without a slash have them."""
+    return row.size_bytes == 0 and any(
+        (path / member.removeprefix(prefix)).is_dir() for path in paths
     )
 
 
-def _report(
-    stack: Stack,
-    comparisons: Sequence[Comparison],
-    *,
-    skipped: Sequence[Skipped] = (),
-    missing: Sequence[str] = (),
-    archive: str | None = None,
-    all_known: bool = True,
-    as_json: bool,
-) -> None:
+def _report(checked: _Checked, *, show_all: bool, as_json: bool) -> None:
     """Show what was compared, and end the command with 1 unless all is equal."""
-    files = results_of(stack, comparisons)
+    stack, skipped, missing = checked.stack, checked.skipped, checked.missing
+    files = results_of(stack, checked.comparisons, pending_of(stack))
     counts = Counter(file.result for file in files)
-    all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(files)
+    all_equal = (
+        checked.all_known and not (skipped or missing) and counts[Result.EQUAL] == len(files)
+    )
     if as_json:
-        print_json(CheckResult(stack.bucket, archive, all_equal, files, missing, skipped))
+        print_json(CheckResult(stack.bucket, checked.archive, all_equal, files, missing, skipped))
     else:
         for member in missing:
             note(f"{member} is in the archive, but there is no local file for it")
-        print_table(_COLUMNS, map(_as_cells, files))
+        shown = (file for file in files if show_all or file.result is not Result.EQUAL)
+        print_table(_COLUMNS, (line for file in shown for line in _lines(file)))
         say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")
     note_skipped(skipped)
-    for result, hint in _HINTS.items():
-        if counts[result] and not archive:
-            note(f"{result}: {hint}")
+    if not checked.archive:
+        _note_hints(stack, files)
     if not all_equal:
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _as_cells(file: ComparedFile) -> list[str | Cell]:
-    return [file.key, Cell(file.result, _STYLES[file.result]), file.sha1]
+def _note_hints(stack: Stack, files: Sequence[ComparedFile]) -> None:
+    first = {file.result: file for file in reversed(files)}
+    for result, hint in _HINTS.items():
+        if file := first.get(result):
+            algorithms = sorted({name for f in files if f.result is result for name in f.digests})
+            text = hint.format(
+                key=shlex.quote(file.key),
+                put=_put_command(file),
+                bucket=stack.bucket,
+                algorithms=", ".join(algorithms),
+            )
+            note(f"{result}: {text}")
+    missing = [file.key for file in files if file.result is Result.MISSING]
+    with suppress(*AWS_ERRORS):  # a hint that cannot be had is none
+        for key, similar in similar_keys(stack, missing).items():
+            note(f"missing: {key!a}, but there is {similar!a}")
+
+
+def _put_command(file: ComparedFile) -> str:
+    """The command that uploads *file* with exactly its key, if there is such a file here."""
+    prefix = file.key.removesuffix(file.path.name)
+    if prefix == file.key or not file.path.is_file():
+        return f"an upload as {file.key}"
+    given = ["--prefix", prefix] if prefix else []
+    return f"`{shlex.join(['bucketsum', 'put', str(file.path), *given])}`"
+
+
+def _lines(file: ComparedFile) -> Iterator[list[str | Cell]]:
+    """Yield the row of *file*; if it differs, a second one has the recorded digest."""
+    own = {**({SHA1.name: file.sha1} if file.sha1 else {}), **file.digests}
+    recorded = {SHA1.name: file.recorded_sha1, **file.recorded_digests}
+    differing = [name for name in own if recorded.get(name) not in (None, own[name])]
+    name = next(iter([*differing, *own]))
+    yield [file.key, Cell(file.result, _STYLES.get(file.result, "yellow")), own[name]]
+    if differing:
+        yield ["", "recorded", recorded[name] or ""]
 
 
 def _summary(counts: Counter[Result], skipped: int) -> str:
-    parts = [f"{counts[result]} {result}" for result in Result if counts[result]]
+    parts = [f"{counts[result]:,} {result}" for result in Result if counts[result]]
     return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])

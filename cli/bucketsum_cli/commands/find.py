@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,9 +14,12 @@ import click
 
 from bucketsum.algorithms import SHA1
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
+from bucketsum_cli.manifests.entries import BadLine
+from bucketsum_cli.manifests.formats import entries_in
 from bucketsum_cli.objects.files import sha1_of_file
 from bucketsum_cli.objects.members import with_archive_deletions
 from bucketsum_cli.objects.rows import (
+    Reasons,
     RecordedRow,
     any_damaged,
     digest_cell,
@@ -23,7 +28,6 @@ from bucketsum_cli.objects.rows import (
     recorded_row,
     version_of,
 )
-from bucketsum_cli.objects.sums import sums_in
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
@@ -69,17 +73,18 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
-    wanted = [*_wanted(contents)]
+    wanted, bad = _wanted(contents)
     stack = target.find()
     table = stack.digests_table()
     unknown = _NO_INDEX if stack.parameters.get("Sha1Index") == "no" else ""
+    sha1s = dict.fromkeys(sha1 for _, sha1 in wanted)
+    everywhere = {
+        sha1: [*with_archive_deletions(table, table.with_sha1(sha1))]
+        for sha1 in with_bar(sha1s, "finding", len(sha1s))
+    }
     matches = {
-        sha1: [
-            row
-            for row in with_archive_deletions(table, table.with_sha1(sha1))
-            if target.bucket in (None, row.bucket)
-        ]
-        for _, sha1 in with_bar(wanted, "finding", len(wanted))
+        sha1: [row for row in rows if target.bucket in (None, row.bucket)]
+        for sha1, rows in everywhere.items()
     }
     if as_json:
         results = [FindResult(sha1, [*map(recorded_row, matches[sha1])]) for _, sha1 in wanted]
@@ -89,37 +94,60 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
             if len(wanted) > 1:
                 say(name, "bold")
             _print_table(stack, matches[sha1])
-        if not matches[sha1]:
-            note(
-                unknown
-                or f"no object with the SHA-1 {sha1} is recorded; `bucketsum put FILE` uploads a "
-                "file, `bucketsum backfill BUCKET` records objects that are in a bucket"
-            )
-    _end(matches.values(), unknown)
-
-
-def _end(results: Collection[list[Row]], unknown: str) -> None:
-    """Exit with the status; what is *unknown* makes a digest without rows no answer."""
-    if not all(results):
-        raise SystemExit(CANNOT_DO if unknown else ANSWER_IS_NO)
     if unknown:
         note(unknown)
-    if any(map(any_damaged, results)):
+    else:
+        _note_absent(matches, everywhere, target.bucket)
+    for line in bad:
+        note(f"skipped {line}")
+    if unknown and not all(matches.values()):  # without the index, no row is no answer
+        raise SystemExit(CANNOT_DO)
+    if bad or not all(matches.values()) or any(map(any_damaged, matches.values())):
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _wanted(contents: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each name with its SHA-1."""
+def _note_absent(
+    matches: Mapping[str, Sequence[Row]],
+    everywhere: Mapping[str, Sequence[Row]],
+    bucket: str | None,
+) -> None:
+    absent = [sha1 for sha1, rows in matches.items() if not rows]
+    for sha1 in absent:
+        place = f" in {bucket}" if bucket else ""
+        others = Counter(row.bucket for row in everywhere[sha1])
+        elsewhere = ", ".join(f"{number:,} in {name}" for name, number in others.items())
+        but = f", but {elsewhere}" if elsewhere else ""
+        note(f"no object with the SHA-1 {sha1} is recorded{place}{but}")
+    if any(not everywhere[sha1] for sha1 in absent):
+        note(
+            "`bucketsum put FILE` uploads a file, `bucketsum backfill BUCKET` records objects that "
+            "are in a bucket"
+        )
+
+
+def _wanted(contents: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return each name with its SHA-1, and why lines of a list have none."""
+    wanted = []
+    bad = []
     for content in contents:
-        if content == "-":
-            stdin = click.get_text_stream("stdin", encoding="utf-8", errors="surrogateescape")
-            lines = [*sums_in(stdin)]
-            if not lines:
-                raise CannotDoError("stdin has no lines of `sha1sum`")
-            yield from lines
-        else:
-            sha1 = content.lower()
-            yield content, sha1 if SHA1.is_digest(sha1) else _sha1_of(content)
+        if content != "-":
+            sha1 = content.lower() if SHA1.is_digest(content.lower()) else _sha1_of(content)
+            wanted.append((content, sha1))
+            continue
+        for entry in entries_in(click.get_binary_stream("stdin"), content):
+            if isinstance(entry, BadLine):
+                bad.append(entry.reason)
+            elif SHA1.name in entry.digests:
+                sha1 = entry.digests[SHA1.name]
+                wanted.append((os.fsdecode(entry.name) or sha1, sha1))
+            else:
+                algorithms = ", ".join(entry.digests)
+                bad.append(
+                    f"line {entry.line}: it has {algorithms}, and objects are found by SHA-1"
+                )
+    if not wanted:
+        raise CannotDoError(f"stdin has no SHA-1; {bad[0] if bad else 'it is empty'}")
+    return wanted, bad
 
 
 def _print_table(stack: Stack, rows: Sequence[Row]) -> None:
@@ -127,6 +155,11 @@ def _print_table(stack: Stack, rows: Sequence[Row]) -> None:
     if any(row.deletion for row in rows):
         columns.append(Column("deleted (UTC)"))
     print_table(columns, (_as_cells(row, stack)[: len(columns)] for row in rows))
+    reasons = Reasons()
+    for row in rows:
+        if any_damaged([row]):
+            reasons.add(full_name(row), digest_state(row))
+    reasons.note()
 
 
 def _sha1_of(content: str) -> str:

@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from bucketsum import algorithms
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
-from bucketsum_cli.buckets.attachments.coverage import coverage_of
+from bucketsum_cli.buckets.attachments.coverage import pending_of
+from bucketsum_cli.manifests.entries import Entry
+from bucketsum_cli.manifests.sums import sum_line
 from bucketsum_cli.objects.members import MemberListing, list_members
-from bucketsum_cli.objects.rows import DigestState, any_damaged, digest_cell, digest_state
-from bucketsum_cli.objects.sums import sums_line
+from bucketsum_cli.objects.rows import (
+    DigestState,
+    Pending,
+    Reasons,
+    any_damaged,
+    digest_cell,
+    digest_state,
+)
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
@@ -59,16 +68,17 @@ def ls(
 ) -> None:
     """List the objects in the bucket, with their SHA-1.
 
-    An object that has no digest yet is shown as `waiting`. If no notification to the stack covers
-    its key, it is shown as `not covered`: it will not be hashed. An object that could not be read
-    is shown as `unreadable`, with the reason. Exits with 1 if another program damaged a record.
+    An object without a digest is `not hashed yet`, `needs a backfill` (it is from before `bucketsum
+    attach`), `not covered` (no notification covers its key: it will not be hashed), or `unreadable`
+    (the reasons are below the table). Exits with 1 if another program damaged a record.
 
     With --members, lists the members of the newest recorded version of an archive. PREFIX is then
     the archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1
     if not all members have been recorded.
 
     With --sums, prints the SHA-1 and the key of each object that has a SHA-1, as `sha1sum` does.
-    Exits with 1 if an object has none.
+    Keys that end with / are left out: no file can have such a name. Exits with 1 if an object has
+    no SHA-1.
 
     Example: bucketsum ls photos/ --local
     """
@@ -81,42 +91,53 @@ def ls(
         return
     stack = target.find()
     versions = versions_in(stack, prefix, all_versions=all_versions)
-    listed = _Listed(versions, coverage_of(stack))
+    listed = _Listed(versions, pending_of(stack))
     if sums:
         _print_sums(listed)
     elif as_json:
         print_json_array(listed)
     else:
         _print_table(listed, prefix, all_versions=all_versions)
+        listed.reasons.note()
     if listed.has_damaged:
         raise SystemExit(ANSWER_IS_NO)
 
 
 class _Listed:
-    """Iterates over versions, and remembers whether any has a damaged row."""
+    """Iterates over versions, and remembers which have no digest, by reason."""
 
     def __init__(
         self,
         versions: Iterator[tuple[ObjectVersion, Row | None]],
-        is_covered: Callable[[str], bool],
+        pending: Callable[[ObjectVersion], Pending],
     ) -> None:
         self._versions = versions
-        self._is_covered = is_covered
+        self._pending = pending
         self.has_damaged = False
+        self.reasons = Reasons()
 
     def __iter__(self) -> Iterator[ListedObject]:
         for version, row in self._versions:
             self.has_damaged |= any_damaged([row])
-            yield ListedObject(version, digest_state(row, covered=self._is_covered(version.key)))
+            state = digest_state(row) if row else DigestState(self._pending(version))
+            self.reasons.add(version.key, state)
+            yield ListedObject(version, state)
 
 
 def _print_sums(listed: Iterable[ListedObject]) -> None:
-    without = 0
+    without = folders = 0
+    name = algorithms.SHA1.name
     for item in listed:
-        if item.digest.sha1:
-            print_text(sums_line(item.digest.sha1, item.version.key))
+        key, sha1 = item.version.key, item.digest.sha1
+        if key.endswith("/"):
+            folders += 1
+        elif sha1:
+            line = sum_line(Entry(key.encode(), {name: sha1}), name)
+            print_text(line.decode())
         else:
             without += 1
+    if folders:
+        note(f"{count_text(folders, 'key')} left out, which end with /: no file has such a name")
     if without:
         note(f"{count_text(without, 'object')} without a SHA-1; `bucketsum ls` shows why")
         raise SystemExit(ANSWER_IS_NO)

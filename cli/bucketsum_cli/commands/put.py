@@ -25,7 +25,7 @@ from bucketsum_cli.buckets.attachments.coverage import coverage_of
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
 from bucketsum_cli.objects.long_objects import long_object, progress_text
-from bucketsum_cli.objects.rows import DigestState, digest_cell, digest_state
+from bucketsum_cli.objects.rows import DigestState, Reasons, digest_cell, digest_state
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -136,7 +136,7 @@ def put(
     if as_json:
         print_json(PutResult(stack.bucket, objects, skipped))
     else:
-        print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, objects))
+        _show_objects(objects)
     note_skipped(skipped)
     waiting = 0 if no_wait else sum(upload.row is None for upload in uploaded)
     if waiting:
@@ -229,6 +229,14 @@ def slices_text(stack: Stack, uploads: Iterable[Upload]) -> str:
             if item := stack.progress_table().at(upload.row_key):
                 return f"; {printable(upload.file.key)}: {progress_text(long_object(item))}"
     return ""
+
+
+def _show_objects(objects: Iterable[UploadedObject]) -> None:
+    reasons = Reasons()
+    for item in objects:
+        reasons.add(item.file.key, item.digest)
+    print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, objects))
+    reasons.note()
 
 
 def _as_cells(uploaded: UploadedObject) -> list[str | Cell]:

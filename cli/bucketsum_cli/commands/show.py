@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +11,19 @@ import click
 
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
-from bucketsum_cli.aws.errors import Reads
+from bucketsum_cli.aws.errors import AWS_ERRORS, Reads
+from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.objects.members import versions_of_member
-from bucketsum_cli.objects.rows import RecordedRow, any_damaged, full_name, recorded_row
+from bucketsum_cli.objects.rows import (
+    PENDING_HINTS,
+    RecordedRow,
+    any_damaged,
+    full_name,
+    recorded_row,
+)
+from bucketsum_cli.objects.similar_keys import similar_keys
+from bucketsum_cli.objects.versions import newest_version
 from bucketsum_cli.terminal.documents import fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -67,10 +77,24 @@ def show(target: Target, key: str, as_json: bool) -> None:
         if is_listed is False:
             note(f"{stack.bucket} does not list {key}: it is deleted, or behind a delete marker")
     if not (rows or unfinished):
-        note(f"nothing is recorded for {key}; `bucketsum ls` lists the objects in the bucket")
+        why = "`bucketsum ls` lists the objects in the bucket"
+        with suppress(*AWS_ERRORS):  # a hint that cannot be had is none
+            why = _why(stack, key)
+        note(f"nothing is recorded for {key}; {why}")
         raise SystemExit(ANSWER_IS_NO)
     if damaged or any_damaged(rows):
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _why(stack: Stack, key: str) -> str:
+    newest = newest_version(stack.client("s3"), stack.digests_table(), stack.bucket, key)
+    if newest is None:
+        similar = similar_keys(stack, [key]).get(key)
+        if similar:
+            return f"there is {similar!a}"
+        return "it is missing: `bucketsum ls` lists the objects in the bucket"
+    pending = pending_of(stack)(newest[0])
+    return f"{pending}: {PENDING_HINTS[pending].format(bucket=stack.bucket)}"
 
 
 def _is_listed(stack: Stack, key: str) -> bool:

@@ -11,6 +11,7 @@ from typing import IO, Final
 from bucketsum_cli.manifests import records, sums
 from bucketsum_cli.manifests.entries import BadLine, Entry, algorithm_called, is_told_by_digits
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import note
 
 _LINE_BYTES_MAX: Final = 1 << 20
 _HEAD_LINES: Final = 20
@@ -83,6 +84,8 @@ def entries_in(
     Raises:
         CannotDoError: It is UTF-16.
     """
+    if stream.isatty():
+        note("reads lines of `sha1sum` from the terminal; Ctrl-D ends them")
     lines = iter(lambda: stream.readline(_LINE_BYTES_MAX), b"")
     head = [*islice(lines, _HEAD_LINES)]
     if head and head[0].startswith(_UTF_16):

@@ -1,25 +1,32 @@
-"""Compare local files with the objects that are in the bucket now, or with an archive's members."""
+"""Compare digests with the objects that are in the bucket now, or with an archive's members."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
+from bucketsum.algorithms import SHA1
+from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
-from bucketsum_cli.objects.rows import version_of
-from bucketsum_cli.objects.versions import ObjectVersion, newest_version
+from bucketsum_cli.objects.rows import Pending, version_of
+from bucketsum_cli.objects.versions import Newest, ObjectVersion, newest_versions
 from bucketsum_cli.terminal.output import progress, with_bar
 
 if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
+    from rich.progress import Progress, TaskID
 
-_FILES_AT_A_TIME: Final = 8
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.manifests.entries import Entry
+
+_AT_A_TIME: Final = 8
 
 
 class Result(StrEnum):
@@ -27,8 +34,14 @@ class Result(StrEnum):
 
     EQUAL = "equal"
     DIFFERS = "differs"
-    WAITING = "waiting"
+    NO_SUCH_DIGEST = "no such digest"
+    """The object is recorded, but without a digest of the list's algorithm."""
+    NOT_HASHED_YET = Pending.NOT_HASHED_YET.value
     """The newest version is not recorded yet."""
+    NEEDS_BACKFILL = Pending.NEEDS_BACKFILL.value
+    """The same, and no event of it will come."""
+    NOT_COVERED = Pending.NOT_COVERED.value
+    """The same, as no notification covers the key."""
     FAILED = "failed"
     """The message of the newest version is in the dead-letter queue."""
     UNREADABLE = "unreadable"
@@ -37,7 +50,7 @@ class Result(StrEnum):
     """Another program changed the object's row."""
     DELETED = "deleted"
     """The key is recorded, but the object is no longer in the bucket."""
-    NOT_RECORDED = "not recorded"
+    MISSING = "missing"
     """There is no such object, and nothing is recorded."""
 
 
@@ -49,9 +62,15 @@ class ComparedFile:
     key: str
     version: str | None
     result: Annotated[Result, "Relation of the file to the object."]
-    sha1: str
+    sha1: Annotated[str | None, "SHA-1 of the file; null if a list has another digest."]
     recorded_sha1: Annotated[str | None, "SHA-1 of the object; `sha1` is the file's."]
     reason: str | None
+    digests: Annotated[Mapping[str, str], "Further digests of the file by algorithm."] = field(
+        default_factory=dict
+    )
+    recorded_digests: Annotated[Mapping[str, str], "Further digests of the object."] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,113 +79,152 @@ class Counterpart:
 
     Attributes:
         version: The object's newest version; None for members, and if there is no object.
-        without_row: The result if there is no row.
+        absent: The result if there is neither a row nor an object.
         reason: Why there is none, if that is known.
     """
 
     row: Row | None = None
     version: ObjectVersion | None = None
-    without_row: Result = Result.NOT_RECORDED
+    absent: Result = Result.MISSING
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A local file with its SHA-1, computed here, and what it is compared with."""
+    """A file with its digests by algorithm, and what it is compared with."""
 
     file: LocalFile
-    sha1: str
+    digests: Mapping[str, str]
     counterpart: Counterpart
 
 
-def objects_of(stack: Stack) -> Callable[[str], Counterpart]:
-    """Return a function: key → the object in the bucket now, with at most three requests."""
-    s3, table = stack.client("s3"), stack.digests_table()
+def objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
+    """Return the object that is in the bucket now for each of *keys*."""
+    table = stack.digests_table()
 
-    def counterpart(key: str) -> Counterpart:
-        newest = newest_version(s3, table, stack.bucket, key)
-        if newest is None:
-            recorded = next(iter(table.versions_of(stack.bucket, key)), None)
-            if recorded is None:
-                return Counterpart()
-            deletion = recorded.deletion
-            reason = f"deleted at {deletion.at} by a {deletion.by}" if deletion else None
-            return Counterpart(without_row=Result.DELETED, reason=reason)
-        version, row = newest
-        return Counterpart(row, version, Result.WAITING)
+    def counterpart(newest: Newest, key: str) -> Counterpart:
+        if newest:
+            return Counterpart(newest[1], newest[0])
+        recorded = next(iter(table.versions_of(stack.bucket, key)), None)
+        if recorded is None:
+            return Counterpart()
+        deletion = recorded.deletion
+        reason = f"deleted at {deletion.at} by a {deletion.by}" if deletion else None
+        return Counterpart(absent=Result.DELETED, reason=reason)
 
-    return counterpart
+    newest = with_bar(newest_versions(stack, keys), "comparing", len(keys))
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        each = [(key, pool.submit(counterpart, version, key)) for key, version in newest]
+        return {key: future.result() for key, future in each}
 
 
-def compare_files(
-    counterpart_of: Callable[[str], Counterpart], files: Sequence[LocalFile]
-) -> tuple[list[Comparison], list[Skipped]]:
-    """Hash *files*, several at a time, and compare each; returns also the unreadable files."""
+def hashed_files(
+    files: Sequence[LocalFile], links: Collection[str] = ()
+) -> tuple[list[tuple[LocalFile, dict[str, str]]], list[Skipped]]:
+    """Hash *files*, several at a time; of links whose keys are in *links*, hash the target's path.
+
+    Returns also the files that cannot be read.
+    """
     with progress(in_bytes=True, passing=True) as shown:
         task = shown.add_task("hashing", total=sum(file.size_bytes for file in files))
 
-        def compare(file: LocalFile) -> Comparison | Skipped:
+        def digests(file: LocalFile) -> tuple[LocalFile, dict[str, str]] | Skipped:
             try:
-                sha1 = sha1_of_file(file.path, shown, task)
+                return file, {SHA1.name: _sha1_of(file, links, shown, task)}
             except OSError as error:
                 return Skipped(file.path, error.strerror or str(error))
-            return Comparison(file, sha1, counterpart_of(file.key))
 
-        pool = ThreadPoolExecutor(_FILES_AT_A_TIME)
+        pool = ThreadPoolExecutor(_AT_A_TIME)
         try:
-            results = list(pool.map(compare, files))
+            results = list(pool.map(digests, files))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     return (
-        [result for result in results if isinstance(result, Comparison)],
+        [result for result in results if not isinstance(result, Skipped)],
         [result for result in results if isinstance(result, Skipped)],
     )
 
 
-def compare_sums(
-    counterpart_of: Callable[[str], Counterpart], sums: Sequence[tuple[str, str]], prefix: str
-) -> list[Comparison]:
-    """Compare each name and SHA-1 of *sums*, several at a time; the key is *prefix* + name."""
-    with ThreadPoolExecutor(_FILES_AT_A_TIME) as pool:
-        keys = [prefix + name for name, _ in sums]
-        counterparts = with_bar(pool.map(counterpart_of, keys), "comparing", len(keys))
-        return [
-            Comparison(LocalFile(Path(name), key, 0), sha1, counterpart)
-            for (name, sha1), key, counterpart in zip(sums, keys, counterparts, strict=True)
-        ]
+def _sha1_of(file: LocalFile, links: Collection[str], shown: Progress, task: TaskID) -> str:
+    if file.key in links and file.path.is_symlink():
+        target = os.fsencode(file.path.readlink())
+        return hashlib.sha1(target, usedforsecurity=False).hexdigest()
+    return sha1_of_file(file.path, shown, task)
 
 
-def results_of(stack: Stack, comparisons: Sequence[Comparison]) -> list[ComparedFile]:
-    """Return the results of *comparisons*.
+def files_listed(
+    entries: Iterable[Entry], prefix: str
+) -> tuple[list[tuple[LocalFile, Mapping[str, str]]], list[Skipped]]:
+    """Return the files of a manifest, whose keys are *prefix* + name; and names that no key has."""
+    files: list[tuple[LocalFile, Mapping[str, str]]] = []
+    skipped = []
+    for entry in entries:
+        path = Path(os.fsdecode(entry.name))
+        try:
+            key = prefix + entry.name.decode()
+        except UnicodeDecodeError:
+            reason = f"line {entry.line}: its name is not UTF-8, which a key must be"
+            skipped.append(Skipped(path, reason))
+            continue
+        if (size := len(key.encode())) > KEY_MAX_BYTES:
+            reason = (
+                f"line {entry.line}: its key would have {size} bytes, S3 allows {KEY_MAX_BYTES}"
+            )
+            skipped.append(Skipped(path, reason))
+        else:
+            files.append((LocalFile(path, key, entry.size_bytes or 0), entry.digests))
+    return files, skipped
 
-    If an object has no row, the dead-letter queue is read: the result is `FAILED`, not `WAITING`,
-    if the version's message is there.
+
+def results_of(
+    stack: Stack,
+    comparisons: Sequence[Comparison],
+    pending: Callable[[ObjectVersion], Pending],
+) -> list[ComparedFile]:
+    """Return the results of *comparisons*; *pending* says what an object without a row waits for.
+
+    If an object has no row, the dead-letter queue is read: the result is `FAILED` if the version's
+    message is there.
     """
     is_waiting = any(each.counterpart.version and not each.counterpart.row for each in comparisons)
     failed = failed_versions(stack) if is_waiting else {}
-    return [_result_of(comparison, failed) for comparison in comparisons]
+    return [_result_of(comparison, failed, pending) for comparison in comparisons]
 
 
 def _result_of(
-    comparison: Comparison, failed: Mapping[tuple[str, str, str | None], str]
+    comparison: Comparison,
+    failed: Mapping[tuple[str, str, str | None], str],
+    pending: Callable[[ObjectVersion], Pending],
 ) -> ComparedFile:
-    file, sha1, counterpart = comparison.file, comparison.sha1, comparison.counterpart
+    file, digests, counterpart = comparison.file, comparison.digests, comparison.counterpart
     row, version = counterpart.row, counterpart.version
-    result, reason = counterpart.without_row, counterpart.reason
+    recorded = {SHA1.name: row.sha1, **row.digests} if row and row.sha1 else {}
+    result, reason = counterpart.absent, counterpart.reason
     if row and row.status is Status.HASHED:
-        result = Result.EQUAL if row.sha1 == sha1 else Result.DIFFERS
+        result = _relation(digests, recorded)
     elif row:
         result, reason = Result(row.status), row.reason
     elif version:
         name = (version.key, version.version)
         reason = failed.get((*name, version.etag)) or failed.get((*name, None))
-        result = Result.FAILED if reason else result
+        result = Result.FAILED if reason else Result(pending(version))
     return ComparedFile(
         path=file.path,
         key=file.key,
         version=version.version if version else version_of(row) if row else None,
         result=result,
-        sha1=sha1,
-        recorded_sha1=row.sha1 if row else None,
+        sha1=digests.get(SHA1.name),
+        recorded_sha1=recorded.pop(SHA1.name, None),
         reason=reason,
+        digests={name: digest for name, digest in digests.items() if name != SHA1.name},
+        recorded_digests=recorded,
     )
+
+
+def _relation(digests: Mapping[str, str], recorded: Mapping[str, str | None]) -> Result:
+    """Compare the digests of the algorithms that both sides have."""
+    common = digests.keys() & recorded.keys()
+    if not common:
+        return Result.NO_SUCH_DIGEST
+    is_equal = all(digests[name] == recorded[name] for name in common)
+    return Result.EQUAL if is_equal else Result.DIFFERS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,8 +14,8 @@ import click
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
-from bucketsum_cli.objects.files import FileSelection, files_under
-from bucketsum_cli.objects.rows import digest_cell, digest_state, recorded_row
+from bucketsum_cli.objects.files import FileSelection, LocalFile, files_under
+from bucketsum_cli.objects.rows import Reasons, digest_cell, digest_state, recorded_row
 from bucketsum_cli.objects.versions import newest_version
 from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.aws.stack import Stack
 
+_NUMBER: Final = re.compile(r"~\d+$")
+"""What makes the path of a duplicate unique."""
 _COLUMNS: Final = (Column("member", shrinks=True), SIZE, SHA1, Column("remarks"))
 
 
@@ -99,10 +102,46 @@ class ArchiveMembers:
             )
 
 
-def members_by_path(stack: Stack, key: str, folder: str) -> tuple[dict[str, Row], bool]:
-    """Return the members of the archive that is at *key* now, if their paths begin with *folder*.
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Members of an archive by their paths; of identical duplicates, extracting leaves one.
 
-    Also returns whether all members are known; notes it if not.
+    Attributes:
+        folder: Only members below this folder of the archive are meant.
+        all_known: Whether all members have a row.
+    """
+
+    rows: Mapping[str, Row]
+    folder: str
+    all_known: bool
+
+    @property
+    def links(self) -> set[str]:
+        """Paths of symbolic links: the content of such a member is the path of its target."""
+        links = [path for path, row in self.rows.items() if "symlink" in row.remarks]
+        return {form for path in links for form in (path, _extracted(path))}
+
+    def on_disk(self, files: Collection[str]) -> dict[str, Row]:
+        """Return the members by the paths that extracting gave them, of which *files* are there."""
+        named = {}
+        for path, row in self.rows.items():
+            plain = _extracted(path)
+            is_as_recorded = (
+                path in files or plain in self.rows
+            )  # with both names, both are members
+            named[path if is_as_recorded else plain] = row
+        return {path: row for path, row in named.items() if path.startswith(self.folder)}
+
+
+def _extracted(path: str) -> str:
+    """The path that extractors give a member: below their folder, with ``/`` between the parts."""
+    return path.replace("\\", "/").lstrip("/").removeprefix("./") or path
+
+
+def members_by_path(stack: Stack, key: str, folder: str) -> Members:
+    """Return the members in *folder* of the archive that is at *key* now.
+
+    Notes it if not all members are known.
 
     Raises:
         CannotDoError: It is not in the bucket, not recorded yet, or was not read as an archive.
@@ -121,18 +160,21 @@ def members_by_path(stack: Stack, key: str, folder: str) -> tuple[dict[str, Row]
     paths = {row.member.path: row for row in listed if row.member}
     if members.problem:
         note(members.problem)
-    named = {}
-    for path, row in paths.items():
-        plain = path.removeprefix("./")
-        named[path if plain in paths else plain] = row  # with both names, each is a member
-    known = {path: row for path, row in named.items() if path.startswith(folder)}
-    return known, members.problem is None
+    unique = {
+        path: row
+        for path, row in paths.items()
+        if "duplicate" not in row.remarks
+        or (first := paths.get(_NUMBER.sub("", path))) is None
+        or first.sha1 != row.sha1
+    }
+    return Members(unique, folder, members.problem is None)
 
 
-def files_as_members(paths: Iterable[Path], folder: str) -> FileSelection:
+def files_as_members(paths: Iterable[Path], folder: str, links: Iterable[str]) -> FileSelection:
     """Return the files at and under *paths*, as if they were in an archive: keys are member paths.
 
-    Paths are relative to the given folder; *folder*, in the archive, comes before.
+    Paths are relative to the given folder; *folder*, in the archive, comes before. The member paths
+    *links* are symbolic links: those on the disk are returned wherever they lead to.
 
     Raises:
         CannotDoError: As `files_under`.
@@ -142,10 +184,15 @@ def files_as_members(paths: Iterable[Path], folder: str) -> FileSelection:
         part = files_under([path])
         name = os.path.basename(os.path.abspath(path))  # noqa: PTH100, PTH119 - as `files_under`
         outer = f"{name}/" if path.is_dir() else ""
+        linked = {path / link.removeprefix(folder): link for link in links} if outer else {}
+        linked = {place: link for place, link in linked.items() if place.is_symlink()}
         selection.files.extend(
-            replace(file, key=folder + file.key.removeprefix(outer)) for file in part.files
+            replace(file, key=folder + file.key.removeprefix(outer))
+            for file in part.files
+            if file.path not in linked
         )
-        selection.skipped.extend(part.skipped)
+        selection.files.extend(LocalFile(place, link, 0) for place, link in linked.items())
+        selection.skipped.extend(skip for skip in part.skipped if skip.path not in linked)
     return selection
 
 
@@ -199,13 +246,15 @@ def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
     members = ArchiveMembers(stack, _required_archive(name, archive), beginning or "")
     if archive.deletion:
         note(f"{name} was deleted at {moment_text(archive.deletion.at)} UTC")
+    reasons = Reasons()
     if as_json:
         _show_json(members)
-    elif not print_table(_COLUMNS, map(_as_cells, members)):
+    elif not print_table(_COLUMNS, (_as_cells(row, reasons) for row in members)):
         if beginning:
             note(f"no member of {name} begins with {beginning}")
         elif not members.problem:
             note(f"{name} is empty")
+    reasons.note()
     if members.problem:
         note(members.problem)
         raise SystemExit(ANSWER_IS_NO)
@@ -224,10 +273,12 @@ def _show_json(members: ArchiveMembers) -> None:
     click.echo(f', "complete": {json_text(members.problem is None)}}}')
 
 
-def _as_cells(row: Row) -> list[str | Cell]:
+def _as_cells(row: Row, reasons: Reasons) -> list[str | Cell]:
     remarks = Cell(", ".join(row.remarks), "yellow") if row.remarks else ""
     path = row.member.path if row.member else ""
-    return [path, size_text(row.size_bytes), digest_cell(digest_state(row)), remarks]
+    state = digest_state(row)
+    reasons.add(path, state)
+    return [path, size_text(row.size_bytes), digest_cell(state), remarks]
 
 
 def _listed(row: Row) -> ListedMember:

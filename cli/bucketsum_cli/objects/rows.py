@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status
+from bucketsum_cli.terminal.output import note
 from bucketsum_cli.terminal.tables import Cell
 
 if TYPE_CHECKING:
     from bucketsum_cli.terminal.documents import Moment
 
-WAITING: Final = "waiting"
-"""Status of an object that is in the bucket, and nothing is recorded for it yet."""
+
+class Pending(StrEnum):
+    """State of an object in the bucket for which nothing is recorded."""
+
+    NOT_HASHED_YET = "not hashed yet"
+    """Its event is in a queue, or soon will be."""
+    NEEDS_BACKFILL = "needs a backfill"
+    """It is from before its bucket was attached."""
+    NOT_COVERED = "not covered"
+    """No notification to the stack covers its key."""
 
 
-NOT_COVERED: Final = "not covered"
-"""Status of an object that nothing is recorded for, and whose key the queue gets no events of."""
+PENDING_HINTS: Final = {
+    Pending.NOT_HASHED_YET: "repeat this later; if no messages wait in `bucketsum status`, "
+    "`bucketsum backfill {bucket}` hashes them",
+    Pending.NEEDS_BACKFILL: "they are from before the bucket was attached; "
+    "`bucketsum backfill {bucket}` hashes them",
+    Pending.NOT_COVERED: "no notification covers the keys; `bucketsum backfill {bucket}` hashes "
+    "them, `bucketsum attach {bucket} --prefix TEXT` covers new objects",
+}
+"""What to do, by state."""
 
 
 def any_damaged(rows: Iterable[Row | None]) -> bool:
@@ -48,7 +66,9 @@ class RecordedRow:
     key: Annotated[str, "Object key."]
     version: Annotated[str, "Version ID, or the text `null` if the bucket has no versions."]
     status: Annotated[
-        str, "`hashed`, `unreadable` or `damaged`; in lists also `waiting` and `not covered`."
+        str,
+        "`hashed`, `unreadable` or `damaged`; in lists also `not hashed yet`, `needs a backfill` "
+        "and `not covered`.",
     ]
     size_bytes: Annotated[int | None, "Size."] = None
     etag: Annotated[str | None, "Entity tag, without quotes."] = None
@@ -103,19 +123,38 @@ class DigestState:
     reason: str | None = None
 
 
-def digest_state(row: Row | None, *, covered: bool = True) -> DigestState:
-    """Return the state of the object with *row*; *covered*: whether its key is hashed."""
+def digest_state(row: Row | None, pending: Pending = Pending.NOT_HASHED_YET) -> DigestState:
+    """Return the state of the object with *row*; without one, it is *pending*."""
     if row is None:
-        return DigestState(WAITING if covered else NOT_COVERED)
+        return DigestState(pending)
     recorded_at = row.recorded_at or None
     return DigestState(row.status.value, row.sha1, row.mb_per_s, recorded_at, row.reason)
 
 
 def digest_cell(state: DigestState) -> str | Cell:
-    """Return the SHA-1, or the reason why there is none."""
-    if state.status in (WAITING, NOT_COVERED):
-        return Cell(state.status, "yellow")
-    return state.sha1 or Cell(f"{state.status}: {state.reason}", "red")
+    """Return the SHA-1, or the status; `Reasons` says more below the table."""
+    return state.sha1 or Cell(state.status, "red" if state.reason else "yellow")
+
+
+class Reasons:
+    """Reasons why objects have no digest, each with its first key and the number of its keys."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._count: Counter[str] = Counter()
+
+    def add(self, name: str, state: DigestState) -> None:
+        """Remember the reason of the object *name*, if it has one."""
+        if state.reason:
+            reason = f"{state.status}: {state.reason}"
+            self._first.setdefault(reason, name)
+            self._count[reason] += 1
+
+    def note(self) -> None:
+        """Show them, below a table that has only the status."""
+        for reason, number in self._count.items():
+            others = f" and {number - 1:,} more" if number > 1 else ""
+            note(f"{reason} ({self._first[reason]}{others})")
 
 
 def recorded_row(row: Row) -> RecordedRow:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from bucketsum.table.rows import Row, RowKey
 
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.terminal.documents import Moment
+
+_AT_A_TIME: Final = 8
+_MANY: Final = 20
+"""A listed version costs a twentieth of a request for a key, roughly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +51,63 @@ def versions_in(
         yield from _with_rows(table, stack.bucket, wanted)
 
 
-def newest_version(
-    s3: S3Client, table: DigestsTable, bucket: str, key: str
-) -> tuple[ObjectVersion, Row | None] | None:
+Newest: TypeAlias = tuple[ObjectVersion, Row | None] | None
+"""A version and its row; None if there is no such object, or it was deleted."""
+
+
+def newest_version(s3: S3Client, table: DigestsTable, bucket: str, key: str) -> Newest:
     """Return the version of *key* that is in the bucket now, and its row, with one request to S3.
 
-    None means that there is no such object, or that it was deleted. S3 lists the exact key first,
-    and its newest version or delete marker before all others.
+    S3 lists the exact key first, and its newest version or delete marker before all others.
     """
     page = s3.list_object_versions(Bucket=bucket, Prefix=key, MaxKeys=1)
     listed = page.get("Versions", ())
     wanted = [entry for entry in listed if entry["Key"] == key and entry["IsLatest"]]
     return next(_with_rows(table, bucket, wanted), None)
+
+
+def newest_versions(stack: Stack, keys: Iterable[str]) -> Iterator[tuple[str, Newest]]:
+    """Yield each of *keys* with its `newest_version`.
+
+    A folder of which many keys are wanted is listed, 1,000 versions in a request, until the keys
+    are far apart. Each of the others takes a request.
+    """
+    s3, table = stack.client("s3"), stack.digests_table()
+    folders: defaultdict[str, list[str]] = defaultdict(list)
+    for key in sorted(set(keys)):
+        folders[key[: key.rfind("/") + 1]].append(key)
+    many = [(folder, wanted) for folder, wanted in folders.items() if len(wanted) >= _MANY]
+    left = {key for wanted in folders.values() for key in wanted}
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        for listed in pool.map(lambda each: [*_listed_versions(stack, *each)], many):
+            left -= {key for key, _ in listed}
+            yield from listed
+        single = sorted(left)
+        newest = pool.map(lambda key: newest_version(s3, table, stack.bucket, key), single)
+        yield from zip(single, newest, strict=True)
+
+
+def _listed_versions(
+    stack: Stack, folder: str, keys: Iterable[str]
+) -> Iterator[tuple[str, Newest]]:
+    """Yield the first of *keys*, which are sorted, and their newest versions; see its caller."""
+    table = stack.digests_table()
+    wanted = deque(keys)
+    pages = stack.client("s3").get_paginator("list_object_versions")
+    for page in pages.paginate(Bucket=stack.bucket, Prefix=folder, Delimiter="/"):
+        last = page.get("NextKeyMarker") if page["IsTruncated"] else None
+        versions = {entry["Key"]: entry for entry in page.get("Versions", ()) if entry["IsLatest"]}
+        deleted = {entry["Key"] for entry in page.get("DeleteMarkers", ()) if entry["IsLatest"]}
+        covered = []
+        while wanted and (
+            last is None or wanted[0] < last or wanted[0] in versions.keys() | deleted
+        ):
+            covered.append(wanted.popleft())
+        listed = [versions[key] for key in covered if key in versions]
+        newest = {each[0].key: each for each in _with_rows(table, stack.bucket, listed)}
+        yield from ((key, newest.get(key)) for key in covered)
+        if len(covered) * _MANY < len(versions):
+            return
 
 
 def _with_rows(

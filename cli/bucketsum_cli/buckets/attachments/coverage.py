@@ -1,4 +1,4 @@
-"""The keys of a bucket whose objects are hashed."""
+"""The keys of a bucket whose objects are hashed, and what others wait for."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from bucketsum_cli.buckets.attachments.notifications import (
     sends_to_eventbridge,
 )
 from bucketsum_cli.buckets.served_buckets import Via, attached_to, creates
+from bucketsum_cli.objects.rows import Pending
+from bucketsum_cli.terminal.documents import iso_text
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.objects.versions import ObjectVersion
 
 
 def coverage_of(stack: Stack) -> Callable[[str], bool]:
@@ -34,3 +37,18 @@ def coverage_of(stack: Stack) -> Callable[[str], bool]:
         if entry.kind == "topic" or entry.target == stack.arrivals_queue_arn
     ]
     return lambda key: any(keys.matches(key) for keys in filters)
+
+
+def pending_of(stack: Stack) -> Callable[[ObjectVersion], Pending]:
+    """Return a function: an object without a row → what it is waiting for."""
+    is_covered = coverage_of(stack)
+    attached = attached_to(stack).get(stack.bucket)
+    since = attached.attached_at if attached else ""
+
+    def pending(version: ObjectVersion) -> Pending:
+        if not is_covered(version.key):
+            return Pending.NOT_COVERED
+        is_before = iso_text(version.created_at) < since
+        return Pending.NEEDS_BACKFILL if is_before else Pending.NOT_HASHED_YET
+
+    return pending
