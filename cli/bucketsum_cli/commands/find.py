@@ -94,15 +94,20 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
             if len(wanted) > 1:
                 say(name, "bold")
             _print_table(stack, matches[sha1])
+    for line in bad:
+        note(f"skipped {line}")
     if unknown:
         note(unknown)
     else:
         _note_absent(matches, everywhere, target.bucket)
-    for line in bad:
-        note(f"skipped {line}")
-    if unknown and not all(matches.values()):  # without the index, no row is no answer
+    _end(matches, unknown=unknown, is_complete=not bad)
+
+
+def _end(matches: Mapping[str, Sequence[Row]], *, unknown: str, is_complete: bool) -> None:
+    """Exit with the status; what is *unknown* makes a digest without rows no answer."""
+    if unknown and not all(matches.values()):
         raise SystemExit(CANNOT_DO)
-    if bad or not all(matches.values()) or any(map(any_damaged, matches.values())):
+    if not (is_complete and all(matches.values())) or any(map(any_damaged, matches.values())):
         raise SystemExit(ANSWER_IS_NO)
 
 
