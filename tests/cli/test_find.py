@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
+    from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
 
 CONTENT = b"the same everywhere"
@@ -168,3 +169,34 @@ def test_without_the_index_no_answer_is_no(run: Run, stack: Stack) -> None:
     for ended in (known, unknown):
         assert "a snapshot of the table has all of them" in ended.err
     assert "is recorded" not in unknown.err
+
+
+def test_what_is_elsewhere_is_said_once(run: Run, stack: Stack) -> None:
+    """With --bucket, content in other buckets is no content that nothing is recorded of."""
+    for number in range(3):
+        stack.digests_table().record(hashed(RowKey("former", f"k{number}", "v1"), CONTENT))
+    ended = run("find", SHA1, "--bucket", stack.bucket)
+    assert ended.status == 1
+    assert f"is recorded in {stack.bucket}, but 3 in former" in " ".join(ended.err.split())
+    assert "uploads a file" not in ended.err
+    ended = run("find", "-", answer="".join(f"{digit * 40}\n" for digit in "0123"))
+    assert (ended.status, ended.err.count("uploads a file")) == (1, 1)
+
+
+def test_a_digest_is_asked_for_once(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list of a thousand equal files takes the queries of one; other lists say why not."""
+    put_and_record(stack, "a", CONTENT)
+    queries: list[str] = []
+    with_sha1 = DigestsTable.with_sha1
+
+    def counted(table: DigestsTable, sha1: str) -> list[Row]:
+        queries.append(sha1)
+        return with_sha1(table, sha1)
+
+    monkeypatch.setattr(DigestsTable, "with_sha1", counted)
+    sha256 = hashlib.sha256(CONTENT).hexdigest()
+    ended = run("find", "-", answer=f"{SHA1}  x\n{SHA1}  y\n{sha256}  z\n")
+    assert (ended.status, queries, ended.out.count("a  ")) == (1, [SHA1], 2)
+    assert "line 3: it has sha256, and objects are found by SHA-1" in " ".join(ended.err.split())

@@ -6,12 +6,13 @@ import hashlib
 import os
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from boto3.exceptions import S3UploadFailedError
 from boto3.s3.transfer import S3Transfer
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.parsers import ResponseParserError
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadable
 
 from bucketsum.table.digests_table import DigestsTable
@@ -249,3 +250,51 @@ def test_every_machine_uploads_with_the_client_that_returns_the_version(
     }.items():  # fmt: skip
         monkeypatch.setattr(f"boto3.s3.transfer.{name}", value, raising=False)
     assert run("put", folder).status == 0
+
+
+@pytest.mark.usefixtures("prompt_hasher")
+def test_a_refused_file_ends_no_other(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named with the refusal, and the others are shown; the exit status is 1."""
+    upload_file: Any = S3Transfer.upload_file
+
+    def refuse(transfer: S3Transfer, path: str, *arguments: str) -> None:
+        if path.endswith("a.bin"):
+            raise ResponseParserError("not well-formed")
+        upload_file(transfer, path, *arguments)
+
+    monkeypatch.setattr(S3Transfer, "upload_file", refuse)
+    ended = run("put", folder, "--json")
+    assert (ended.status, len(ended.document["objects"])) == (1, 2)
+    [skipped] = ended.document["skipped"]
+    assert (skipped["path"], skipped["reason"]) == (str(folder / "a.bin"), "not well-formed")
+
+
+def test_after_a_lost_connection_no_further_file_is_sent(
+    stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would wait for the time-out again; the sent ones are kept."""
+    sent = LocalFile(folder / "a.bin", "sent", 1500)
+    others = [LocalFile(folder / "a.bin", f"lost-{number}", 1500) for number in range(20)]
+    upload_file: Any = S3Transfer.upload_file
+    attempts: list[str] = []
+
+    def lose(transfer: S3Transfer, path: str, *arguments: str) -> None:
+        attempts.append(arguments[1])
+        if arguments[1] != "sent":
+            raise EndpointConnectionError(endpoint_url="https://s3")
+        upload_file(transfer, path, *arguments)
+
+    monkeypatch.setattr(upload, "_FILES_AT_A_TIME", 1)
+    monkeypatch.setattr(S3Transfer, "upload_file", lose)
+    uploaded, skipped = put_files(stack, [sent, *others])
+    assert [each.file for each in uploaded] == [sent]
+    assert attempts == ["sent", "lost-0"]
+    assert skipped[-1].reason == "not sent, because AWS cannot be reached"
+
+
+def test_the_size_is_of_what_was_sent(stack: Stack, folder: Path) -> None:
+    """A log grows between the listing and its upload."""
+    [uploaded], _ = put_files(stack, [LocalFile(folder / "a.bin", "log", 5)])
+    assert uploaded.file.size_bytes == 1500

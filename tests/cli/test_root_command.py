@@ -424,3 +424,30 @@ def test_long_key_does_not_widen_the_other_lines_of_a_pipe(run: Run, stack: Stac
     assert len(short) < 200
     assert heading.index("SHA-1") == short.index(short.split()[3])
     assert output.printable(short) == short
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [(("chek",), "'check'"), (("backfill", "strt"), "'start'"), (("local", "satus"), "'status'")],
+)
+def test_a_misspelled_command_is_named(run: Run, words: tuple[str, ...], meant: str) -> None:
+    """`backfill strt` is no bucket; a bucket of such a name can still be meant."""
+    run(*words).assert_refused(f"No such command '{words[-1]}'. Did you mean {meant}?")
+
+
+@pytest.mark.usefixtures("stack")
+def test_keys_may_be_blanks(run: Run) -> None:
+    """S3 allows them; only names of stacks, Regions, profiles and buckets cannot be blank."""
+    assert run("show", " ").status == 1
+    assert run("ls", "\n").status == 0
+
+
+def test_a_variable_names_the_bucket(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BUCKETSUM_BUCKET stands for --bucket; a bucket in an argument is stronger."""
+    stack.client("s3").create_bucket(Bucket="other")
+    monkeypatch.setenv("BUCKETSUM_BUCKET", "other")
+    assert run("show", "a", "--json").document["bucket"] == "other"
+    assert run("show", f"s3://{stack.bucket}/a", "--json").document["bucket"] == stack.bucket
+    assert run("show", "a", "--bucket", stack.bucket, "--json").document["bucket"] == stack.bucket

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import HTTPClientError
+from botocore.exceptions import ConnectionError as NoConnection
+from botocore.parsers import ResponseParserError
 
 from bucketsum.events.version import Version
 from bucketsum.table.rows import Row, RowKey
@@ -143,8 +144,8 @@ class _Sender:
 
         try:
             self._transfer.upload_file(str(file.path), self._bucket, file.key, count)
-        except (OSError, *AWS_ERRORS) as error:
-            if isinstance(error, HTTPClientError):
+        except (OSError, ResponseParserError, *AWS_ERRORS) as error:
+            if isinstance(error, NoConnection):
                 self._unreachable.set()
             return error
         except Boto3Error as error:  # its context is the refusal that it wraps
