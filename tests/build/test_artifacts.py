@@ -218,7 +218,7 @@ def test_layer_brings_libcurl_to_every_runtime(built: Built) -> None:
 
 def test_layer_reads_with_its_own_libcurl(built: Built, lambda_packages: Path) -> None:
     """Where Lambda looks, the interpreter finds pycurl and reads over libcurl."""
-    script = "from bucketsum.s3 import curl_setup; import pycurl; print(pycurl.__file__)"
+    script = "from bucketsum.s3 import chosen_reader; import pycurl; print(pycurl.__file__)"
     done = run_with([built.layer, lambda_packages], script)
     assert (done.stdout.strip(), done.stderr) == (str(built.layer / "pycurl/__init__.py"), "")
 

@@ -27,10 +27,10 @@ from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.hashing.batch import BatchHasher
-from bucketsum.hashing.network import Network
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.report import Report
+from bucketsum.hashing.small_object_connections import Network
 from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue

@@ -23,12 +23,12 @@ OTHERS: Final = {
         "botocore.loaders.Loader",  # and the data `partitions`
         "['SSLContext']",
     },
-    "curl_setup.py": {
+    "chosen_reader.py": {
         "botocore.httpsession.ProxyConfiguration",
         "botocore.httpsession.get_cert_path",
         "botocore.utils.get_environ_proxies",
     },
-    "network.py": {"botocore.utils.get_environ_proxies"},
+    "small_object_connections.py": {"botocore.utils.get_environ_proxies"},
     "signed_requests.py": {"['_request_signer']", "['_credentials']"},
 }
 """Module → names that botocore may change without notice. `make proofs` tries older versions."""

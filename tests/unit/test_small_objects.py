@@ -14,9 +14,9 @@ from tests.support.settings import SETTINGS
 from bucketsum.errors import OutOfTime
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher
-from bucketsum.hashing.network import Network
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.small_object_connections import Network
 from bucketsum.hashing.small_objects import READS_MAX, UNRECORDED_MAX, SmallObjectHasher
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage

@@ -11,7 +11,7 @@ import boto3
 from bucketsum.digest import digest_of
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG

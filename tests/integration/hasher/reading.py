@@ -12,8 +12,8 @@ from botocore.config import Config
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.s3.chosen_reader import transport_config
 from bucketsum.s3.curl_reader import CurlReader
-from bucketsum.s3.curl_setup import transport_config
 from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG

@@ -34,8 +34,8 @@ from tests.support.s3_server import HostileS3, hostile_s3
 from tests.support.tls import own_tls
 
 from bucketsum.errors import BucketsumError, SourceUnavailable
+from bucketsum.s3.chosen_reader import reader as best_reader
 from bucketsum.s3.curl_connections import Connections
-from bucketsum.s3.curl_setup import reader as best_reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.response_head import ResponseHead
 from bucketsum.s3.signed_requests import SignedRequests

@@ -13,7 +13,7 @@ from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings
 from bucketsum.prices import PRICE_DATE, prices_in
-from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.table.codec import names_of
 from bucketsum_lab.errors import BadSweep, MemoryRefused

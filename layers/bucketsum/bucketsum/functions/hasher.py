@@ -14,16 +14,16 @@ from aws_lambda_powertools import Logger, Metrics
 
 from bucketsum.backfill import is_listed
 from bucketsum.hashing.batch import BatchHasher
-from bucketsum.hashing.network import network_of
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.report import Report
+from bucketsum.hashing.small_object_connections import network_of
 from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import DeadLetters, message_of
-from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed

@@ -15,7 +15,7 @@ from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_report import publish_slice
 from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
 from bucketsum.queue.dead_letters import DeadLetters, message_of
-from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings

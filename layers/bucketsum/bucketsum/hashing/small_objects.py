@@ -17,17 +17,17 @@ from botocore.exceptions import BotoCoreError
 
 from bucketsum.digest import RunningDigest
 from bucketsum.hashing.job import Job
-from bucketsum.hashing.network import is_written
 from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.hashing.result import ReadObject
+from bucketsum.hashing.small_object_connections import is_written
 from bucketsum.measure import Measurement
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
     from bucketsum.hashing.job import Task
-    from bucketsum.hashing.network import Network
     from bucketsum.hashing.result import HashResult
+    from bucketsum.hashing.small_object_connections import Network
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.settings import Settings

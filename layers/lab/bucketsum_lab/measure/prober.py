@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import boto3
 
 from bucketsum import __version__
-from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum_lab.measure.disk import measure_disk
 from bucketsum_lab.measure.use import UseMeter

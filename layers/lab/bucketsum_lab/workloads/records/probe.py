@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSettings
 from bucketsum.measure import BYTES_PER_MB
+from bucketsum.s3.chosen_reader import transport_config
 from bucketsum.s3.curl_connections import Connections
-from bucketsum.s3.curl_setup import transport_config
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.page_cache import PageCache

@@ -13,7 +13,7 @@ import boto3
 from botocore.config import Config
 
 from bucketsum.errors import BadSettings
-from bucketsum.s3.curl_setup import reader
+from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.protocol.probe import object_at

@@ -1,4 +1,4 @@
-"""The functions' reader: libcurl with botocore's certificates and proxies, and botocore itself."""
+"""The functions' choice of a reader: libcurl, as botocore would connect, and botocore itself."""
 
 from __future__ import annotations
 
