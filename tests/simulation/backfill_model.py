@@ -12,6 +12,7 @@ from tests.simulation.schedule import Killed, Process
 
 from bucketsum.backfill import backfill_records
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.hashing.job import Purpose
 from bucketsum.table.codec import decoded, encoded
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Backfills:
         """Whether there were any."""
         return bool(self._begun)
 
-    def start(self, *, all_versions: bool) -> None:
+    def start(self, *, all_versions: bool, purpose: Purpose = Purpose.RECORD) -> None:
         """Begin a backfill, whose record a person's command has written."""
         number = len(self._begun)
         backfill = Backfill(
@@ -53,6 +54,7 @@ class Backfills:
             status=BackfillStatus.RUNNING,
             started_at="2026-11-22T00:00:00.000Z",
             all_versions=all_versions,
+            purpose=purpose,
         )
         self._begun.append((backfill, self._listable(all_versions=all_versions)))
         item = encoded(backfill, "") | {
@@ -101,6 +103,11 @@ class Backfills:
             if backfill_records.is_complete(parts, tally):
                 for version in filter(is_left, listed.intersection(versions)):
                     self._schedule.violate(f"{name} is done, but {version.key} is left")
+
+    @property
+    def has_listed_all(self) -> bool:
+        """Whether all objects of the last backfill are queued."""
+        return self._is_queued(self._begun[-1][0])
 
     def _is_queued(self, backfill: Backfill) -> bool:
         status = self._dynamodb.attribute(BACKFILLS, (_RUNS, backfill.backfill_id), "status")

@@ -108,7 +108,9 @@ class ModelConnections:
             raise BotoCoreError
 
     def _put(self, parameters: dict[str, Any], transfer: Transfer) -> None:
-        self._dynamodb.put_item(**parameters)
+        is_update = "UpdateExpression" in parameters
+        write = self._dynamodb.update_item if is_update else self._dynamodb.put_item
+        write(**parameters)
         transfer.lines += [b"HTTP/1.1 200 OK"]
         transfer.pieces += [b"{}"]
 

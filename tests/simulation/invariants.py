@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,7 +73,8 @@ class Invariants:
         if not versions:
             yield f"a row for {name}, which was never put"
             return
-        if "sha1" in item and _text(item, "sha1") != versions[0].sha1:
+        self._report(self._problems_of_verification(name, before or {}, item, versions))
+        if "sha1" in item and _text(item, "sha1") not in _digests_of(versions):
             yield f"the row of {name} has the digest of other bytes"
         if "sha1" not in item and not _text(item, "reason"):
             yield f"the row of {name} has neither digest nor reason"
@@ -86,6 +88,32 @@ class Invariants:
             yield f"an older event overwrote the row of {name}"
         if "sha1" in before and "sha1" not in item and before["etag"] == item["etag"]:
             yield f"the digest of {name} was overwritten by an unreadable row"
+
+    def _problems_of_verification(
+        self, name: str, before: Item, item: Item, versions: Sequence[Version]
+    ) -> Iterator[str]:
+        """A verification replaces no digest, reads what it marks, and is right about rot."""
+        same = all(before.get(key) == item[key] for key in ("etag", "sequencer") if key in item)
+        if same and "sha1" in before and before["sha1"] != item.get("sha1"):
+            yield f"the digest of {name} was replaced"
+        if before.get("verifications") != item.get("verifications") and "verifications" in item:
+            if any(version.rotten for version in versions):
+                yield f"{name} is rotten, and verified"
+            if not any(version.served >= len(version.content or b"") for version in versions):
+                yield f"{name} is verified, but was not read"
+            for version in versions:
+                version.served = 0
+        is_noted = "differs_at" in item and before.get("differs_at") != item["differs_at"]
+        if is_noted and not any(version.rotten for version in versions):
+            yield f"{name} is sound, but differs"
+
+    def check_verified(self, rotten: Iterable[Version], sqs: Sqs, dynamodb: DynamoDb) -> None:
+        """Each of *rotten*, if it still exists, is noted, or its message waits for a person."""
+        for version in set(rotten).intersection(self._s3.existing()) - self.waiting(sqs):
+            item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
+            is_read = not version.archived and version in self._versions_of(item)
+            if is_read and "sha1" in item and "differs_at" not in item:
+                self._report([f"the rot of {version.key} {version.version_id} is not found"])
 
     def _problems_of_deletion(self, name: str, before: Item | None, item: Item) -> Iterator[str]:
         deletion = _text(item, "deletion_sequencer")
@@ -263,6 +291,11 @@ class Invariants:
     def _report(self, problems: Iterable[str]) -> None:
         for problem in problems:
             self._schedule.violate(problem)
+
+
+def _digests_of(versions: Sequence[Version]) -> set[str]:
+    contents = (content for each in versions[:1] for content in (each.content, each.rotten))
+    return {hashlib.sha1(each or b"", usedforsecurity=False).hexdigest() for each in contents}
 
 
 def _dead_events(sqs: Sqs) -> Iterator[ObjectEvent]:

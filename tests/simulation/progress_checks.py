@@ -36,9 +36,10 @@ def check_progress(
     progress = progress_in(item)
     name = f"{progress.key} {progress.version}"
     contents = [
-        version.content or b""
+        content or b""
         for version in s3.history[progress.key, progress.version]
         if version.etag == progress.etag
+        for content in (version.content, version.rotten or version.content)
     ]
     if not contents:
         yield f"slices of {name}, which was never put"
@@ -48,11 +49,19 @@ def check_progress(
     if progress.hop > -(-len(contents[0]) // BLOCK_BYTES):
         yield f"{name} has more slices than blocks"
     earlier = progress_in(before) if before else None
-    if earlier and earlier.etag == progress.etag and progress.offset < earlier.offset:
+    if (
+        earlier
+        and earlier.etag == progress.etag
+        and progress.offset < earlier.offset
+        and (
+            earlier.differing or not progress.differing  # else a second reading begins
+        )
+    ):
         yield f"the slices of {name} go back"
     if earlier and now < earlier.leased_until < progress.leased_until:
         yield f"two workers are at one slice of {name}"
-    if progress.offset and not _is_begun(contents[0][: progress.offset], progress):
+    begun = (_is_begun(content[: progress.offset], progress) for content in contents)
+    if progress.offset and not any(begun):
         yield f"the slices of {name} skipped or repeated bytes"
 
 

@@ -15,7 +15,7 @@ from tests.simulation.network import Network, refusal
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from random import Random
 
     from tests.simulation.schedule import Schedule
@@ -60,6 +60,8 @@ class Version:
         archived: Whether it is in Glacier.
         is_due: Whether an event announced it, or a backfill that is done listed it.
         is_announced: Whether an event announced it.
+        rotten: What S3 sends instead of its content, whose entity tag it keeps.
+        served: Bytes that were read of it since its last verification.
     """
 
     key: str
@@ -70,6 +72,8 @@ class Version:
     archived: bool = False
     is_due: bool = False
     is_announced: bool = False
+    rotten: bytes | None = None
+    served: int = 0
 
     @property
     def etag(self) -> str:
@@ -127,8 +131,8 @@ def _iso_text(at: float) -> str:
 class Body:
     """The bytes of a response, which come in pieces."""
 
-    def __init__(self, s3: S3, content: bytes) -> None:
-        self._s3, self._content = s3, content
+    def __init__(self, s3: S3, content: bytes, version: Version) -> None:
+        self._s3, self._content, self._version = s3, content, version
 
     def read(self, size: int) -> bytes:
         """The next *size* bytes at most, unless the connection breaks or falls silent.
@@ -143,6 +147,7 @@ class Body:
             self._break()
             return b""
         piece, self._content = self._content[:size], self._content[size:]
+        self._version.served += len(piece)
         return piece
 
     def _break(self) -> None:
@@ -187,6 +192,7 @@ class S3:
         deletions: Key and version id → number of each permanent deletion.
         due: Sequencers of the deletions that events announced.
         denies: Whether the role may not read the bucket now.
+        flips: Probability that a response with one of `flippable` has a wrong byte.
     """
 
     schedule: Schedule
@@ -198,6 +204,8 @@ class S3:
     deletions: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
     due: set[str] = field(default_factory=set)
     denies: bool = False
+    flips: float = 0
+    flippable: Sequence[Version] = ()
     _has_wrong_answers: bool = False
     _number: int = 0
 
@@ -311,7 +319,7 @@ class S3:
             raise self._refusal("PreconditionFailed", 412)
         if version.archived:
             raise self._refusal("InvalidObjectState", 403)
-        content = version.content or b""
+        content = self._sent(version)
         headers = self._headers_of(version)
         if wrong is Wrong.OBJECT:
             headers |= {"etag": '"another"'}
@@ -323,7 +331,7 @@ class S3:
         if wrong is Wrong.LENGTH:
             content = content[: len(content) // 2] if content else b"an error"
         headers["content-length"] = str(len(content))
-        return _response(status, headers) | {"Body": Body(self, content)}
+        return _response(status, headers) | {"Body": Body(self, content, version)}
 
     def head_object(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
         """See S3's HeadObject, whose answers are right."""
@@ -352,6 +360,18 @@ class S3:
         if self.versioning is not Versioning.UNVERSIONED:
             headers["x-amz-version-id"] = version.version_id
         return headers
+
+    def _sent(self, version: Version) -> bytes:
+        content = version.rotten or version.content or b""
+        if version in self.flippable and self.schedule.happens(self.flips):
+            self.schedule.log("  S3 sends a wrong byte")
+            place = self.schedule.random.randrange(len(content))
+            wrong = self.schedule.random.randrange(1, 256) ^ content[place]
+            return content[:place] + bytes([wrong]) + content[place + 1 :]
+        return content
+
+    def close(self) -> None:
+        """See botocore's client: its idle connections are closed."""
 
     def _readable(self, key: str, version_id: str | None) -> Version:
         if self.denies:

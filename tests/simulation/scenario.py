@@ -22,6 +22,7 @@ from tests.simulation.sqs_model import ARRIVALS, BACKFILL, LONG_OBJECTS, Sqs
 from tests.simulation.trace import Trace
 
 from bucketsum.events.object_events import DeletedBy, ObjectDeleted
+from bucketsum.hashing.job import Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectEvent
 
 _DETACHED: Final = 0.15
+_VERIFIED: Final = 0.15
 _OLD_OBJECTS: Final = 0.03
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')
@@ -60,7 +62,8 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
         # Each has a generator of its own, so that the schedules without it stay as they are.
         names = ("another program", "detachment", "old objects", "wrong answers")
         other, detachment, old, wrong = (Random(f"{name} {seed}") for name in names)  # noqa: S311 - nothing secret
-        _World(schedule, other, detachment, old, wrong).run()
+        verifies = Random(f"verification {seed}").random() < _VERIFIED  # noqa: S311 - nothing secret
+        _World(schedule, other, detachment, old, wrong).run(verifies=verifies)
     return Outcome(seed, schedule.violations, trace.lines)
 
 
@@ -288,12 +291,14 @@ class _World:
 
         self.schedule.start(Process("operator", kill_probability=kills), work)
 
-    def run(self) -> None:
+    def run(self, *, verifies: bool) -> None:
         """Run to rest, and check; redrive, and check; end all faults, redrive, and check again."""
         self._run_to_rest()
         if self.schedule.happens(0.2):
             self._run_operator(0.2)
             self._run_to_rest()
+        if verifies and not self.other.has_acted:
+            self._verify()
         self.schedule.log("all faults are over")
         self._heal()
         archived = [version for version in self.s3.existing() if version.archived]
@@ -312,6 +317,33 @@ class _World:
             self.backfills.start(all_versions=True)
             self.schedule.run()
         self.invariants.check_healed(self.sqs, self.dynamodb, self.malformed)
+
+    def _verify(self) -> None:
+        """Verify all objects, some of which are rotten, while people and faults go on."""
+        random, items = self.schedule.random, self.dynamodb.item_at
+        recorded = [
+            version
+            for version in self.s3.existing()
+            if (item := items(f"inbox/{version.key}", version.version_id))
+            and item.get("etag") == {"S": version.etag}
+            and "sha1" in item
+            and version.content
+        ]
+        rotten = [version for version in recorded if self.schedule.happens(0.4)]
+        for version in rotten:
+            self.schedule.log("%s %s rots", version.key, version.version_id)
+            content = version.content or b""
+            version.rotten = bytes([content[0] ^ 1]) + content[1:]
+        self.s3.flippable = [each for each in recorded if len(each.content or b"") <= max(SIZES)]
+        self.s3.flips = random.choice((0, 0.1, 0.4))
+        self.backfills.start(all_versions=True, purpose=Purpose.VERIFY)
+        for _ in range(random.choice((0, 1, 2, 3))):
+            change = random.choice((self._put, self._delete, self._change))
+            self._later(partial(change, random.choice(_KEYS)))
+        self._run_to_rest()
+        self.s3.flips = 0
+        if self.backfills.has_listed_all and not self.s3.denies:
+            self.invariants.check_verified(rotten, self.sqs, self.dynamodb)
 
     def _repair(self) -> None:
         """Delete the items that were changed, at times after a backfill; send messages back."""

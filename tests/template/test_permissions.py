@@ -71,7 +71,7 @@ def test_role_allows_what_the_code_calls_and_no_more(role: str, handler: Path) -
         if "Attached" not in statement["Sid"]
     ]
     places = [
-        (action, json.dumps(statement["Resource"]))
+        (action, json.dumps([statement["Resource"], statement.get("Condition")]))
         for statement in statements_of(role)
         for action in listed(statement["Action"])
     ]

@@ -76,7 +76,7 @@ class Hasher:
         """See `SmallObjectHasher.begin`: no object is small."""
         return tasks
 
-    def record(self, read: ReadObject) -> HashResult:
+    def record(self, read: ReadObject, _deadline: Deadline) -> HashResult:
         """See `ObjectHasher.record`."""
         return read.result
 

@@ -67,6 +67,10 @@ class FakeSource:
     opened: list[ObjectCreated] = field(default_factory=list)
     closed: int = 0
 
+    def another(self) -> FakeSource:
+        """See `Source.another`."""
+        return self
+
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         self.opened.append(created)

@@ -49,6 +49,10 @@ class FakeS3:
 
     missed: set[str] = field(default_factory=set)
 
+    def another(self) -> FakeS3:
+        """See `Source.another`."""
+        return self
+
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         if created.etag in self.missed:

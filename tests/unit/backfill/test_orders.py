@@ -108,6 +108,10 @@ class Bucket:
             BUCKET, self.key, None, etag, len(self.content), sequencer, self._now()
         )
 
+    def another(self) -> Bucket:
+        """See `Source.another`."""
+        return self
+
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
         """See `Source.open`: the object, if it is still the one that is asked for."""
         if self.is_denied:

@@ -140,6 +140,10 @@ class Chain:
         """See SQS's SendMessage."""
         self.messages.append(MessageBody)
 
+    def another(self) -> Chain:
+        """See `Source.another`."""
+        return self
+
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
         """See `Source.open`."""
         etag, content = self.objects.get((created.bucket, created.key), ("", b""))

@@ -15,6 +15,8 @@ from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.rows import MemberRecord, Row, Status, row_key_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
@@ -33,13 +35,11 @@ class ArchiveHasher:
 
     Attributes:
         s3: Reads their central directories.
-        extra_algorithms: Digests of the archive besides SHA-1.
     """
 
     reader: ArchiveReader
     s3: S3Client
     rows: MemberRows
-    extra_algorithms: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -47,7 +47,7 @@ class ArchiveHasher:
     ) -> Self:
         """A hasher with the settings *archives*."""
         rows = MemberRows(dynamodb, settings.digests_table, is_indexed=settings.has_sha1_index)
-        return cls(ArchiveReader(archives), s3, rows, settings.extra_algorithms)
+        return cls(ArchiveReader(archives), s3, rows)
 
     def open(self, created: ObjectCreated) -> Archive:
         """Read the central directory; if it is invalid, the result is a status, not an error.
@@ -58,7 +58,13 @@ class ArchiveHasher:
         """
         return self.reader.open(range_reader(self.s3, created), created.size_bytes)
 
-    def hash(self, archive: Archive, created: ObjectCreated, chunks: GuardedChunks) -> Digest:
+    def hash(
+        self,
+        archive: Archive,
+        created: ObjectCreated,
+        chunks: GuardedChunks,
+        extra_algorithms: Iterable[str],
+    ) -> Digest:
         """Read all of *chunks* once; members' rows are written meanwhile.
 
         When this returns, all of them are in the table. The archive's own row is to be written
@@ -69,7 +75,7 @@ class ArchiveHasher:
             NotHashed: It is gone, superseded or not readable.
             ClientError: DynamoDB refused.
         """
-        digest = RunningDigest(self.extra_algorithms)
+        digest = RunningDigest(extra_algorithms)
         with (
             self.rows.writer() as writer,
             closing(archive.members(chunks, digest, chunks.allow_members)) as members,

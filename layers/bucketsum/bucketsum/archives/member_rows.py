@@ -90,10 +90,14 @@ class MemberRows:
 
     def remove_overwritten(self, created: ObjectCreated) -> None:
         """Remove the members of *created*, which was overwritten before it was recorded."""
+        if row_key_of(created).version.is_null:
+            self.remove(created)
+
+    def remove(self, created: ObjectCreated) -> None:
+        """Remove the members of *created*."""
         row_key = row_key_of(created)
-        if row_key.version.is_null:
-            entry = member_entry(row_key.entry, created.sequencer, "")
-            self._remove(self._items(RowKey(row_key.bucket, row_key.key, entry)))
+        entry = member_entry(row_key.entry, created.sequencer, "")
+        self._remove(self._items(RowKey(row_key.bucket, row_key.key, entry)))
 
     def _remove(self, items: Iterable[Mapping[str, Any]]) -> None:
         with self.writer() as writer:

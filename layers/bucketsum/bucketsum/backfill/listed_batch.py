@@ -8,29 +8,31 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.backfill.backfill_records import Tally
+from bucketsum.algorithms import ALGORITHMS
+from bucketsum.backfill.backfill_records import MEMBERS, Tally
 from bucketsum.backfill.messages import body_of, listed_objects_in, object_hash
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
+from bucketsum.events.message_fields import shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher, MessageResult
-from bucketsum.hashing.job import Job
+from bucketsum.hashing.job import Job, Purpose
 from bucketsum.hashing.object_rows import SECONDS
 from bucketsum.hashing.result import HashResult
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Deletion, Status, row_key_of
+from bucketsum.table.rows import Deletion, Row, Status, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from aws_lambda_powertools import Logger
 
+    from bucketsum.backfill.backfill_records import Check
     from bucketsum.backfill.table import BackfillsTable
     from bucketsum.hashing.batch import TaskHasher
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +58,48 @@ class ListedBatchHasher:
             return
 
         def tasks_in(body: str) -> list[Job | HashResult]:
-            objects = listed_objects_in(body).objects
-            return [_task_of(listed, records.get(row_key_of(listed))) for listed in objects]
+            whole = listed_objects_in(body)
+            return [
+                self._task_of(listed, records.get(row_key_of(listed)), whole.check)
+                for listed in whole.objects
+            ]
 
         for result in BatchHasher(self.hasher, self.settings, tasks_in).handle(messages, deadline):
             if failed := [task.created for task in result.failed if isinstance(task, Job)]:
-                backfill_id = listed_objects_in(result.received.body).backfill_id
-                body = body_of(backfill_id, failed)  # so that a dead letter names no others
+                whole = listed_objects_in(result.received.body)
+                # So that a dead letter names no others:
+                body = body_of(whole.backfill_id, failed, whole.check)
                 result.received = replace(result.received, body=body)
             yield result
+
+    def _task_of(
+        self,
+        listed: ObjectCreated,
+        record: Row | Deletion | DamagedRow | None,
+        check: Check | None,
+    ) -> Job | HashResult:
+        """The task of *listed*; with a *check*, a row that it selects is verified."""
+        task = _task_of(listed, record)
+        is_recorded = isinstance(task, HashResult) and task.outcome is Outcome.UNCHANGED
+        if not (is_recorded and check and isinstance(record, Row) and self._is_due(record, check)):
+            return task
+        job = Job(replace(listed, sequencer=record.sequencer), record, Purpose.VERIFY)
+        for name, value in record.digests.items():
+            if name not in ALGORITHMS or not ALGORITHMS[name].is_digest(value):
+                text = (
+                    f"digest_{name} of {shown(record.key)} is {shown(value)}: nothing compares it"
+                )
+                return replace(job, expected=DamagedRow(text))
+        return job
+
+    def _is_due(self, row: Row, check: Check) -> bool:
+        at = row.verified.at if row.verified else row.recorded_at
+        if check.older_than and at[:SECONDS] >= check.older_than[:SECONDS]:
+            return False
+        if check.missing == MEMBERS:
+            archives = self.settings.archives
+            return bool(archives and archives.takes(row.key) and not row.archive)
+        return check.missing is None or check.missing not in row.digests
 
     def count(self, results: Iterable[MessageResult], logger: Logger) -> None:
         """Count the objects of messages that are done for their backfills."""
@@ -134,14 +169,15 @@ def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
 def _tally_of(result: MessageResult) -> Tally:
     """The objects of a message that is done, by outcome."""
     counts = Counter(report.outcome for report in result.reports)
-    hashed = (
-        report.measurement.size_bytes
-        for report in result.reports
-        if report.outcome is Outcome.HASHED and report.measurement
-    )
+    sizes = Counter[Outcome]()
+    for report in result.reports:
+        sizes[report.outcome] += report.measurement.size_bytes if report.measurement else 0
     return Tally(
         hashed=counts[Outcome.HASHED],
-        hashed_bytes=sum(hashed),
+        hashed_bytes=sizes[Outcome.HASHED],
+        verified=counts[Outcome.VERIFIED],
+        verified_bytes=sizes[Outcome.VERIFIED],
+        differs=counts[Outcome.DIFFERS],
         skipped=counts[Outcome.UNCHANGED],
         superseded=counts[Outcome.SUPERSEDED],
         gone=counts[Outcome.GONE],

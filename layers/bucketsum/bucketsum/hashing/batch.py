@@ -47,7 +47,7 @@ class TaskHasher(Protocol):
     def hash(self, task: Task, deadline: Deadline) -> HashResult:
         """Handle one task; see `ObjectHasher.hash` for the contract."""
 
-    def record(self, read: ReadObject) -> HashResult:
+    def record(self, read: ReadObject, deadline: Deadline) -> HashResult:
         """See `ObjectHasher.record` for the contract."""
 
 
@@ -193,7 +193,7 @@ class BatchHasher:
         try:
             deadline.require(least_seconds, TOO_LATE)
             if isinstance(state, ReadObject):
-                return self._hasher.record(state)
+                return self._hasher.record(state, deadline)
             return self._hasher.hash(state, deadline)
         except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
             _forget_frames(error)

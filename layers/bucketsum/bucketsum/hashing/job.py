@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from bucketsum.table.rows import Row
+
 if TYPE_CHECKING:
     from bucketsum.errors import DamagedRow
     from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
     from bucketsum.table.archive_values import Mode
-    from bucketsum.table.rows import Deletion, Row
+    from bucketsum.table.rows import Deletion
 
     Task: TypeAlias = "Job | ObjectDeleted | ObjectRestored"
     """Work that a message names: the object of a created event is a job."""
@@ -31,6 +33,7 @@ class Job:
         created: The object, with the sequencer that its row will have.
         expected: What the table must still hold when the row is written, see
             `DigestsTable.replace`; a damaged row is the job's error. None if nothing was looked up.
+        purpose: With VERIFY, the expected row is marked as verified, and never replaced.
         mode: Mode in which its members would be read; None if it is no archive.
     """
 
@@ -38,3 +41,9 @@ class Job:
     expected: Row | Deletion | DamagedRow | None = None
     purpose: Purpose = Purpose.RECORD
     mode: Mode | None = None
+
+    @property
+    def recorded(self) -> Row | None:
+        """The row whose digests are compared; None if a row is written."""
+        is_verification = self.purpose is Purpose.VERIFY
+        return self.expected if is_verification and isinstance(self.expected, Row) else None

@@ -36,9 +36,9 @@ class NotifiedHasher:
         """See `SmallObjectHasher.begin` for the contract."""
         return self.small.begin(tasks, deadline) if self.small else tasks
 
-    def record(self, read: ReadObject) -> HashResult:
+    def record(self, read: ReadObject, deadline: Deadline) -> HashResult:
         """See `ObjectHasher.record` for the contract."""
-        return self.hasher.record(read)
+        return self.hasher.record(read, deadline)
 
     def hash(self, task: Task, deadline: Deadline) -> HashResult:
         """Hash the object of *task*, or record its deletion."""

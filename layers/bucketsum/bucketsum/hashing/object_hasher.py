@@ -17,7 +17,7 @@ from bucketsum.errors import (
     ObjectUnreadable,
     OutOfTime,
 )
-from bucketsum.hashing.object_rows import hashed_row, is_newer, unreadable_row
+from bucketsum.hashing.object_rows import algorithms_of, hashed_row, is_newer, unreadable_row
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.measure import Measurement
@@ -101,6 +101,8 @@ class ObjectHasher:
             known = None if expected else self._known(created)
             return known or self._hashed_or_handed_over(job, deadline)
         except ObjectUnreadable as error:
+            if job.recorded:
+                return HashResult(created, Outcome.UNREADABLE, reason=str(error))
             if expected and not is_newer(created, expected):
                 raise
             row = unreadable_row(created, str(error), self._settings)
@@ -143,32 +145,53 @@ class ObjectHasher:
             self._source.open(created).chunks.close()  # S3 still has it
         if archives := self._as_archive(created):
             job = replace(job, mode=archives.reader.settings.mode)
-            archives.rows.remove_older(created)
+            if not job.recorded:
+                archives.rows.remove_older(created)
         self._hand_over(job)
         return HashResult(created, Outcome.LONG, reason=reason)
 
     def _record(self, row: Row, job: Job) -> Outcome:
+        if job.recorded:
+            from bucketsum.hashing import verification  # noqa: PLC0415 - rare
+
+            return verification.mark(self._table, job.recorded, row)
         if isinstance(job.expected, Row):
             return self._table.replace(row, job.expected)
         return self._table.record(row)
 
     def _hashed(self, job: Job, deadline: Deadline) -> HashResult:
-        if archives := self._as_archive(job.created):
+        archives = self._as_archive(job.created)
+        if archives and not (job.recorded and job.recorded.archive):
             return self._hashed_with_members(archives, job, deadline)
+        return self.record(self._read(self._source, job, deadline), deadline)
+
+    def _read(self, source: Source, job: Job, deadline: Deadline) -> ReadObject:
         started = self._clock()
-        opened = self._source.open(job.created)
+        opened = source.open(job.created)
         with closing(opened.chunks):  # also if time runs out before their end
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
-            digest = digest_of(chunks, self._settings.extra_algorithms)
+            digest = digest_of(chunks, algorithms_of(job, self._settings))
         measurement = Measurement(digest.size_bytes, self._clock() - started)
-        return self.record(ReadObject(job, opened.etag, digest, measurement, opened.streams))
+        return ReadObject(job, opened.etag, digest, measurement, opened.streams)
 
-    def record(self, read: ReadObject) -> HashResult:
+    def record(self, read: ReadObject, deadline: Deadline) -> HashResult:
         """Write the row of *read*, unless the table holds this event or a newer one.
 
+        A recorded row is verified; if it differs, the object is read again, over other connections.
+
         Raises:
+            Retryable: It could not be read again to its end this time.
             ClientError: DynamoDB refused.
         """
+        if read.job.recorded:
+            from bucketsum.hashing import verification  # noqa: PLC0415 - rare
+
+            return verification.verified(
+                self._table,
+                read,
+                self._settings,
+                lambda: self._read(self._source.another(), read.job, deadline),
+            )
         outcome = self._record(hashed_row(read, self._settings), read.job)
         return replace(read.result, outcome=outcome)
 
@@ -179,16 +202,18 @@ class ObjectHasher:
         archive = archives.open(created)
         opened = self._source.open(created)
         with closing(opened.chunks):
-            if (
-                job.expected or not created.sequencer
-            ):  # other contents had members of this sequencer
+            # Other contents had members of this sequencer.
+            if job.expected or not created.sequencer:
                 archives.rows.remove_overwritten(created)
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
-            digest = archives.hash(archive, created, chunks)
+            digest = archives.hash(archive, created, chunks, algorithms_of(job, self._settings))
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         summary = archive.summary
         read = ReadObject(job, opened.etag, digest, measurement, opened.streams)
         row = replace(hashed_row(read, self._settings), remarks=summary.remarks, archive=summary)
+        if job.recorded and digest.sha1 != job.recorded.sha1:
+            archives.rows.remove(created)
+            return self.record(read, deadline)
         outcome = self._record(row, job)
         if outcome is Outcome.HASHED:
             archives.rows.remove_older(created)

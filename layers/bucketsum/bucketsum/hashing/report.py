@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bucketsum.hashing.result import HashResult
     from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage
 
-_QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED)
+_QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED, Outcome.VERIFIED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as
 much as the reading."""
 
@@ -91,6 +91,7 @@ class Report:
         """Write the metrics of one event, and its log line unless it is healthy and many are."""
         event, measurement = result.event, result.measurement
         is_listed = isinstance(event, ObjectCreated) and not event.sequencer
+        is_listed |= result.outcome is Outcome.VERIFIED
         quiet = () if self.logs_objects else _HEALTHY
         has_problem = bool(result.summary and result.summary.reason)
         if has_problem or result.outcome not in (quiet or (_QUIET if is_listed else ())):

@@ -51,4 +51,5 @@ class ReadObject:
     @property
     def result(self) -> HashResult:
         """The result once its row is written."""
-        return HashResult(self.job.created, Outcome.HASHED, self.digest.sha1, self.measurement)
+        outcome = Outcome.VERIFIED if self.job.recorded else Outcome.HASHED
+        return HashResult(self.job.created, outcome, self.digest.sha1, self.measurement)

@@ -1,4 +1,4 @@
-"""libcurl's connections for small objects, and the PutItem requests over them.
+"""libcurl's connections for small objects, and the writes of their rows over them.
 
 The requests are signed without botocore's client.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from botocore.utils import get_environ_proxies
@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from bucketsum.s3.response_head import ResponseHead
     from bucketsum.s3.signed_requests import SignedRequests
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row
 
-_HEADERS: Final = {
-    "content-type": "application/x-amz-json-1.0",
-    "x-amz-target": "DynamoDB_20120810.PutItem",
-}
+_API: Final = "DynamoDB_20120810"
 
 WRITE_SECONDS: Final = 3.0
 """Time after which a write has failed, connecting included, as with botocore's client."""
@@ -60,14 +56,18 @@ class Network:
     signer: Signer
     table: DigestsTable
 
-    def start_writing(self, row: Row) -> Transfer:
-        """Start the request that records *row*.
+    def start_writing(self, operation: str, parameters: Mapping[str, Any]) -> Transfer:
+        """Start a request to DynamoDB, PutItem or UpdateItem.
 
         Raises:
             BotoCoreError: There are no credentials.
         """
-        body = json.dumps(self.table.put_parameters(row)).encode()
-        headers = self.signer.headers_of(_HEADERS, body)
+        body = json.dumps(parameters).encode()
+        target = {
+            "content-type": "application/x-amz-json-1.0",
+            "x-amz-target": f"{_API}.{operation}",
+        }
+        headers = self.signer.headers_of(target, body)
         return self.connections.post(f"{self.signer.url}/", headers, body, WRITE_SECONDS)
 
 

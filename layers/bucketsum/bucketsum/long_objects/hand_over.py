@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum.errors import ObjectSuperseded, Released
+from bucketsum.hashing.job import Purpose
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
@@ -50,8 +51,9 @@ class HandOver:
 
         Raises:
             ObjectSuperseded: A newer object of this key is in progress.
-            Released: Its chain moved on meanwhile; or another object of this key is in progress,
-                and the event's place in the order is unknown, so that either may be the newer.
+            Released: Its chain moved on meanwhile, or records what is to be verified; or another
+                object of this key is in progress, and the event's place in the order is unknown,
+                so that either may be the newer.
             ClientError: DynamoDB or SQS refused.
         """
         wanted = progress_of(job)
@@ -60,6 +62,8 @@ class HandOver:
         if progress.etag != wanted.etag and is_listed:
             left = progress.seconds_left or OTHER_ENDS_SECONDS
             raise Released(int(min(max(OTHER_ENDS_SECONDS, left), _LONGEST_WAIT_SECONDS)))
+        if wanted.purpose is Purpose.VERIFY and progress.purpose is Purpose.RECORD:
+            raise Released(OTHER_ENDS_SECONDS)  # its slices may be of long ago
         if progress.etag != wanted.etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:

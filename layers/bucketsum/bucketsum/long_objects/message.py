@@ -15,7 +15,7 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import json_object, shown, whole_at
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.hashing.job import Job
+from bucketsum.hashing.job import Job, Purpose
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.rows import comparable_sequencer
@@ -52,10 +52,13 @@ def progress_in_message(body: str) -> Progress:
         raise MalformedMessage("a slice message without an object-created event and its entity tag")
     offset, hop = whole_at(message, f"{_SLICE}.offset"), whole_at(message, f"{_SLICE}.hop")
     replaces_etag, mode = message[_SLICE].get("replaces_etag"), message[_SLICE].get("archive_mode")
-    if not isinstance(replaces_etag, str | None) or mode not in (None, *Mode):
+    purpose = message[_SLICE].get("purpose", Purpose.RECORD)
+    is_known = mode in (None, *Mode) and purpose in [*Purpose]
+    if not (isinstance(replaces_etag, str | None) and is_known):
         raise MalformedMessage(f"{_SLICE} is {shown(message[_SLICE])}")
     progress = progress_of(Job(created, mode=mode and Mode(mode)))
-    return replace(progress, offset=offset, hop=hop, replaces_etag=replaces_etag)
+    at = replace(progress, offset=offset, hop=hop, replaces_etag=replaces_etag)
+    return replace(at, purpose=Purpose(purpose))
 
 
 def body_of(progress: Progress) -> str:
@@ -66,6 +69,7 @@ def body_of(progress: Progress) -> str:
         "hop": progress.hop,
         "replaces_etag": progress.replaces_etag,
         "archive_mode": progress.archive_mode,
+        "purpose": progress.purpose,
     }
     return json.dumps({**created.message(_SOURCE), _SLICE: next_slice})
 

@@ -17,6 +17,7 @@ from bucketsum.errors import DamagedProgress, MalformedMessage
 from bucketsum.events.message_fields import WHOLE_MAX, is_moment, optional_opaque_at, shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
+from bucketsum.hashing.job import Purpose
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.codec import NOT_STORED, decoded, encoded, stored, texts_with_prefix
 from bucketsum.table.rows import SEQUENCER, Row, RowKey
@@ -62,6 +63,8 @@ class Progress:
         leased_until: Time until which a worker is at it, in seconds since 1970; 0 if none is.
         seconds: Time that its slices have taken.
         mb_per_s: Speed of its last slice, in 10⁶ bytes per second; None before the first.
+        purpose: With VERIFY, the row of the same entity tag is marked, and never replaced.
+        differing: What the first reading found instead of the row's digest, before the second.
         replaces_etag: Entity tag of the row that it replaces, empty if that has none; None if it
             replaces no row of the same sequencer. See `DigestsTable.replace`.
         archive_mode: Mode in which its members would have been read; None if it is no archive.
@@ -87,6 +90,8 @@ class Progress:
     leased_until: int = 0
     seconds: float = 0.0
     mb_per_s: float | None = None
+    purpose: Purpose = field(default=Purpose.RECORD, metadata=stored(read=Purpose, write=str))
+    differing: str | None = None
     replaces_etag: str | None = None
     archive_mode: Mode | None = field(default=None, metadata=stored(read=Mode, write=str))
     reason: str | None = None
@@ -131,7 +136,10 @@ def progress_of(job: Job) -> Progress:
         arrived_at=created.event_time,
         started_at=moment,
         updated_at=moment,
-        replaces_etag=(expected.etag or "") if isinstance(expected, Row) else None,
+        purpose=job.purpose if job.recorded else Purpose.RECORD,
+        replaces_etag=(expected.etag or "")
+        if isinstance(expected, Row) and not job.recorded
+        else None,
         archive_mode=job.mode,
     )
 

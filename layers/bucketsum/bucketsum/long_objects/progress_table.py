@@ -103,6 +103,16 @@ class ProgressTable:
             },
         )  # fmt: skip
 
+    def read_again(self, seen: Progress, differing: str) -> Progress | None:
+        """Begin a second reading, as the first found *differing*; None if *seen* has changed."""
+        return self._changed(
+            seen,
+            {
+                "offset": 0, "sent_offset": -1, "hop": 0, "seconds": 0.0, "leased_until": 0,
+                "updated_at": now(), "differing": differing, CRC_NAME: None,
+            },
+        )  # fmt: skip
+
     def mark_sent(self, seen: Progress) -> None:
         """Record that the message of *seen* was sent."""
         condition = _same(seen) & compared("sent_offset", "<", seen.offset)
@@ -118,14 +128,16 @@ class ProgressTable:
 
     def restart(self, seen: Progress, wanted: Progress) -> Progress | None:
         """Continue the slices, with the newer of the two events; None if *seen* has changed."""
-        is_older = comparable_sequencer(wanted.sequencer) < comparable_sequencer(seen.sequencer)
-        newest = seen if is_older else wanted
+        wanted_at, seen_at = map(comparable_sequencer, (wanted.sequencer, seen.sequencer))
+        is_old = wanted.purpose is not seen.purpose and wanted_at == seen_at  # the row has it
+        newest = seen if wanted_at < seen_at or is_old else wanted
         return self._changed(
             seen,
             {
                 "status": ChainStatus.RUNNING.value, "reason": None,
                 "sequencer": comparable_sequencer(newest.sequencer),
                 "arrived_at": newest.arrived_at, "replaces_etag": newest.replaces_etag,
+                "purpose": newest.purpose.value,
             },
             _same_event(seen),
         )  # fmt: skip

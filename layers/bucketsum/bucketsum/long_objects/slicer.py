@@ -20,10 +20,13 @@ from bucketsum.errors import (
     ObjectSuperseded,
     ObjectUnreadable,
     Released,
+    SourceInterrupted,
     TooManySlices,
 )
 from bucketsum.events.message_fields import shown
+from bucketsum.hashing.job import Purpose
 from bucketsum.hashing.object_rows import unreadable_row
+from bucketsum.hashing.verification import difference, mark
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.rows import Row
 
 END_BEFORE_SECONDS: Final = 45.0
 """A slice ends this long before its invocation does, to save its state; after two thirds of a
@@ -213,6 +217,9 @@ class Slicer:
         try:
             return self._sliced(message, progress, deadline)
         except ObjectUnreadable as error:
+            if progress.purpose is Purpose.VERIFY:
+                self._remove_progress(progress)
+                return SliceReport(Outcome.UNREADABLE, message, progress, reason=str(error))
             reason = str(error)  # first the row: a chain that has stopped is not looked at again
             row = unreadable_row(progress.created, reason, self.settings)
             outcome = record_row(self.digests_table, progress, row)
@@ -228,7 +235,12 @@ class Slicer:
     def _sliced(self, message: Progress, progress: Progress, deadline: Deadline) -> SliceReport:
         started = time.perf_counter()
         reserve_seconds = min(END_BEFORE_SECONDS, deadline.seconds_left() / 3)
-        digest = digest_at(progress, self.settings.extra_algorithms)
+        recorded = self._recorded(progress)
+        extra = {
+            **dict.fromkeys(self.settings.extra_algorithms),
+            **(recorded.digests if recorded else {}),
+        }
+        digest = digest_at(progress, extra)
         opened = self.source.open(progress.created, progress.offset)
         with closing(opened.chunks):
             is_whole = hash_slice(
@@ -248,11 +260,9 @@ class Slicer:
             mb_per_s=measurement.mb_per_s,
         )
         if is_whole:
-            hashed = digest.digest()
-            row = row_of_long_object(moved, hashed, opened.streams, self.settings)
-            outcome = record_row(self.digests_table, moved, row)
-            self._remove_progress(progress)
-            return SliceReport(outcome, message, moved, measurement, hashed.sha1)
+            row = row_of_long_object(moved, digest.digest(), opened.streams, self.settings)
+            outcome = self._ended(progress, row, moved)
+            return SliceReport(outcome, message, moved, measurement, row.sha1)
         saved = self.progress_table.advance(progress, replace(moved, states=digest.states()))
         if saved is None:  # another worker did, or botocore repeated a request that had succeeded
             due = self._due(message)
@@ -263,6 +273,33 @@ class Slicer:
             return SliceReport(SliceOutcome.STOPPED, message, saved, measurement)
         self._send(saved)
         return SliceReport(SliceOutcome.CONTINUED, message, saved, measurement)
+
+    def _recorded(self, progress: Progress) -> Row | None:
+        """The row that a verification compares, if there is still one of the same content."""
+        if progress.purpose is not Purpose.VERIFY:
+            return None
+        row = self.digests_table.row_at(progress.row_key, consistent=True)
+        is_same = row and row.status is Status.HASHED and row.etag == progress.etag
+        return row if row and is_same and not row.deletion else None
+
+    def _ended(self, progress: Progress, row: Row, moved: Progress) -> Outcome | SliceOutcome:
+        """Record *row* after the last slice, or mark the recorded one; then end the chain."""
+        if recorded := self._recorded(progress):
+            differing = difference(recorded, row)
+            if differing and not progress.differing:
+                again = self.progress_table.read_again(progress, differing)
+                if again is None:
+                    raise Released(1)
+                self._send(again)
+                return SliceOutcome.CONTINUED
+            if differing not in (None, progress.differing):
+                text = f"two readings have {progress.differing} and {differing}"
+                raise SourceInterrupted(text)
+            outcome = mark(self.digests_table, recorded, row, differing)
+        else:
+            outcome = record_row(self.digests_table, moved, row)
+        self._remove_progress(progress)
+        return outcome
 
     def _remove_progress(self, progress: Progress) -> None:
         """Remove the item, unless an equal object at the key, which has a newer event, needs it."""

@@ -48,6 +48,11 @@ class BotocoreReader:
         chunks = self._chunks(begun, response, offset, budget or ResumeBudget(self._pause))
         return OpenObject(created.size_bytes - offset, etag, chunks)
 
+    def another(self) -> BotocoreReader:
+        """This reader, whose idle connections are closed."""
+        self._s3().close()
+        return self
+
     def _chunks(
         self,
         created: ObjectCreated,

@@ -64,6 +64,11 @@ class CurlReader:
             streams=ranges.streams,
         )
 
+    def another(self) -> CurlReader:
+        """A reader with connections of its own."""
+        plan_for, fallback = self._plan_for, self._fallback.another()
+        return CurlReader(self.requests, self.config, plan_for, fallback, self._pause)
+
     def _chunks(
         self,
         connections: Connections,

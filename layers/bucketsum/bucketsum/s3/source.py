@@ -77,6 +77,10 @@ class Source(Protocol):
         """
         ...
 
+    def another(self) -> Source:
+        """A source with connections of its own."""
+        ...
+
 
 class ResumeBudget:
     """Limits how often the read of one object is resumed, and waits before each time."""

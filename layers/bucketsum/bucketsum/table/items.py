@@ -22,7 +22,7 @@ table itself. S3 takes 3,500 PUTs per second and prefix.
 NOT_HASHED: Final = "not_hashed"
 """Status of a tombstone: an item that has only a deletion, and is no `Row`."""
 
-_DIGEST_PREFIX: Final = "digest_"
+DIGEST_PREFIX: Final = "digest_"
 _FLOAT_FORMAT: Final = ".3f"
 _LAST_SECOND: Final = 253_402_300_799  # of the year 9999
 
@@ -46,7 +46,7 @@ def item_of(row: Row, *, is_indexed: bool = True) -> dict[str, Any]:
     item = {
         **key_of(RowKey(row.bucket, row.key, row.entry)),
         **encoded(row, _FLOAT_FORMAT),
-        **{f"{_DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()},
+        **{f"{DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()},
     }
     if row.sha1 and is_indexed:  # the shard is decided by the row's own key
         shard = zlib.crc32(f"{row.bucket}/{row.key}/{row.entry}".encode()) % SHA1_SHARDS
@@ -62,7 +62,7 @@ def row_of(item: Mapping[str, Any]) -> Row:
     """
     row_key = row_key_in(item)
     try:
-        digests = texts_with_prefix(_DIGEST_PREFIX, item)
+        digests = texts_with_prefix(DIGEST_PREFIX, item)
         row = decoded(
             Row, item, bucket=row_key.bucket, key=row_key.key, entry=row_key.entry, digests=digests
         )

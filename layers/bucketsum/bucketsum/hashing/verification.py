@@ -1,0 +1,114 @@
+"""A verification: digests of a row, compared with another reading; imported at the first one.
+
+A row that was verified keeps its digests: only attributes that it lacks are written, and only if
+its digest and its event are still those that were compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.algorithms import SHA1
+from bucketsum.clock import now
+from bucketsum.errors import SourceInterrupted
+from bucketsum.hashing.object_rows import hashed_row
+from bucketsum.table.codec import encoded, names_of
+from bucketsum.table.condition import absent, compared
+from bucketsum.table.digests_table import item_found
+from bucketsum.table.items import DIGEST_PREFIX, item_of, key_of
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import ArchiveRecord, Difference, RowKey, Verified, comparable_sequencer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bucketsum.hashing.result import HashResult, ReadObject
+    from bucketsum.settings import Settings
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.rows import Row
+
+
+def difference(recorded: Row, read: Row) -> str | None:
+    """The algorithm and the digest in which *read* is not *recorded*; None if all are equal.
+
+    A digest that was recorded only after the reading had begun is not compared.
+    """
+    values = {SHA1.name: read.sha1, **read.digests}
+    expected = {SHA1.name: recorded.sha1, **recorded.digests}
+    differing = (name for name, value in expected.items() if values.get(name, value) != value)
+    return next((f"{name}:{values[name]}" for name in differing), None)
+
+
+def verified(
+    table: DigestsTable, read: ReadObject, settings: Settings, read_again: Callable[[], ReadObject]
+) -> HashResult:
+    """Compare *read* with the recorded row; only if they differ, read the object again.
+
+    Raises:
+        SourceInterrupted: Two readings differ from the row, and from each other.
+        ClientError: DynamoDB refused.
+    """
+    recorded = read.job.recorded
+    assert recorded  # noqa: S101 - for the type checker
+    row = hashed_row(read, settings)
+    differing = difference(recorded, row)
+    if first := differing:
+        read = read_again()
+        row = hashed_row(read, settings)
+        differing = difference(recorded, row)
+        if differing not in (None, first):
+            raise SourceInterrupted(f"two readings have {first} and {differing}")
+    outcome = mark(table, recorded, row, differing)
+    reason = f"{differing} was read twice; the row has another digest" if differing else None
+    return replace(read.result, outcome=outcome, reason=reason)
+
+
+def mark(table: DigestsTable, recorded: Row, row: Row, differing: str | None = None) -> Outcome:
+    """Mark *recorded* as verified by the reading of *row*, or note what two readings found.
+
+    Returns:
+        VERIFIED or DIFFERS; GONE or SUPERSEDED if the row has changed since it was looked up.
+
+    Raises:
+        ClientError: DynamoDB refused.
+    """
+    try:
+        table.dynamodb.update_item(**mark_parameters(table, recorded, row, differing))
+    except table.dynamodb.exceptions.ConditionalCheckFailedException as error:
+        is_deleted = "deletion_sequencer" in item_found(error)
+        return Outcome.GONE if is_deleted else Outcome.SUPERSEDED
+    return Outcome.DIFFERS if differing else Outcome.VERIFIED
+
+
+def mark_parameters(
+    table: DigestsTable, recorded: Row, row: Row, differing: str | None = None
+) -> dict[str, Any]:
+    """The parameters of the UpdateItem of `mark`."""
+    if differing:
+        changes = encoded(Difference(differing, now()), "")
+    else:
+        count = recorded.verified.count if recorded.verified else 0
+        changes = encoded(Verified(now(), count + 1), "") | _added(recorded, row)
+    same = compared("sha1", "=", recorded.sha1 or "") & absent("deletion_sequencer")
+    same &= compared("sequencer", "=", comparable_sequencer(recorded.sequencer))
+    return {
+        "TableName": table.name,
+        "Key": key_of(RowKey(recorded.bucket, recorded.key, recorded.entry)),
+        "UpdateExpression": "SET " + ", ".join(f"#{name} = :new_{name}" for name in changes),
+        **same.parameters(
+            names={f"#{name}": name for name in changes},
+            values={f":new_{name}": value for name, value in changes.items()},
+        ),
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+
+
+def _added(recorded: Row, row: Row) -> dict[str, Any]:
+    """Digests, and the summary of an archive, that *row* has and *recorded* lacks."""
+    present, names = item_of(recorded), {*names_of(ArchiveRecord), "remarks"}
+    return {
+        name: value
+        for name, value in item_of(row).items()
+        if name not in present and (name.startswith(DIGEST_PREFIX) or name in names)
+    }

@@ -1,0 +1,134 @@
+"""Long objects are verified in slices, twice if they differ."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.support.sha1 import sha1_of
+from tests.unit.long_objects.chain import Chain
+
+from bucketsum.errors import ObjectUnreadable, Released
+from bucketsum.hashing.job import Job, Purpose
+from bucketsum.long_objects.message import body_of, progress_in_message
+from bucketsum.long_objects.progress import progress_of
+from bucketsum.table.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.table.rows import Row
+
+CONTENT: Final = bytes(range(256)) * 20 + b"the end"
+ROT: Final = CONTENT.replace(b"the end", b"the enD")
+SLICE_BYTES: Final = 1024
+SLICES: Final = -(-len(CONTENT) // SLICE_BYTES)
+
+
+def recorded_chain(algorithms: tuple[str, ...] = ()) -> tuple[Chain, ObjectCreated, Row]:
+    """A chain, an object and its row, which is hashed in slices."""
+    chain = Chain(SLICE_BYTES, algorithms)
+    created = chain.put(CONTENT)
+    chain.arrive(created)
+    chain.run()
+    chain.reads.clear()
+    chain.reports.clear()
+    return chain, created, chain.recorded(created)
+
+
+def rot(chain: Chain, created: ObjectCreated, content: bytes = ROT) -> None:
+    """Change the bytes of an object, and not its entity tag."""
+    chain.objects[created.bucket, created.key] = created.etag or "", content
+
+
+@pytest.mark.parametrize(
+    ("content", "outcome", "readings"),
+    [(CONTENT, Outcome.VERIFIED, 1), (ROT, Outcome.DIFFERS, 2)],
+)
+def test_a_long_object_is_verified_in_slices(
+    content: bytes, outcome: Outcome, readings: int
+) -> None:
+    """A second reading of all its slices decides; the recorded digest stays."""
+    chain, created, row = recorded_chain()
+    rot(chain, created, content)
+    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.run()
+    assert chain.reports[-1].outcome is outcome
+    assert len(chain.reports) == readings * SLICES
+    after = chain.recorded(created)
+    assert replace(after, verified=None, difference=None) == row
+    assert bool(after.verified) == (outcome is Outcome.VERIFIED)
+    assert bool(after.difference) == (outcome is Outcome.DIFFERS)
+    assert chain.in_progress() == []
+
+
+def test_rot_that_the_second_reading_does_not_see_is_no_difference() -> None:
+    """A check that fails once and passes on a second look wakes nobody."""
+    chain, created, row = recorded_chain()
+    rot(chain, created)
+    chain.on_read = lambda: rot(chain, created, CONTENT) if len(chain.reports) >= SLICES else None
+    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.run()
+    assert chain.reports[-1].outcome is Outcome.VERIFIED
+    assert chain.recorded(created).difference is None
+
+
+def test_a_verification_in_slices_adds_the_digests_that_a_row_lacks() -> None:
+    """And compares those that are switched off now."""
+    chain, created, row = recorded_chain(("md5",))
+    later = Chain(SLICE_BYTES, ("sha256",))
+    later.objects, later.dynamodb.items = chain.objects, chain.dynamodb.items
+    later.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    later.run()
+    digests = later.recorded(created).digests
+    assert digests == {**row.digests, "sha256": hashlib.sha256(CONTENT).hexdigest()}
+    assert set(row.digests) == {"md5"}
+
+
+def _overwritten(chain: Chain, created: ObjectCreated) -> None:
+    newer = chain.put(b"newer", sequencer="0C")
+    chain.table.record(
+        replace(chain.recorded(created), sequencer="0C", sha1=sha1_of(b"newer"), etag=newer.etag)
+    )
+
+
+def _denied(_chain: Chain, _created: ObjectCreated) -> None:
+    raise ObjectUnreadable("archived")
+
+
+@pytest.mark.parametrize(
+    ("change", "outcome"),
+    [(_overwritten, Outcome.SUPERSEDED), (_denied, Outcome.UNREADABLE)],
+)
+def test_an_object_that_changes_between_slices_is_not_marked(
+    change: Callable[[Chain, ObjectCreated], None], outcome: Outcome
+) -> None:
+    """It is overwritten or archived after the first slice: no row is written, and none marked."""
+    chain, created, row = recorded_chain()
+    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.on_read = lambda: change(chain, created) if len(chain.reads) == 2 else None
+    chain.run()
+    assert chain.reports[-1].outcome is outcome
+    after = chain.recorded(created)
+    assert (after.verified, after.difference) == (None, None)
+    assert chain.in_progress() == []
+    if change is _denied:
+        assert after == row
+
+
+def test_a_recording_in_progress_is_no_verification() -> None:
+    """Its slices may be of long ago: the verification waits, and at last is a dead letter."""
+    chain, created, row = recorded_chain()
+    chain.progress_table.begin(progress_of(Job(created)))
+    with pytest.raises(Released):
+        chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+
+
+def test_the_purpose_is_in_the_message() -> None:
+    """If another program removes the progress, the object is verified all the same."""
+    _, created, row = recorded_chain()
+    progress = progress_of(Job(created, row, Purpose.VERIFY))
+    assert progress_in_message(body_of(progress)).purpose is Purpose.VERIFY

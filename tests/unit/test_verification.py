@@ -1,0 +1,242 @@
+"""A recorded object is read again, and its digests are compared."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.support.dynamodb_fake import FakeDynamoDb
+from tests.support.settings import SETTINGS
+from tests.support.sha1 import sha1_of
+
+from bucketsum.backfill.backfill_records import Check
+from bucketsum.backfill.listed_batch import ListedBatchHasher
+from bucketsum.backfill.messages import bodies_of
+from bucketsum.errors import (
+    BucketsumError,
+    DamagedRow,
+    ObjectGone,
+    ObjectSuperseded,
+    ObjectUnreadable,
+    SourceInterrupted,
+)
+from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
+from bucketsum.hashing.deletions import record_deletion
+from bucketsum.hashing.notified import NotifiedHasher
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.queue.dead_letters import ReceivedMessage
+from bucketsum.s3.source import OpenObject
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import NO_SEQUENCER, Row, RowKey, Status, Verified
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from bucketsum.hashing.batch import MessageResult
+
+PLENTY: Final = Deadline(lambda: 900.0)
+CONTENT: Final = b"as it was recorded"
+ROT: Final = b"as it was recordeD"
+OTHER: Final = b"AS it was recorded"
+LISTED: Final = ObjectCreated(
+    "inbox", "a", "v1", "a-tag", len(CONTENT), NO_SEQUENCER, "2026-11-01T00:00:00Z"
+)
+ROW: Final = Row(
+    bucket="inbox",
+    key="a",
+    entry="v1",
+    status=Status.HASHED,
+    size_bytes=len(CONTENT),
+    sequencer="0A".ljust(32, "0"),
+    arrived_at="2026-11-01T00:00:00.000Z",
+    recorded_at="2026-11-01T00:00:01.000+00:00",
+    etag="a-tag",
+    sha1=sha1_of(CONTENT),
+    digests={"md5": hashlib.md5(CONTENT).hexdigest()},
+)
+ALL: Final = Check()
+SHA256: Final = hashlib.sha256(CONTENT).hexdigest()
+
+
+@dataclass(slots=True)
+class Source:
+    """Sends one of its contents, or raises one of its errors, each time.
+
+    Attributes:
+        connections: Number of sources with connections of their own.
+        meanwhile: Called at the end of each object.
+    """
+
+    answers: list[bytes | BucketsumError]
+    connections: int = 1
+    meanwhile: Callable[[], object] = int
+    opened: list[ObjectCreated] = field(default_factory=list)
+
+    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
+        """See `Source.open`."""
+        self.opened.append(created)
+        answer = self.answers.pop(0)
+        if isinstance(answer, BucketsumError):
+            raise answer
+        return OpenObject(len(answer), created.etag or "", self._chunks(answer))
+
+    def another(self) -> Source:
+        """See `Source.another`."""
+        self.connections += 1
+        return self
+
+    def _chunks(self, content: bytes) -> Generator[bytes]:
+        yield content
+        self.meanwhile()
+
+
+def table_with(*rows: Row) -> DigestsTable:
+    """The digests table with *rows*."""
+    dynamodb: Any = FakeDynamoDb()
+    table = DigestsTable(dynamodb, "digests")
+    for row in rows:
+        table.record(row)
+    return table
+
+
+def verify(
+    source: Source, table: DigestsTable, check: Check = ALL, extra: tuple[str, ...] = ()
+) -> MessageResult:
+    """Handle the message of a verification of `LISTED`."""
+    settings = replace(SETTINGS, extra_algorithms=extra)
+    hasher = NotifiedHasher(ObjectHasher(source, table, settings), table, None)
+    backfills: Any = None
+    [body] = bodies_of("b", [LISTED], check)
+    batch = ListedBatchHasher(hasher, table, backfills, settings)
+    [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], PLENTY)
+    return result
+
+
+def row_in(table: DigestsTable) -> Row:
+    """The row of `LISTED`."""
+    row = table.row_at(RowKey("inbox", "a", "v1"))
+    assert row
+    return row
+
+
+@pytest.mark.parametrize(
+    ("answers", "outcome", "connections"),
+    [
+        ([CONTENT], Outcome.VERIFIED, 1),
+        ([ROT, CONTENT], Outcome.VERIFIED, 2),
+        ([ROT, ROT], Outcome.DIFFERS, 2),
+        ([ObjectGone("deleted")], Outcome.GONE, 1),
+        ([ROT, ObjectGone("deleted")], Outcome.GONE, 2),
+        ([ObjectSuperseded("overwritten")], Outcome.SUPERSEDED, 1),
+        ([ROT, ObjectSuperseded("overwritten")], Outcome.SUPERSEDED, 2),
+        ([ObjectUnreadable("archived")], Outcome.UNREADABLE, 1),
+        ([ROT, ObjectUnreadable("archived")], Outcome.UNREADABLE, 2),
+    ],
+)
+def test_an_object_differs_only_if_two_readings_say_so(
+    answers: list[bytes | BucketsumError], outcome: Outcome, connections: int
+) -> None:
+    """The second is over other connections; in no case the recorded digest is replaced."""
+    source, table = Source([*answers]), table_with(ROW)
+    [report] = verify(source, table).reports
+    assert (report.outcome, source.answers, source.connections) == (outcome, [], connections)
+    row = row_in(table)
+    expected = f"sha1:{sha1_of(ROT)}" if outcome is Outcome.DIFFERS else None
+    assert (row.difference.digest if row.difference else None) == expected
+    assert (row.verified.count if row.verified else 0) == (outcome is Outcome.VERIFIED)
+    assert replace(row, verified=None, difference=None) == ROW
+
+
+def test_every_recorded_digest_is_compared() -> None:
+    """One whose SHA-1 is right is not verified while another digest differs."""
+    table = table_with(replace(ROW, digests={"md5": "0" * 32}))
+    [report] = verify(Source([CONTENT] * 2), table).reports
+    assert report.outcome is Outcome.DIFFERS
+    difference = row_in(table).difference
+    assert difference
+    assert difference.digest == f"md5:{ROW.digests['md5']}"
+
+
+def test_two_readings_that_differ_from_each_other_prove_nothing() -> None:
+    """The message returns to the queue, and at last is a dead letter; the row is as it was."""
+    table = table_with(ROW)
+    result = verify(Source([ROT, OTHER]), table)
+    assert isinstance(result.failure, SourceInterrupted)
+    assert row_in(table) == ROW
+
+
+def test_a_verification_adds_the_digests_that_a_row_lacks() -> None:
+    """In the same write, if all others agree; those that it has stay, also if switched off."""
+    table = table_with(ROW)
+    verify(Source([CONTENT]), table, Check(missing="sha256"), extra=("sha256",))
+    assert row_in(table).digests == {"sha256": SHA256, **ROW.digests}
+    verify(Source([]), table, Check(missing="sha256"), extra=("sha256",))  # nothing is read
+
+
+def test_a_row_that_changes_meanwhile_is_not_marked() -> None:
+    """Its deletion comes while the object is read."""
+    table = table_with(ROW)
+    deleted = ObjectDeleted(
+        "inbox", "a", "v1", is_marker=False, deleted_by=DeletedBy.REQUEST, sequencer="0B",
+        event_time="2026-11-02T00:00:00.000Z",
+    )  # fmt: skip
+    source = Source([CONTENT], meanwhile=lambda: record_deletion(deleted, table, PLENTY))
+    [report] = verify(source, table).reports
+    assert (report.outcome, row_in(table).verified) == (Outcome.GONE, None)
+
+
+@pytest.mark.parametrize("contents", [[CONTENT], [ROT, ROT]])
+def test_a_newer_row_is_not_marked(contents: list[BucketsumError | bytes]) -> None:
+    """Its object is not the one that was read."""
+    table = table_with(ROW)
+    newer = replace(ROW, sequencer="0C", sha1=sha1_of(OTHER), etag="other")
+    source = Source([*contents], meanwhile=lambda: table.record(newer))
+    [report] = verify(source, table).reports
+    assert report.outcome is Outcome.SUPERSEDED
+    assert row_in(table) == table_with(newer).row_at(RowKey("inbox", "a", "v1"))
+
+
+@pytest.mark.parametrize(
+    ("row", "check", "is_read"),
+    [
+        (ROW, Check(), True),
+        (ROW, Check(older_than="2026-11-01T00:00:02Z"), True),
+        (ROW, Check(older_than="2026-11-01T00:00:01Z"), False),
+        (
+            replace(ROW, verified=Verified("2026-11-03T00:00:00.000+00:00", 2)),
+            Check(older_than="2026-11-02T00:00:00Z"),
+            False,
+        ),
+        (ROW, Check(missing="md5"), False),
+        (ROW, Check(missing="members"), False),
+    ],
+)
+def test_only_the_wanted_rows_are_read(row: Row, check: Check, *, is_read: bool) -> None:
+    """An object that the filters leave out costs no read, and counts as unchanged."""
+    source = Source([CONTENT])
+    [report] = verify(source, table_with(row), check).reports
+    assert report.outcome is (Outcome.VERIFIED if is_read else Outcome.UNCHANGED)
+    assert len(source.opened) == is_read
+
+
+@pytest.mark.parametrize("digests", [{"md5": "weird"}, {"sha3": "ab"}])
+def test_a_digest_that_nothing_can_compare_is_named(digests: dict[str, str]) -> None:
+    """Another program changed it, or a newer release wrote it: it neither differs nor agrees."""
+    source, row = Source([]), replace(ROW, digests=digests)
+    result = verify(source, table_with(row))
+    assert isinstance(result.failure, DamagedRow)
+    assert f"digest_{next(iter(digests))}" in str(result.failure)
+
+
+def test_what_is_not_recorded_is_hashed() -> None:
+    """No row, a row of another entity tag, and one without a digest, as in a backfill."""
+    unreadable = replace(ROW, status=Status.UNREADABLE, sha1=None, digests={}, reason="denied")
+    for rows in ([], [replace(ROW, etag="lost", sha1=sha1_of(OTHER))], [unreadable]):
+        table = table_with(*rows)
+        [report] = verify(Source([CONTENT]), table).reports
+        assert report.outcome is Outcome.HASHED
+        assert (row_in(table).sha1, row_in(table).verified) == (sha1_of(CONTENT), None)
