@@ -27,7 +27,12 @@ def read_stream(
     """Read *data* as an archive; also its own SHA-1."""
     chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))
     digest = RunningDigest()
-    archive = reader.open(lambda offset, length: data[offset : offset + length], len(data))
+
+    def read(offset: int, length: int) -> bytes:
+        assert length > 0, "an empty range is never asked for"
+        return data[offset : offset + length]
+
+    archive = reader.open(read, len(data))
     members = list(archive.members(chunks, digest))
     return archive.summary, members, digest.digest().sha1
 

@@ -21,7 +21,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from tests.support.archive_reading import Read
 from tests.support.sha1 import sha1_of
-from tests.support.zip_maker import Part, archive_of, named
+from tests.support.zip_maker import Part, archive_of, deflated, named
 
 from bucketsum.archives import decoders
 from bucketsum.archives.archive_hasher import member_row
@@ -37,6 +37,7 @@ from bucketsum.table.rows import ArchiveRecord, Row, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 LIMITS = Limits(members=1000)
 FIXED_BYTES = 1_500_000
@@ -329,6 +330,19 @@ def test_encrypted_directory_is_named() -> None:
     start = data.index(b"PK\x01\x02")
     read = Read(data[:start] + os.urandom(4).replace(b"P", b"Q") + data[start + 4 :])
     assert read.contents.status is ArchiveStatus.ENCRYPTED
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("chunk_bytes", [1, 7, 46, 65_536])
+def test_chunks_change_no_result(chunk_bytes: int, mode: Mode, tmp_path: Path) -> None:
+    """A decoder is given the same bytes together, however they arrive."""
+    frame = bytes.fromhex("28b52ffde0000000000000000003000000")  # zstd refuses it in pieces
+    dense = Part(b"dense", bytes(70_000_000), 8, data=deflated(bytes(70_000_000))[:-9])
+    parts = [Part(b"zstd", b"", 93, data=frame), replace(dense, size=9_000)]
+    read = Read(archive_of(*parts), mode, root=tmp_path, chunk_bytes=chunk_bytes)
+    assert read.digests == {"zstd": sha1_of(b""), "dense": None}
+    assert [member.digest.size_bytes for member in read.members if member.digest.reason] == [9_000]
+    assert read.problems == {"dense": Problem.WRONG_SIZE}
 
 
 @pytest.mark.parametrize("cut", [0, 1, 40])

@@ -12,6 +12,7 @@ from tests.support.archive_reading import Read
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, deflated, named
 
+from bucketsum.archives import directory_entries, member
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
@@ -53,6 +54,13 @@ def test_what_has_no_members_is_named(kind: str, mode: Mode, tmp_path: Path) -> 
 def local(**lie: int | bytes) -> bytes:
     """An archive whose second member's local header is a lie."""
     return archive_of(named("before"), replace(named("odd"), local=lie), named("after"))
+
+
+def zip64(ends: bytes, **end: int) -> bytes:
+    """An archive of `GOOD` whose Zip64 records are *ends*."""
+    data = archive_of(GOOD, end={"entries": 0xFFFF, **end})
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, len(data) - 22, 1)
+    return data[:-22] + ends + locator + data[-22:]
 
 
 def sharing(odd: Part) -> bytes:
@@ -307,13 +315,45 @@ def test_trailing_data_is_remarked() -> None:
     assert read.digests == {"good.txt": HELLO}
 
 
-def test_end_record_in_the_comment_of_another_is_remarked() -> None:
-    """A comment can pose as the end of an archive without members; a remark tells a person."""
-    archive = archive_of(GOOD)
-    empty_end = struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, 0, 0, 0, len(archive), 0)
-    posing = archive[:-2] + struct.pack("<H", len(empty_end)) + empty_end
-    assert Read(posing).contents.remarks == ("second-end",)
-    assert Read(archive).contents.remarks == ()
+ONE = archive_of(GOOD)
+EMPTY_END = struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, 0, 0, 0, len(ONE), 0)
+END64 = struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, len(ONE) - 22 - 43, 43)
+SECOND_ENDS: dict[str, bytes] = {
+    "both fit": ONE[:-2] + struct.pack("<H", len(EMPTY_END)) + EMPTY_END,
+    "the outer fits": ONE[:-2] + struct.pack("<H", len(EMPTY_END) + 1) + EMPTY_END + b"\0",
+    "neither fits": ONE[:-2] + struct.pack("<H", len(EMPTY_END)) + EMPTY_END + b"\0",
+    "two of Zip64": zip64(END64 + END64),
+    "Zip64 with another size": zip64(END64, size=7),
+}
+
+
+@pytest.mark.parametrize("kind", SECOND_ENDS)
+def test_second_end_record_is_remarked(kind: str) -> None:
+    """Programs that take the other record see other members; a remark tells a person."""
+    assert "second-end" in Read(SECOND_ENDS[kind]).contents.remarks
+    assert Read(archive_of(GOOD)).contents.remarks == ()
+    assert Read(zip64(END64)).contents.remarks == ()
+
+
+@MODES
+@pytest.mark.parametrize("lengths", [(70_000, 9, 200_000, 5), (9, 8), (65_536, 65_535, 1)])
+def test_sizes_without_zip64_are_modulo_its_limit(
+    lengths: tuple[int, ...], mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As macOS archives 4 GiB and more, here with 16 bits; local headers decide where it is."""
+    monkeypatch.setattr(directory_entries, "WRAP", 1 << 16)
+    monkeypatch.setattr(member, "FULL32", 0xFFFF)
+    at, parts = 0, []
+    for number, length in enumerate(lengths):
+        part = named(f"{number}", bytes([number]) * length)
+        low = length & 0xFFFF
+        lows: dict[str, int | bytes] = {"crc32": 0, "compressed": 0, "size": 0, "flags": 8}
+        parts.append(replace(part, size=low, compressed_bytes=low, offset=at & 0xFFFF, local=lows))
+        at += 31 + length
+    read = Read(archive_of(*parts, end={"offset": at & 0xFFFF}), mode, root=tmp_path)
+    assert read.contents.status is ArchiveStatus.READ
+    assert read.digests == {part.name.decode(): sha1_of(part.content) for part in parts}
+    assert (read.remarks, read.contents.remarks) == ({}, ())
 
 
 @MODES

@@ -97,6 +97,8 @@ def test_names_are_decoded_as_told() -> None:
     assert decoded_name("ü".encode(), 0, b"", 0) == "ü".encode().decode("cp437")
     assert decoded_name(raw, 0, field, 0) == "ü"
     assert decoded_name(raw, 0, other, 3) == "ü"
+    ascii_field = struct.pack("<HHBL", 0x7075, 14, 1, zlib.crc32(b"_15.txt")) + "€15.txt".encode()
+    assert decoded_name(b"_15.txt", 0, ascii_field, 0) == "€15.txt"
     assert decoded_name(b"\xff", 0x800, b"", 0) == b"\xff".decode("cp437")
 
 

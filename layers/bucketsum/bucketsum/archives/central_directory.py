@@ -6,36 +6,28 @@ Reads with a few small ranged requests: one for the end, rarely others for the d
 
 from __future__ import annotations
 
-import re
-import struct
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from bucketsum.archives.directory_entries import (
+    ENTRY_BYTES,
+    ENTRY_SIGNATURE,
+    entry_at,
+    members_in,
+    unwrapped,
+)
 from bucketsum.archives.end_record import FULL16, TAIL_BYTES, EndRecord, broken, end_record_in
-from bucketsum.archives.extra_fields import FULL32, zip64_values
+from bucketsum.archives.limits import too_many_members
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
-from bucketsum.archives.names import encoded_name
 from bucketsum.archives.zip_model import ArchiveStopped, Member
 from bucketsum.table.archive_values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:
     from bucketsum.s3.range_reads import Read
 
-WRAP: Final = FULL32 + 1
-"""Sizes and offsets are modulo this in archives without Zip64."""
-
-_WRAPS_MAX: Final = 16  # more than one invocation can read
-
-_ENTRY_SIGNATURE: Final = b"PK\x01\x02"
-_SIGNED_SIGNATURE: Final = b"PK\x05\x05"
-"""Of the digital signature after the entries, which is skipped."""
 _SPLIT_SIGNATURE: Final = b"PK\x07\x08"
-_ENTRY_START: Final = re.compile(re.escape(_ENTRY_SIGNATURE))
-
-_ENTRY: Final = struct.Struct("<4sBBHHHHHLLLHHHHHLL")
 _MASKED_BIT: Final = 0x2000
 
 
@@ -119,11 +111,10 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
         return tail[offset - tail_start :][:length] if inside else read(offset, length)
 
     start, base, entries = _entries(near, end, limits)
-    members, is_whole = _members_in(entries, end, base, limits)
+    members, is_whole = members_in(entries, end, base, limits)
     remarks = ["prefixed"] * bool(base) + [*end.remarks]
-    wraps, rest = divmod(start - end.offset, WRAP)
-    if wraps > 0 and not (rest or base):
-        members = _unwrapped(members, start, min(wraps, _WRAPS_MAX), near)
+    if not base:
+        members = unwrapped(members, start, end.offset, near)
     if is_whole and len(members) & FULL16 != end.entries & FULL16:
         remarks.append("wrong-count")
     listed = len(members)
@@ -160,7 +151,7 @@ def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, byte
             too_large = length
         elif length > 0 and start >= 0 and base >= 0:
             entries = near(start, length)
-            if entries[:4] == _ENTRY_SIGNATURE and (
+            if entries[:4] == ENTRY_SIGNATURE and (
                 (start == end.offset == first and not end.problem)
                 or _has_header(near, entries, base, end.position)
             ):
@@ -169,7 +160,7 @@ def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, byte
     if not end.size and not end.entries:
         return first, max(0, first - end.offset), b""
     if too_large and not nearest:
-        raise _too_many(f"a directory of {too_large} bytes", limits)
+        raise too_many_members(f"a directory of {too_large} bytes", limits)
     return _damaged(near, end, nearest or (end.position, 0, b""))
 
 
@@ -190,7 +181,7 @@ def _damaged(
 
 def _has_header(near: Read, entries: bytes | memoryview, base: int, end: int) -> bool:
     """Whether the first entry's local header is where it says."""
-    at = _entry_at(entries, 0, base)[0].header_offset if len(entries) >= _ENTRY.size else end
+    at = entry_at(entries, 0, base)[0].header_offset if len(entries) >= ENTRY_BYTES else end
     return at + LOCAL_BYTES <= end and near(at, 4) == LOCAL_SIGNATURE
 
 
@@ -199,14 +190,6 @@ def _is_masked(near: Read, start: int) -> bool:
     header = near(0, LOCAL_BYTES) if start >= LOCAL_BYTES else b""
     return header[:4] == LOCAL_SIGNATURE and bool(
         int.from_bytes(header[6:8], "little") & _MASKED_BIT
-    )
-
-
-def _too_many(got: str, limits: Limits) -> ArchiveStopped:
-    return ArchiveStopped(
-        ArchiveStatus.TOO_MANY_MEMBERS,
-        f"{got}; {limits.members} are allowed here, in {limits.directory_bytes} bytes: raise "
-        "ArchiveMaxMembers",
     )
 
 
@@ -226,82 +209,3 @@ def _no_end(read: Read, size_bytes: int) -> ArchiveStopped:
     if beginning == _SPLIT_SIGNATURE:
         return ArchiveStopped(ArchiveStatus.SPLIT, "it is the first of several volumes")
     raise ArchiveStopped(ArchiveStatus.NOT_AN_ARCHIVE, "it has no zip directory at its end")
-
-
-def _members_in(
-    entries: bytes | memoryview, end: EndRecord, base: int, limits: Limits
-) -> tuple[list[Member], bool]:
-    """The members in a directory, and whether it is whole.
-
-    An entry that nothing known follows is damaged, or has damage after it: it is left out.
-    """
-    members: list[Member] = []
-    at, is_whole = 0, True
-    while len(entries) - at >= _ENTRY.size:
-        member, after = _entry_at(entries, at, base)
-        follows = entries[after : after + 4]
-        is_last = after in (len(entries), end.size) or follows == _SIGNED_SIGNATURE
-        if entries[at : at + 4] == _ENTRY_SIGNATURE and (is_last or follows == _ENTRY_SIGNATURE):
-            if len(members) == limits.members:
-                raise _too_many(f"more than {len(members)} members", limits)
-            members.append(member)
-            if follows != _ENTRY_SIGNATURE:
-                return members, is_whole
-            at = after
-        else:
-            is_whole = False
-            match = _ENTRY_START.search(entries, at + 1)
-            at = match.start() if match else len(entries)
-    return members, not (end.entries or entries)
-
-
-def _entry_at(entries: bytes | memoryview, at: int, base: int) -> tuple[Member, int]:
-    """The member of an entry, and where the next entry begins."""
-    fields = _ENTRY.unpack_from(entries, at)
-    flags, method, crc32 = fields[4], fields[5], fields[8]
-    compressed, size, offset = fields[9], fields[10], fields[17]
-    name_end = at + _ENTRY.size + fields[11]
-    extra_end = name_end + fields[12]
-    raw_name = bytes(entries[at + _ENTRY.size : name_end])
-    extra = bytes(entries[name_end:extra_end])
-    if FULL32 in (compressed, size, offset):
-        size, compressed, offset = zip64_values(extra, (size, compressed, offset))
-    encoded, encoding = encoded_name(raw_name, flags, extra, fields[2])
-    member = Member(
-        raw_name=raw_name,
-        encoded_name=encoded,
-        encoding=encoding,
-        header_offset=offset + base,
-        method=method,
-        flags=flags,
-        crc32=crc32,
-        compressed_bytes=compressed,
-        size_bytes=size,
-        system=fields[2],
-        attributes=fields[16],
-    )
-    return member, extra_end + fields[13]
-
-
-def _unwrapped(members: Sequence[Member], start: int, wraps: int, near: Read) -> list[Member]:
-    """*members* of an archive without Zip64 whose sizes and offsets are modulo 4 GiB.
-
-    They are in the order of the file. Local headers tell which are after the next 4 GiB.
-    """
-    firsts = [0]
-    for before in range(0, wraps * WRAP, WRAP):
-
-        def is_later(index: int, before: int = before) -> bool:
-            return near(members[index].header_offset + before, 4) != LOCAL_SIGNATURE
-
-        firsts.append(bisect_left(range(len(members)), x=True, lo=firsts[-1], key=is_later))
-    offsets = [
-        member.header_offset + WRAP * (bisect_right(firsts, index) - 1)
-        for index, member in enumerate(members)
-    ]
-    unwrapped = []
-    for member, at, end in zip(members, offsets, [*offsets[1:], start], strict=True):
-        room = max(0, end - at - LOCAL_BYTES - member.compressed_bytes)
-        compressed = member.compressed_bytes + room // WRAP * WRAP
-        unwrapped.append(replace(member, header_offset=at, compressed_bytes=compressed))
-    return unwrapped

@@ -46,10 +46,7 @@ class LimitCounter:
             ArchiveStopped: They are more than are allowed.
         """
         if count > self.members_left:
-            raise ArchiveStopped(
-                ArchiveStatus.TOO_MANY_MEMBERS,
-                f"more than {self.limits.members} members: raise ArchiveMaxMembers",
-            )
+            raise too_many_members(f"more than {self.limits.members} members", self.limits)
         with self._lock:
             self._members += count
 
@@ -90,3 +87,12 @@ class LimitCounter:
                 f"{self._total_bytes} bytes of its members were read when the invocation's time "
                 "ended; raise MemorySize, or hash this archive elsewhere",
             )
+
+
+def too_many_members(got: str, limits: Limits) -> ArchiveStopped:
+    """The error of an archive with more members, or a larger directory, than are allowed."""
+    return ArchiveStopped(
+        ArchiveStatus.TOO_MANY_MEMBERS,
+        f"{got}; {limits.members} are allowed here, in {limits.directory_bytes} bytes: raise "
+        "ArchiveMaxMembers",
+    )

@@ -1,0 +1,116 @@
+"""The entries of a central directory → members, as far as they can be read."""
+
+from __future__ import annotations
+
+import re
+import struct
+from bisect import bisect_left, bisect_right
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.archives.extra_fields import FULL32, zip64_values
+from bucketsum.archives.limits import too_many_members
+from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
+from bucketsum.archives.names import encoded_name
+from bucketsum.archives.zip_model import Member
+
+if TYPE_CHECKING:
+    from bucketsum.archives.end_record import EndRecord
+    from bucketsum.s3.range_reads import Read
+    from bucketsum.table.archive_values import Limits
+
+WRAP: Final = FULL32 + 1
+"""Sizes and offsets are modulo this in archives without Zip64."""
+
+ENTRY_SIGNATURE: Final = b"PK\x01\x02"
+ENTRY_BYTES: Final = 46
+"""Bytes of an entry before its name."""
+
+_SIGNED_SIGNATURE: Final = b"PK\x05\x05"
+"""Of the digital signature after the entries, which is skipped."""
+_ENTRY_START: Final = re.compile(re.escape(ENTRY_SIGNATURE))
+_ENTRY: Final = struct.Struct("<4sBBHHHHHLLLHHHHHLL")
+_WRAPS_MAX: Final = 16  # more than one invocation can read
+
+
+def members_in(
+    entries: bytes | memoryview, end: EndRecord, base: int, limits: Limits
+) -> tuple[list[Member], bool]:
+    """The members in a directory, and whether it is whole.
+
+    An entry that nothing known follows is damaged, or has damage after it: it is left out.
+    """
+    members: list[Member] = []
+    at, is_whole = 0, True
+    while len(entries) - at >= ENTRY_BYTES:
+        member, after = entry_at(entries, at, base)
+        follows = entries[after : after + 4]
+        is_last = after in (len(entries), end.size) or follows == _SIGNED_SIGNATURE
+        if entries[at : at + 4] == ENTRY_SIGNATURE and (is_last or follows == ENTRY_SIGNATURE):
+            if len(members) == limits.members:
+                raise too_many_members(f"more than {len(members)} members", limits)
+            members.append(member)
+            if follows != ENTRY_SIGNATURE:
+                return members, is_whole
+            at = after
+        else:
+            is_whole = False
+            match = _ENTRY_START.search(entries, at + 1)
+            at = match.start() if match else len(entries)
+    return members, not (end.entries or entries)
+
+
+def entry_at(entries: bytes | memoryview, at: int, base: int) -> tuple[Member, int]:
+    """The member of an entry, and where the next entry begins."""
+    fields = _ENTRY.unpack_from(entries, at)
+    flags, method, crc32 = fields[4], fields[5], fields[8]
+    compressed, size, offset = fields[9], fields[10], fields[17]
+    name_end = at + ENTRY_BYTES + fields[11]
+    extra_end = name_end + fields[12]
+    raw_name = bytes(entries[at + ENTRY_BYTES : name_end])
+    extra = bytes(entries[name_end:extra_end])
+    if FULL32 in (compressed, size, offset):
+        size, compressed, offset = zip64_values(extra, (size, compressed, offset))
+    encoded, encoding = encoded_name(raw_name, flags, extra, fields[2])
+    member = Member(
+        raw_name=raw_name,
+        encoded_name=encoded,
+        encoding=encoding,
+        header_offset=offset + base,
+        method=method,
+        flags=flags,
+        crc32=crc32,
+        compressed_bytes=compressed,
+        size_bytes=size,
+        system=fields[2],
+        attributes=fields[16],
+    )
+    return member, extra_end + fields[13]
+
+
+def unwrapped(members: list[Member], start: int, declared: int, near: Read) -> list[Member]:
+    """*members* with their sizes and offsets, where these are modulo 4 GiB, for lack of Zip64.
+
+    Then so is *declared*, the offset of the directory, which is at *start*. The members are in the
+    order of the file, and local headers tell which are after the next 4 GiB.
+    """
+    wraps, rest = divmod(start - declared, WRAP)
+    if wraps <= 0 or rest:
+        return members
+    firsts = [0]
+    for before in range(0, min(wraps, _WRAPS_MAX) * WRAP, WRAP):
+
+        def is_later(index: int, before: int = before) -> bool:
+            return near(members[index].header_offset + before, 4) != LOCAL_SIGNATURE
+
+        firsts.append(bisect_left(range(len(members)), x=True, lo=firsts[-1], key=is_later))
+    offsets = [
+        member.header_offset + WRAP * (bisect_right(firsts, index) - 1)
+        for index, member in enumerate(members)
+    ]
+    unwrapped = []
+    for member, at, end in zip(members, offsets, [*offsets[1:], start], strict=True):
+        room = max(0, end - at - LOCAL_BYTES - member.compressed_bytes)
+        compressed = member.compressed_bytes + room // WRAP * WRAP
+        unwrapped.append(replace(member, header_offset=at, compressed_bytes=compressed))
+    return unwrapped
