@@ -83,7 +83,8 @@ layer.long_objects layer.table
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events layer.hashing \
 layer.long_objects layer.table
-cli.snapshots: cli.aws cli.buckets cli.emulator cli.terminal layer layer.backfill layer.events
+cli.snapshots: cli.aws cli.buckets cli.emulator cli.manifests cli.terminal layer layer.backfill \
+layer.events
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \
@@ -141,8 +142,8 @@ settings: layer layer.s3 layer.table
 slicer: layer.functions
 tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
-tools.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.plan \
-lab.workloads layer.hashing layer.queue
+tools.reference: bench.tables cli.arguments cli.commands cli.objects cli.selftest cli.snapshots \
+cli.terminal lab.plan lab.workloads layer layer.hashing layer.queue
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

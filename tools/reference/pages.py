@@ -11,7 +11,15 @@ from bucketsum_cli.commands.root import cli
 from bucketsum_cli.commands.selftest import CHECKS
 from bucketsum_cli.selftest.stack_checks import CLEAN_UP
 from bucketsum_lab.workloads import WORKLOADS
-from tools.reference import commands, documents, monitoring, permissions, sweep_input, template
+from tools.reference import (
+    commands,
+    documents,
+    monitoring,
+    permissions,
+    snapshot_views,
+    sweep_input,
+    template,
+)
 
 
 def workload_fields() -> str:
@@ -47,6 +55,7 @@ _GENERATED: Final = {
         "strategies": sweep_input.strategies,
     },
     "selftest": {"checks": checks},
+    "questions": {"snapshot-views": snapshot_views.views},
 }
 """Page → its generated parts, which stand between markers."""
 

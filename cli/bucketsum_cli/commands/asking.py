@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -14,11 +15,11 @@ from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from bucketsum_cli.arguments.options import Target
-    from bucketsum_cli.snapshots.folder import Snapshot
+    from bucketsum_cli.snapshots.folder import Listed, Snapshot
 
 snapshot_option = click.option(
     "--snapshot",
-    "name",
+    "snapshot_name",
     metavar="last|FOLDER",
     help="Ask the last snapshot, or the one in FOLDER; by default, a new one is taken.",
 )
@@ -31,24 +32,30 @@ def database_of(target: Target, name: str | None, taking: Taking) -> tuple[Datab
         CannotDoError: It lacks the listing that *taking* wants.
     """
     require_engine()
+    snapshot = snapshot_for(target, name, taking)
+    require_listing(snapshot, taking.listed)
+    return open_snapshot(snapshot), snapshot
+
+
+def snapshot_for(target: Target, name: str | None, taking: Taking) -> Snapshot:
+    """The snapshot *name*, or a new one as in *taking*; notes which it is, and how old."""
     if name is None:
         snapshot = take(target.find(), taking)
     else:
         snapshot = kept_snapshot(name, target.find() if name == LAST else None)
-    require_listing(snapshot, taking)
     note(
         f"snapshot {snapshot.folder}: {snapshot.rows:,} rows of {moment_text(snapshot.ended_at)} "
         f"UTC, {duration_text(max(0.0, snapshot.age_seconds))} old"
     )
-    return open_snapshot(snapshot), snapshot
+    return snapshot
 
 
-def require_listing(snapshot: Snapshot, taking: Taking) -> None:
-    """Refuse a *snapshot* that does not list the keys that *taking* names."""
-    for keys in taking.listed:
+def require_listing(snapshot: Snapshot, listed: Iterable[Listed]) -> None:
+    """Refuse a *snapshot* that has no listing of the keys that are to be *listed*."""
+    for keys in listed:
         if not any(
-            keys.bucket == listed.bucket and keys.prefix.startswith(listed.prefix)
-            for listed in snapshot.listed
+            keys.bucket == each.bucket and keys.prefix.startswith(each.prefix)
+            for each in snapshot.listed
         ):
             raise CannotDoError(
                 f"the snapshot {snapshot.folder} has no listing of s3://{keys.bucket}/{keys.prefix}"

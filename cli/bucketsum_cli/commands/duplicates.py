@@ -94,7 +94,7 @@ def duplicates(
     members: bool,
     listing: bool,
     limit: int,
-    name: str | None,
+    snapshot_name: str | None,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -107,9 +107,11 @@ def duplicates(
 
     Example: bucketsum duplicates photos --min-size 1000000
     """
-    names = [bucket] if bucket else buckets_of(target.find()) if listing and not name else []
+    names = (
+        [bucket] if bucket else buckets_of(target.find()) if listing and not snapshot_name else []
+    )
     listed = [Listed(each, prefix) for each in names] if listing else []
-    database, snapshot = database_of(target, name, Taking(listed=listed, yes=yes))
+    database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     put_prices(database)
     answer = database.ask(
         "duplicates", bucket=bucket or "", prefix=prefix, least_bytes=min_size,

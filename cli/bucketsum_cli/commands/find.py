@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import click
 
-from bucketsum.algorithms import SHA1
-from bucketsum_cli.arguments.options import Target, bucket_options, json_option
+from bucketsum.algorithms import ALGORITHMS, SHA1
+from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
+from bucketsum_cli.commands.asking import snapshot_option
+from bucketsum_cli.commands.find_list import ListedDigest, find_in_snapshot, wanted_in
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import entries_in
 from bucketsum_cli.objects.files import sha1_of_file
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 _NO_INDEX: Final = (
     "the stack has Sha1Index=no: only objects that were recorded before are found here; "
-    "a snapshot of the table has all of them"
+    "with --snapshot, a snapshot of the table has all of them"
 )
 
 
@@ -53,10 +55,26 @@ class FindResult:
 
 
 @click.command("find")
-@click.argument("contents", metavar="SHA1|FILE...", nargs=-1, required=True)
-@json_option(FindResult, list[FindResult])
+@click.argument("contents", metavar="[DIGEST|FILE...]", nargs=-1)
+@click.option(
+    "--list",
+    "listed",
+    type=click.File("rb"),
+    metavar="FILE",
+    help="Find each digest in FILE: alone in lines, a manifest, or NSRL's CSV.",
+)
+@snapshot_option
+@yes_option
+@json_option(FindResult, list[FindResult], list[ListedDigest])
 @partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
-def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
+def find(
+    target: Target,
+    contents: tuple[str, ...],
+    listed: BinaryIO | None,
+    snapshot_name: str | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
     """Find every object with a given SHA-1, or with a file's content.
 
     Lists every object version and every archive member with this SHA-1. Deleted versions, and the
@@ -67,12 +85,18 @@ def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
     the file). Any other argument is a file, which is hashed locally. With -, the SHA-1s are read
     from stdin, as `sha1sum` prints them. With several SHA-1s or files, --json prints an array.
 
+    With --list or --snapshot, or for a digest of another recorded algorithm, a snapshot is asked,
+    for up to a million digests.
+
     Exits with 1 if a SHA-1 is not recorded, or if another program damaged a record. With the
     stack's parameter Sha1Index=no, only rows from before it are found: if there is none, exits
     with 2.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
+    if digests := _for_a_snapshot(contents, listed, with_sha1=snapshot_name is not None):
+        find_in_snapshot(target, digests, snapshot_name, yes=yes, as_json=as_json)
+        return
     wanted, bad = _wanted(contents)
     stack = target.find()
     table = stack.digests_table()
@@ -128,6 +152,29 @@ def _note_absent(
             "`bucketsum put FILE` uploads a file, `bucketsum backfill BUCKET` records objects that "
             "are in a bucket"
         )
+
+
+def _for_a_snapshot(
+    contents: Sequence[str], listed: BinaryIO | None, *, with_sha1: bool
+) -> Iterable[dict[str, Any]] | None:
+    """Return the digests that a snapshot is asked for; None if the table is asked.
+
+    Raises:
+        click.UsageError: There are digests of both kinds, or none.
+    """
+    if (listed is None) == (not contents):
+        raise click.UsageError("give digests or files, or a list with --list")
+    if listed is not None:
+        return wanted_in(listed, listed.name)
+    kinds = [each for each in ALGORITHMS.values() if with_sha1 or each is not SHA1]
+    digests = [
+        {"place": place, "name": content, "digest": content.lower()}
+        for place, content in enumerate(contents)
+        if any(each.is_digest(content.lower()) for each in kinds) and not Path(content).exists()
+    ]
+    if digests and len(digests) < len(contents):
+        raise click.UsageError("a snapshot is asked for digests alone: leave out the others")
+    return digests or None
 
 
 def _wanted(contents: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:

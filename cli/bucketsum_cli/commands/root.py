@@ -29,6 +29,10 @@ _SECTIONS: Final = {
     "All rows": {
         "snapshot": "Copy all rows of a stack into a folder, for questions.",
         "duplicates": "Show which objects have equal content, and what that costs.",
+        "compare": "Compare two buckets, snapshots or manifests, without a download.",
+        "coverage": "Show which objects in S3 have no digest, and why.",
+        "export": "Print a manifest of what is in BUCKET now, sorted by key.",
+        "sql": "Answer a question in SQL, of the views of a snapshot.",
     },
     "Buckets": {
         "buckets": "Show a stack's buckets and whether their objects are hashed.",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, require_whole
@@ -30,6 +30,8 @@ _MEMORY: Final = "1GB"
 _TABLES: Final = "tables-1.duckdb"
 """Made from the other files; a change of the tables changes the number."""
 _PAGE_ROWS: Final = 1000
+_QUERIES: Final = ("SELECT", "EXPLAIN")
+"""Kinds of statements that `sql` runs; DuckDB reads DESCRIBE and SHOW as the first."""
 
 
 class Answer:
@@ -70,16 +72,49 @@ class Database:
 
     def ask(self, query: str, **question: str | int | bool) -> Answer:
         """Ask the *query* of that name; *question* has the values of its table ``question``."""
+        self.put_question(question)
+        return self.run(query_text(query))
+
+    def write_parquet(
+        self, query: str, file: Path, question: Mapping[str, str | int | bool]
+    ) -> None:
+        """Write the answer to *file*, in Parquet."""
+        self.put_question(question)
+        with _explained():
+            self.connection.sql(query_text(query)).write_parquet(str(file))
+
+    def put_question(self, question: Mapping[str, str | int | bool]) -> None:
+        """Make the table ``question`` of one row."""
         if question:
             columns = ", ".join(f"${name} AS {name}" for name in question)
             self._execute(f"CREATE OR REPLACE TEMP TABLE question AS SELECT {columns}", question)
-        return self.run(query_text(query))
 
     def run(self, sql: str) -> Answer:
         """Run one statement; progress is shown on a terminal."""
         with notes().status("asking ..."):
             self._execute(sql)
         return Answer(self.connection)
+
+    def lock(self) -> None:
+        """Let no query reach a file, the network, an extension or a setting, from now on."""
+        for statement in ("temp_directory = ''", "enable_external_access = false",
+                          "lock_configuration = true"):  # fmt: skip
+            self._execute(f"SET {statement}")
+
+    def select(self, sql: str) -> Answer:
+        """Run a person's query.
+
+        Raises:
+            CannotDoError: It is not one query, or DuckDB refuses it.
+        """
+        with _explained():
+            kinds = [statement.type.name for statement in self.connection.extract_statements(sql)]
+        if len(kinds) != 1 or kinds[0] not in _QUERIES:
+            raise CannotDoError(
+                f"{' and '.join(kinds) or 'nothing'} is not one query; SELECT, DESCRIBE and "
+                "EXPLAIN are allowed: a snapshot is never changed"
+            )
+        return self.run(sql)
 
     def put_table(self, name: str, types: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Make the temporary table *name* of *rows*, whose columns have *types*."""
@@ -100,13 +135,42 @@ class Database:
             self.connection.execute(sql, values)
 
 
+class Comparison(Database):
+    """A database of two sides, the tables ``left_side`` and ``right_side``; of no snapshot."""
+
+    def __init__(self) -> None:
+        super().__init__(_connect(None))
+
+    def put_objects(
+        self, table: str, snapshot: Snapshot, query: str, keys: Mapping[str, str]
+    ) -> None:
+        """Make the *table* of a side from the *query* of a snapshot; its question is *keys*."""
+        tables = tables_of(snapshot)
+        self._execute("ATTACH $file AS asked (READ_ONLY)", {"file": str(tables)})
+        self._execute("USE asked")
+        self.put_question(keys)
+        text = query_text(query)
+        self._execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {text}")
+        self._execute("USE memory")
+        self._execute("DETACH asked")
+
+
 def query_text(name: str) -> str:
     """The text of a query in queries/."""
     return (files(__package__) / "queries" / f"{name}.sql").read_text("utf-8")
 
 
 def open_snapshot(snapshot: Snapshot) -> Database:
-    """The database of *snapshot*; the first time, its tables are made.
+    """The database of *snapshot*, which it never changes.
+
+    Raises:
+        CannotDoError: As `tables_of`.
+    """
+    return Database(_connect(tables_of(snapshot), read_only=True))
+
+
+def tables_of(snapshot: Snapshot) -> Path:
+    """The file with the tables of *snapshot*, which are made the first time.
 
     Raises:
         CannotDoError: DuckDB is not installed; a file is damaged; the disk is full.
@@ -116,7 +180,7 @@ def open_snapshot(snapshot: Snapshot) -> Database:
     if not file.exists():
         with notes().status(f"reading {snapshot.rows:,} rows ..."):
             _make_tables(snapshot, file)
-    return Database(_connect(file, read_only=True))
+    return file
 
 
 def _make_tables(snapshot: Snapshot, file: Path) -> None:
@@ -175,19 +239,22 @@ def require_engine() -> None:
         ) from error
 
 
-def _connect(file: Path, *, read_only: bool = False) -> DuckDBPyConnection:
+def _connect(file: Path | None, *, read_only: bool = False) -> DuckDBPyConnection:
+    """Open the database *file*; None is one in memory, which spills into the temporary folder."""
     import duckdb  # noqa: PLC0415 - as `require_engine`
 
     config: dict[str, Any] = {
         "memory_limit": _MEMORY,
         "preserve_insertion_order": False,
-        "temp_directory": str(file.parent / f".spill-{os.getpid()}"),
+        "temp_directory": str(
+            (file.parent if file else Path(gettempdir())) / f".spill-{os.getpid()}"
+        ),
         "python_enable_replacements": False,
         "autoload_known_extensions": False,
         "autoinstall_known_extensions": False,
     }
     with _explained():
-        return duckdb.connect(str(file), read_only=read_only, config=config)
+        return duckdb.connect(str(file or ":memory:"), read_only=read_only, config=config)
 
 
 @contextmanager

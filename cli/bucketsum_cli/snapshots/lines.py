@@ -25,11 +25,12 @@ def write_files(
         OSError: The disk is full. After any error, the other files end early.
     """
     stopped = threading.Event()
+    first = sum(1 for _ in (folder / kind).iterdir())  # after those that were written before
     with progress("{task.completed:,.0f}", passing=True) as shown:
         task = shown.add_task(f"reading {kind}", total=total)
 
         def write(number: int) -> SnapshotFile:
-            name, rows = f"{kind}/{number:04}.json.gz", 0
+            name, rows = f"{kind}/{first + number:04}.json.gz", 0
             with gzip.open(folder / name, "wt", compresslevel=1, encoding="utf-8") as file:
                 for page in sources[number]:
                     if stopped.is_set():

@@ -35,7 +35,8 @@ def list_keys(
         "", keys.bucket, BackfillStatus.RUNNING, now(), prefix=keys.prefix, all_versions=True
     )
     if inventory is None:
-        parts = ranges_of_keys(s3, backfill, _PARTS)
+        first = s3.list_object_versions(Bucket=keys.bucket, Prefix=keys.prefix)
+        parts = ranges_of_keys(s3, backfill, _PARTS if first.get("IsTruncated") else 1)
         sources = [_listed(s3, keys, part) for part in parts]
     else:
         manifest = manifest_at(s3, inventory, keys.bucket)

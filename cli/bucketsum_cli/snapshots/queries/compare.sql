@@ -1,5 +1,6 @@
 -- Two sides by name: left_side and right_side have name, size_bytes, status, sha1 … crc32, detail.
 -- A pair is equal or differs by any digest that both have; without one, sizes can only differ.
+-- A line of a manifest that is no entry has no name.
 -- A content that only one side has at a name, and the other at another name, has moved.
 WITH moved_by AS (
   SELECT CASE WHEN l.sha1 * r.sha1 > 0 THEN 'sha1' WHEN l.sha256 * r.sha256 > 0 THEN 'sha256'
@@ -14,7 +15,8 @@ WITH moved_by AS (
     r.size_bytes AS right_bytes,
     coalesce(CASE WHEN l.status <> 'hashed' THEN l.detail END,
       CASE WHEN r.status <> 'hashed' THEN r.detail END) AS reason,
-    CASE WHEN l.name IS NULL THEN 'only right' WHEN r.name IS NULL THEN 'only left'
+    CASE WHEN coalesce(l.name, r.name) IS NULL THEN 'bad line'
+      WHEN l.name IS NULL THEN 'only right' WHEN r.name IS NULL THEN 'only left'
       WHEN l.sha1 <> r.sha1 OR l.sha256 <> r.sha256 OR l.sha512 <> r.sha512 OR l.md5 <> r.md5
         OR l.crc32 <> r.crc32 THEN 'differs'
       WHEN l.sha1 = r.sha1 OR l.sha256 = r.sha256 OR l.sha512 = r.sha512 OR l.md5 = r.md5

@@ -1,0 +1,179 @@
+"""`bucketsum compare`: two sides, each a bucket, a snapshot or a manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Annotated, Any, Final
+
+import click
+
+from bucketsum_cli.arguments.options import (
+    Target,
+    json_option,
+    limit_option,
+    stack_options,
+    yes_option,
+)
+from bucketsum_cli.commands.asking import require_listing, snapshot_for, snapshot_option
+from bucketsum_cli.snapshots.engine import Comparison, require_engine
+from bucketsum_cli.snapshots.sides import COLUMNS, Manifest, Objects, name_pattern, rows_of, side_of
+from bucketsum_cli.snapshots.taking import Taking
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.formatting import count_text, size_text
+from bucketsum_cli.terminal.output import note, print_json, say
+from bucketsum_cli.terminal.tables import Cell, Column, print_table
+
+_EQUAL: Final = "equal"
+_TITLES: Final = {
+    "differs": "differ: equal names, other contents",
+    "moved": "moved: the content has another name",
+    "only left": "only in A",
+    "only right": "only in B",
+    "not recorded": "not recorded: no digest that both sides have",
+    "bad line": "lines of manifests that are no entries",
+}
+_STYLES: Final = {"differs": "bold red", "only left": "red", "only right": "yellow"}
+_COLUMNS: Final = (Column("name", shrinks=True), Column("size", right=True), Column("in B, why"))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A name, or a pair of names, that is not equal on both sides."""
+
+    result: Annotated[
+        str, "`differs`, `moved`, `only left` or `right`, `not recorded`, `bad line`."
+    ]
+    left_name: Annotated[str | None, "Its name on the first side."]
+    right_name: Annotated[str | None, "Its name on the second side."]
+    left_bytes: Annotated[int | None, "Its size on the first side, if known."]
+    right_bytes: Annotated[int | None, "Its size on the second side, if known."]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompareResult:
+    """The result of `compare`."""
+
+    left: Annotated[str, "The first side."]
+    right: Annotated[str, "The second side."]
+    all_equal: bool
+    counts: Annotated[Mapping[str, int], "Number of names by result."]
+    differences: Annotated[Sequence[Difference], "The first of each result, by name."]
+
+
+@click.command("compare")
+@click.argument("left", metavar="A")
+@click.argument("right", metavar="[B]", required=False)
+@click.option(
+    "--names",
+    metavar="PATTERN",
+    help="Compare A with the digests in its own names, as 'data/??/{sha256}' or 'md5/{md5}'.",
+)
+@limit_option("names that are shown for each result")
+@snapshot_option
+@yes_option
+@json_option(CompareResult)
+@stack_options
+def compare(
+    target: Target,
+    left: str,
+    right: str | None,
+    names: str | None,
+    limit: int,
+    snapshot_name: str | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Compare two buckets, snapshots or manifests, without a download.
+
+    A and B are each BUCKET or BUCKET/PREFIX; a folder of a snapshot (of another stack, account or
+    Region), with #BUCKET/PREFIX if it has several; or a manifest: a file or an s3:// URL of
+    sha1sum's lists and the like, BagIt, hashdeep, rclone, CSV, or manifest.json of a report of S3
+    Batch Operations' Compute checksum. Names are relative to the prefix.
+
+    Buckets are listed, so that what S3 has now is compared. Contents are equal if a digest that
+    both sides have is equal. Exits with 1 unless all is equal.
+
+    Example: bucketsum compare photos/2026/ photos-2026.sha256
+    """
+    if (right is None) == (names is None):
+        raise click.UsageError("give B, or --names with a pattern")
+    require_engine()
+    sides = [side_of(left), side_of(right if right is not None else left)]
+    comparison = _filled(target, sides, names, snapshot_name, yes=yes)
+    records = list(comparison.ask("compare", rows=limit).records())
+    counts = {record["result"]: record["objects"] for record in records}
+    if not counts:
+        raise CannotDoError(f"neither {left} nor {right or names} has anything to compare")
+    result = CompareResult(
+        left,
+        right or str(names),
+        counts.keys() == {_EQUAL},
+        counts,
+        [_difference(record) for record in records if record["result"] != _EQUAL],
+    )
+    if as_json:
+        print_json(result)
+    else:
+        _print(result, records)
+    if not result.all_equal:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _filled(
+    target: Target,
+    sides: Sequence[Objects | Manifest],
+    names: str | None,
+    name: str | None,
+    *,
+    yes: bool,
+) -> Comparison:
+    """The comparison with the tables of both *sides*."""
+    wanted = [side.keys for side in sides if isinstance(side, Objects) and not side.snapshot]
+    listed = tuple(dict.fromkeys(wanted))
+    own = None
+    if listed:
+        own = snapshot_for(target, name, Taking(listed=listed, yes=yes))
+        require_listing(own, listed)
+    comparison = Comparison()
+    for table, side in zip(("left_side", "right_side"), sides, strict=True):
+        if isinstance(side, Manifest):
+            s3 = target.find().client("s3") if side.place.startswith("s3://") else None
+            comparison.put_table(table, COLUMNS, rows_of(side, s3))
+        elif snapshot := side.snapshot or own:
+            keys: dict[str, Any] = {"bucket": side.keys.bucket, "prefix": side.keys.prefix}
+            if names and table == "left_side":
+                pattern, algorithm = name_pattern(names)
+                keys |= {"pattern": pattern, "algorithm": algorithm}
+            comparison.put_objects(table, snapshot, "names" if len(keys) > 2 else "side", keys)  # noqa: PLR2004 - with a pattern
+    return comparison
+
+
+def _difference(record: Mapping[str, Any]) -> Difference:
+    return Difference(**{name: record[name] for name in Difference.__annotations__})
+
+
+def _print(result: CompareResult, records: Sequence[Mapping[str, Any]]) -> None:
+    for kind, group in groupby(records, key=lambda record: record["result"]):
+        rows = list(group)
+        if kind == _EQUAL:
+            say(f"{count_text(rows[0]['objects'], 'name')} equal", "green")
+            continue
+        more = f", the first {len(rows)}" if len(rows) < rows[0]["objects"] else ""
+        say(f"{rows[0]['objects']:,} {_TITLES[kind]}{more}", "bold")
+        print_table(_COLUMNS, (_cells(kind, row) for row in rows), heading=False)
+    if result.all_equal:
+        say("all equal", "bold green")
+    elif result.counts.get("not recorded"):
+        note("`bucketsum backfill BUCKET` records what has no digest; `bucketsum ls` shows why")
+    else:
+        note("`bucketsum show KEY` has all versions of a key and their digests")
+
+
+def _cells(kind: str, row: Mapping[str, Any]) -> list[str | Cell]:
+    size = row["left_bytes"] if row["left_bytes"] is not None else row["right_bytes"]
+    other = row["right_name"] if kind == "moved" else row["reason"] or ""
+    name = row["left_name"] if row["left_name"] is not None else row["right_name"] or ""
+    return [Cell(name, _STYLES.get(kind, "")), "" if size is None else size_text(size), other]

@@ -1,0 +1,136 @@
+"""`bucketsum coverage`: what S3 has, and what is recorded of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import click
+
+from bucketsum_cli.arguments.options import (
+    BucketName,
+    Target,
+    json_option,
+    prefix_option,
+    stack_options,
+    yes_option,
+)
+from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.formatting import moment_text, size_text
+from bucketsum_cli.terminal.output import note, print_json, say
+from bucketsum_cli.terminal.tables import SIZE, Cell, Column, print_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bucketsum_cli.terminal.documents import Moment
+
+_HASHED: Final = "hashed"
+_COLUMNS: Final = (
+    Column("folder", shrinks=True), Column("class"), Column("state", shrinks=True),
+    Column("objects", right=True), SIZE, Column("oldest (UTC)"),
+)  # fmt: skip
+_HINTS: Final = {
+    "not recorded": "`bucketsum backfill BUCKET` hashes what has no row",
+    "unreadable": "`bucketsum redrive --key KEY` hashes again what could not be read",
+    "no object": "rows without an object: their deletion was not reported, or is on its way",
+    "damaged": "`bucketsum show KEY` says what another program changed in a row",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CoveredPart:
+    """Versions of objects in one folder, of one storage class, in one state."""
+
+    bucket: str
+    folder: Annotated[str, "First folder of the keys; empty without one."]
+    storage_class: Annotated[str | None, "Its storage class; null if not known."]
+    state: Annotated[
+        str, "`hashed`, `unreadable`, `damaged`, `not recorded`, or `no object` (a row alone)."
+    ]
+    reason: str | None
+    objects: Annotated[int, "Number of versions."]
+    size_bytes: int | None
+    oldest_verified_at: Annotated[Moment | None, "The earliest time at which one was hashed."]
+    first_key: Annotated[str, "The first of the keys."]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageResult:
+    """The result of `coverage`."""
+
+    snapshot: Annotated[Path, "Folder of the snapshot that was asked."]
+    is_complete: Annotated[bool, "Whether every version in S3 has a digest."]
+    parts: Annotated[Sequence[CoveredPart], "All versions in S3, and rows without one."]
+
+
+@click.command("coverage")
+@click.argument("bucket", metavar="[BUCKET]", type=BucketName(), required=False)
+@prefix_option("Only keys that begin with TEXT.")
+@click.option(
+    "--inventory",
+    metavar="URL",
+    help="Instead of listing BUCKET, read the S3 inventory (CSV) with this manifest.json.",
+)
+@snapshot_option
+@yes_option
+@json_option(CoverageResult)
+@stack_options
+def coverage(
+    target: Target,
+    bucket: str | None,
+    prefix: str,
+    inventory: str | None,
+    snapshot_name: str | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Show which objects in S3 have no digest, and why.
+
+    Lists all versions, and compares them with the rows. Without BUCKET, all buckets of the stack.
+    Exits with 1 if a version has no digest.
+
+    Example: bucketsum coverage photos
+    """
+    if inventory and (not bucket or snapshot_name):
+        raise click.UsageError("--inventory needs BUCKET, and cannot be used with --snapshot")
+    buckets = (bucket,) if bucket else () if snapshot_name else buckets_of(target.find())
+    listed = [Listed(each, prefix) for each in buckets]
+    database, snapshot = database_of(
+        target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes)
+    )
+    answer = database.ask("coverage", bucket=bucket or "", prefix=prefix)
+    parts = [CoveredPart(**record) for record in answer.records()]
+    counts: Counter[str] = Counter()
+    for part in parts:
+        counts[part.state] += part.objects
+    is_complete = counts.keys() <= {_HASHED, "no object"}
+    if as_json:
+        print_json(CoverageResult(snapshot.folder, is_complete, parts))
+    else:
+        print_table(_COLUMNS, map(_cells, parts))
+        say(
+            ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+            or "no objects",
+            "bold green" if is_complete else "bold red",
+        )
+        for state, hint in _HINTS.items():
+            if counts[state]:
+                note(f"{state}: {hint}")
+    if not is_complete:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _cells(part: CoveredPart) -> list[Any]:
+    state = f"{part.state}: {part.reason}" if part.reason else part.state
+    oldest = moment_text(part.oldest_verified_at) if part.oldest_verified_at else ""
+    return [
+        f"{part.bucket}/{part.folder}", part.storage_class or "",
+        Cell(state, "" if part.state == _HASHED else "red"), f"{part.objects:,}",
+        size_text(part.size_bytes or 0), oldest,
+    ]  # fmt: skip

@@ -1,0 +1,154 @@
+"""`bucketsum export`: a manifest of what is in a bucket."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+import click
+
+from bucketsum.algorithms import ALGORITHMS, SHA1
+from bucketsum.archives.member_rows import MEMBER_MARK
+from bucketsum_cli.arguments.options import (
+    BucketName,
+    Target,
+    prefix_option,
+    stack_options,
+    yes_option,
+)
+from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.manifests.entries import BadLine, Entry
+from bucketsum_cli.manifests.formats import BAGIT, FORMATS
+from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.taking import Taking
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.formatting import count_text
+from bucketsum_cli.terminal.output import note
+from bucketsum_cli.terminal.screen import write
+
+if TYPE_CHECKING:
+    from bucketsum_cli.manifests.formats import Format
+
+_PARQUET: Final = "parquet"
+_S3: Final = "s3://"
+_SHOWN_REASONS: Final = 5
+
+
+@click.command("export")
+@click.argument("bucket", metavar="BUCKET", type=BucketName())
+@prefix_option("Only keys that begin with TEXT.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice([*FORMATS, _PARQUET]),
+    default="sum",
+    show_default=True,
+    help="The program that reads it: sum is sha1sum and its relatives, tag is BSD's form of it.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice([*ALGORITHMS]),
+    default=SHA1.name,
+    show_default=True,
+    help="The digests; csv, jsonl and parquet have all that are recorded.",
+)
+@click.option("--members", is_flag=True, help="Also members of archives, as KEY!/PATH.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="A file or s3://BUCKET/KEY, in place of stdout."
+)
+@snapshot_option
+@yes_option
+@stack_options
+def export(
+    target: Target,
+    bucket: str,
+    prefix: str,
+    format_name: str,
+    algorithm: str,
+    members: bool,
+    output: str | None,
+    snapshot_name: str | None,
+    yes: bool,
+) -> None:
+    """Print a manifest of what is in BUCKET now, sorted by key.
+
+    BUCKET is listed, unless --snapshot is given. CSV is for programs: a spreadsheet may execute a
+    key. Names in a BagIt manifest begin with data/. Exits with 1 if an object has no such digest,
+    or a name that the format cannot have; the rest is written.
+
+    Example: bucketsum export photos --algorithm sha256 -o photos.sha256
+    """
+    listed = [] if snapshot_name else [Listed(bucket, prefix)]
+    database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
+    question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
+    with _destination(target, output) as file:
+        if format_name == _PARQUET:
+            if file is None:
+                raise click.UsageError("--format parquet needs --output")
+            database.write_parquet("export", Path(file.name), question)
+            return
+        records = database.ask("export", **question).records()
+        format_ = FORMATS[format_name]
+        problems = _write(format_, algorithm, _entries(records, format_), file)
+    for reason, count in problems.most_common(_SHOWN_REASONS):
+        note(f"{count_text(count, 'object')} left out: {reason}")
+    if problems:
+        note("`bucketsum coverage` shows what has no digest, and why")
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _entries(records: Iterable[dict[str, Any]], format_: Format) -> Iterator[Entry]:
+    folder = "data/" if format_ is BAGIT else ""
+    for record in records:
+        member = record["member"]
+        name = record["key"] if member is None else f"{record['key']}{MEMBER_MARK}{member}"
+        digests = {each: record[each] for each in ALGORITHMS if record[each]}
+        yield Entry(f"{folder}{name}".encode(), digests, record["size_bytes"])
+
+
+def _write(
+    format_: Format, algorithm: str, entries: Iterable[Entry], file: BinaryIO | None
+) -> Counter[str]:
+    """Write the lines of *entries*, to stdout without a *file*; returns why some have none."""
+    problems: Counter[str] = Counter()
+    for line in format_.lines(entries, algorithm):
+        if isinstance(line, BadLine):
+            problems[line.reason] += 1
+        elif file is not None:
+            file.write(line)
+        elif not write(line):
+            break
+    return problems
+
+
+@contextmanager
+def _destination(target: Target, output: str | None) -> Iterator[BinaryIO | None]:
+    """Yield the file that is *output* when it is complete; None is stdout."""
+    if output is None:
+        yield None
+    elif output.startswith(_S3):
+        bucket, _, key = output.removeprefix(_S3).partition("/")
+        if not key:
+            raise CannotDoError(f"{output} has no key, as in s3://bucket/photos.sha1")
+        with TemporaryDirectory(prefix="bucketsum-") as folder:
+            path = Path(folder, "manifest")
+            with path.open("wb") as file:
+                yield file
+            with path.open("rb") as body:
+                target.find().client("s3").put_object(Bucket=bucket, Key=key, Body=body)
+    else:
+        path = Path(output).resolve()
+        beside = path.with_name(f".bucketsum-{os.getpid()}")
+        try:
+            with beside.open("wb") as file:
+                yield file
+            beside.replace(path)
+        except OSError as error:
+            raise CannotDoError(f"{output} cannot be written: {error.strerror or error}") from error
+        finally:
+            beside.unlink(missing_ok=True)

@@ -1,0 +1,203 @@
+"""Two sides are compared by content: buckets, snapshots, manifests, reports and names."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import random
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote_plus
+
+import pytest
+from tests.cli.deployed import BUCKET, put_and_record, put_object
+from tests.cli.snapshots.hostile_rows import NAMES
+
+from bucketsum.algorithms import ALGORITHMS
+from bucketsum_cli.snapshots.engine import Comparison
+from bucketsum_cli.snapshots.sides import COLUMNS, name_pattern
+from bucketsum_cli.terminal.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.stack import Stack
+
+Side = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has its own snapshots."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
+
+
+def side(chance: random.Random, names: list[str]) -> Side:
+    """A side with hostile names, few contents, and digests of some algorithms."""
+    rows = {}
+    for name in names:
+        content = str(chance.randint(0, 60)).encode()
+        digests = {a: hashlib.new(a, content).hexdigest() for a in ("sha1", "sha256", "md5")}
+        kept = chance.sample(sorted(digests), chance.randint(0, 3))
+        size = len(content) if chance.random() < 0.8 else None
+        rows[name] = {"size_bytes": size, **{a: digests[a] for a in kept}}
+    return rows
+
+
+def results(left: Side, right: Side) -> Counter[str]:
+    """The number of names of each result, by plain Python."""
+    counts: Counter[str] = Counter()
+    for name in left.keys() & right.keys():
+        a, b = left[name], right[name]
+        shared = [algorithm for algorithm in ALGORITHMS if algorithm in a and algorithm in b]
+        if any(a[algorithm] != b[algorithm] for algorithm in shared):
+            counts["differs"] += 1
+        elif shared:
+            counts["equal"] += 1
+        elif None not in (a["size_bytes"], b["size_bytes"]) and a["size_bytes"] != b["size_bytes"]:
+            counts["differs"] += 1
+        else:
+            counts["not recorded"] += 1
+    algorithm = next(
+        (
+            a
+            for a in ALGORITHMS
+            if any(a in r for r in left.values()) and any(a in r for r in right.values())
+        ),
+    )
+    content: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for place, (rows, others) in enumerate(((left, right), (right, left))):
+        for name in rows.keys() - others.keys():
+            content[rows[name].get(algorithm, f"none of {place}")][place] += 1
+    for here, there in content.values():
+        moved = min(here, there)
+        counts["moved"] += moved
+        counts["only left"] += here - moved
+        counts["only right"] += there - moved
+    return +counts
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_pair_has_the_result_of_plain_python(seed: int) -> None:
+    """Equal, differs, moved, on one side alone, not recorded: over hostile names."""
+    chance = random.Random(seed)  # noqa: S311 - test data
+    names = [f"{name}{number}" for name in NAMES for number in range(12)]
+    left = side(chance, chance.sample(names, 200))
+    right = side(chance, chance.sample(names, 200)) | {
+        name: left[name] for name in chance.sample(sorted(left), 60)
+    }
+    comparison = Comparison()
+    for table, rows in (("left_side", left), ("right_side", right)):
+        comparison.put_table(
+            table, COLUMNS, ({"name": n, "status": "hashed", **row} for n, row in rows.items())
+        )
+    records = list(comparison.ask("compare", rows=1000).records())
+    assert {r["result"]: r["objects"] for r in records} == results(left, right)
+    shown = Counter(r["result"] for r in records if r["result"] != "equal")
+    assert shown == Counter({k: v for k, v in results(left, right).items() if k != "equal"})
+
+
+@pytest.fixture
+def planted(stack: Stack) -> Stack:
+    """Two prefixes: one content is equal, one moved, one differs, one is on one side, one new."""
+    for key, content in {
+        "a/same": b"1", "b/same": b"1", "a/here": b"2", "b/there": b"2", "a/x": b"3", "b/x": b"4",
+        "a/left": b"5",
+    }.items():  # fmt: skip
+        put_and_record(stack, key, content)
+    put_object(stack, "a/new", b"6")
+    put_object(stack, "b/new", b"6")
+    return stack
+
+
+@pytest.mark.usefixtures("planted")
+def test_two_prefixes(run: Run) -> None:
+    """Names are relative; what S3 has now is compared, with what is recorded of it."""
+    ended = run("compare", f"{BUCKET}/a/", f"s3://{BUCKET}/b/", "--json")
+    assert ended.status == 1
+    counts = {"equal": 1, "differs": 1, "moved": 1, "only left": 1, "not recorded": 1}
+    assert ended.document["counts"] == counts
+    by_result = {each["result"]: each for each in ended.document["differences"]}
+    assert by_result["moved"]["right_name"] == "there"
+    assert by_result["only left"]["left_name"] == "left"
+    shown = run("compare", f"{BUCKET}/a/", f"{BUCKET}/b/", "--snapshot", "last")
+    assert shown.status == 1
+    assert "1 moved: the content has another name" in shown.out
+    assert "backfill" in shown.err
+    run("compare", f"{BUCKET}/none/", f"{BUCKET}/none/").assert_refused("has anything to compare")
+    run("compare", BUCKET).assert_refused("give B, or --names")
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_manifest_and_a_snapshot_folder(run: Run, tmp_path: Path) -> None:
+    """A file, an object and a folder of another stack are sides like a bucket."""
+    sums = {name: hashlib.sha1(text).hexdigest() for name, text in (("same", b"1"), ("x", b"3"))}
+    file = tmp_path / "a.sha1"
+    file.write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
+    counts = run("compare", file, f"{BUCKET}/a/", "--json").document["counts"]
+    assert counts == {"equal": 2, "only right": 3}
+    assert run("compare", file, file).out.endswith("all equal\n")
+    folder = run("snapshot", "--listing", "--to", tmp_path / "s", "--json").document["folder"]
+    again = run("compare", f"{folder}#{BUCKET}/a/", file, "--json")
+    assert again.document["counts"] == {"equal": 2, "only left": 3}
+    file.write_text("nonsense\n" + file.read_text())
+    bad = run("compare", file, f"{folder}#{BUCKET}/a/")
+    assert bad.status == 1
+    assert "1 lines of manifests that are no entries" in bad.out
+
+
+def test_a_report_of_compute_checksum(run: Run, planted: Stack) -> None:
+    """AWS's own digest of each object certifies the row; a composite one is none."""
+    s3 = planted.client("s3")
+
+    def row(
+        key: str, digest: str, kind: str = "FULL_OBJECT", status: str = "succeeded"
+    ) -> list[str]:
+        result = {"checksum_hex": digest.upper(), "checksumAlgorithm": "SHA1", "checksumType": kind}
+        return [BUCKET, quote_plus(key), "", status, "", "200", json.dumps(result)]
+
+    text = io.StringIO()
+    digest = hashlib.sha1(b"1").hexdigest()
+    csv.writer(text).writerows(
+        [row("a/same", digest), row("a/x", digest), row("a/here", digest, "COMPOSITE"),
+         row("a/left", digest, status="failed"), row("a/a+b é", digest)]
+    )  # fmt: skip
+    put_and_record(planted, "a/a+b é", b"1")
+    s3.put_object(Bucket=BUCKET, Key="job/results/1.csv", Body=text.getvalue().encode())
+    report = {
+        "Format": "Report_CSV_20180820",
+        "Results": [
+            {"TaskExecutionStatus": "succeeded", "Bucket": BUCKET, "Key": "job/results/1.csv"}
+        ],
+    }
+    s3.put_object(Bucket=BUCKET, Key="job/manifest.json", Body=json.dumps(report).encode())
+    document = run("compare", f"s3://{BUCKET}/job/manifest.json", BUCKET, "--json").document
+    results = {each["left_name"]: each for each in document["differences"] if each["left_name"]}
+    assert document["counts"]["equal"] == 2
+    assert {name: each["result"] for name, each in results.items()} == {
+        "a/x": "differs", "a/here": "not recorded", "a/left": "not recorded",
+    }  # fmt: skip
+    assert results["a/here"]["reason"] == "only a composite sha1"
+
+
+def test_digests_in_names(run: Run, planted: Stack) -> None:
+    """A content-addressed store is checked against its own names, without a read."""
+    good, bad = (hashlib.sha1(text).hexdigest() for text in (b"good", b"bad"))
+    put_and_record(planted, f"data/{good[:2]}/{good}", b"good")
+    put_and_record(planted, f"data/{bad[:2]}/{bad}", b"rotten")
+    ended = run("compare", BUCKET, "--names", "data/??/{sha1}", "--json")
+    assert ended.document["counts"]["equal"] == 1
+    differs = [each for each in ended.document["differences"] if each["result"] == "differs"]
+    assert [each["left_name"] for each in differs] == [f"data/{bad[:2]}/{bad}"]
+
+
+def test_a_pattern_of_names() -> None:
+    """One digest, of a known algorithm, perhaps with a slash after its first two digits."""
+    assert name_pattern("files/md5/{md5}") == ("^files/md5/([0-9a-f]{2}/?[0-9a-f]{30})$", "md5")
+    for text in ("data", "{sha1}/{md5}", "{sha0}"):
+        with pytest.raises(CannotDoError, match="must have one of"):
+            name_pattern(text)

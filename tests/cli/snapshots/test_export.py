@@ -1,0 +1,114 @@
+"""A manifest is read by the program that its format is of; a list of digests is found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from tests.cli.deployed import BUCKET, put_and_record, put_object, record_archive
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.stack import Stack
+
+CONTENTS = {"a b": b"1", "dir/new\u2028": b"2", "-x": b"3", "caf\u00e9": b"4", "cafe\u0301": b"5"}
+
+
+@pytest.fixture
+def planted(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """Objects with difficult keys, all with a SHA-1, and the same as files in files/data."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
+    for key, content in CONTENTS.items():
+        put_and_record(stack, key, content)
+        file = tmp_path / "files" / "data" / key
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return stack
+
+
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize(
+    ("format_name", "program"),
+    [
+        ("sum", ["sha1sum", "--strict", "--check"]),
+        ("tag", ["sha1sum", "--strict", "--check"]),
+        ("hashdeep", ["hashdeep", "-a", "-r", "-l", "-v", "-k"]),
+    ],
+)
+def test_the_program_of_a_format_reads_it(
+    run: Run, tmp_path: Path, format_name: str, program: list[str]
+) -> None:
+    """A manifest is accepted by `sha1sum -c` and the like, whatever the keys are."""
+    if shutil.which(program[0]) is None:
+        pytest.skip(f"{program[0]} is not installed")
+    file = tmp_path / "manifest"
+    assert run("export", BUCKET, "--format", format_name, "-o", file).status == 0
+    rest = ["."] if format_name == "hashdeep" else []
+    ended = subprocess.run(
+        [*program, file, *rest], cwd=tmp_path / "files" / "data", capture_output=True, check=False
+    )
+    assert ended.returncode == 0, ended
+    assert run("compare", file, BUCKET, "--snapshot", "last").status == 0
+
+
+def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path: Path) -> None:
+    """The rest is written; the exit status says that it is not all."""
+    put_object(planted, "never", b"never")
+    ended = run("export", BUCKET, "--format", "jsonl")
+    assert ended.status == 1
+    assert "1 object left out: it has no sha1" in ended.err
+    rows = [json.loads(line) for line in ended.out.splitlines()]
+    assert [row["key"] for row in rows] == sorted(CONTENTS, key=str.encode)
+    assert run("export", BUCKET, "--algorithm", "md5", "--snapshot", "last").status == 1
+    file = tmp_path / "all.parquet"
+    assert (
+        run("export", BUCKET, "--format", "parquet", "-o", file, "--snapshot", "last").status == 0
+    )
+    columns = "SELECT key, sha1, status FROM read_parquet($file) ORDER BY key"
+    rows = duckdb.connect().execute(columns, {"file": str(file)}).fetchall()
+    assert len(rows) == len(CONTENTS) + 1
+    run("export", BUCKET, "--format", "parquet", "--snapshot", "last").assert_refused("--output")
+
+
+def test_members_and_a_manifest_in_s3(run: Run, planted: Stack) -> None:
+    """Members follow their archive; the manifest may be written to a bucket."""
+    record_archive(planted, {"m/x": b"m"})
+    place = f"s3://{BUCKET}/lists/all.sha1"
+    assert run("export", BUCKET, "--members", "--prefix", "a.", "-o", place).status == 0
+    body = planted.client("s3").get_object(Bucket=BUCKET, Key="lists/all.sha1")["Body"].read()
+    names = [line.split("  ", 1)[1] for line in body.decode().splitlines()]
+    assert names == ["a.zip", "a.zip!/m/x"]
+    assert (
+        run("export", BUCKET, "--format", "bagit", "--snapshot", "last").out.count("  data/") == 6
+    )
+    run("export", BUCKET, "-o", "s3://x", "--snapshot", "last").assert_refused("has no key")
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_list_of_digests_is_found(run: Run, tmp_path: Path) -> None:
+    """Digests alone or with names; one that is nowhere is named, and the exit status is 1."""
+    file = tmp_path / "known"
+    digests = [hashlib.sha1(content).hexdigest() for content in CONTENTS.values()]
+    file.write_text("".join(f"{digest}\n" for digest in digests))
+    ended = run("find", "--list", file)
+    assert ended.status == 0
+    assert "5 of 5 digests recorded" in ended.out
+    file.write_text(f"{'0' * 40}  lost\n{digests[0]}  kept\n")
+    lost = run("find", "--list", file, "--snapshot", "last", "--json")
+    assert lost.status == 1
+    by_name = {each["name"]: each for each in lost.document}
+    assert by_name["lost"]["objects"] == []
+    assert [each["key"] for each in by_name["kept"]["objects"]] == ["a b"]
+    file.write_text("nonsense\n")
+    run("find", "--list", file).assert_refused("line 1 is not")
+    run("find").assert_refused("--list")
+    other = run("find", "0" * 64, "--snapshot", "last", "--json")
+    assert (other.status, other.document[0]["objects"]) == (1, [])
