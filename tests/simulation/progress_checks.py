@@ -54,7 +54,7 @@ def check_progress(
         and earlier.etag == progress.etag
         and progress.offset < earlier.offset
         and (
-            earlier.differing or not progress.differing  # else a second reading begins
+            progress.differing == earlier.differing  # else another reading begins
         )
     ):
         yield f"the slices of {name} go back"

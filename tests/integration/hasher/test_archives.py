@@ -15,6 +15,7 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named, zip_of
 
 from bucketsum.archives.member_rows import MemberRows, MemberWriter, member_entry
+from bucketsum.backfill.backfill_records import Check
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.digests_table import DigestsTable
@@ -280,3 +281,45 @@ def test_range_is_read_where_the_whole_object_comes(
 
     monkeypatch.setattr(stack.s3, "get_object", ignore_range)
     assert range_reader(stack.s3, arrival)(300, 5) == bytes(range(44, 49))
+
+
+def test_a_verification_writes_the_members_that_have_no_rows(stack: HasherStack) -> None:
+    """The archive came before its suffix was switched on; only if its digest is the recorded one.
+
+    Members that have rows keep them, and nothing is read for them.
+    """
+    create_table(stack.dynamodb, "BackfillsTable", "backfills")
+    stack.load()
+    created = stack.put("a.zip", zip_of({"x": b"1"}))
+    stack.deliver(message_of(created))
+    recorded = stack.rows()["a.zip", "null"]
+    stack.load(**ARCHIVES)
+    [verify] = bodies_of("b", [replace(created, sequencer=NO_SEQUENCER)], Check(missing="members"))
+    assert stack.deliver(verify) == []
+    assert members_in(stack) == {"x": sha1_of(b"1")}
+    row = stack.rows()["a.zip", "null"]
+    assert (row["sha1"], row["archive_status"], row["verifications"]) == (
+        recorded["sha1"], "read", "1",
+    )  # fmt: skip
+    assert stack.deliver(verify) == []
+    assert stack.rows()["a.zip", "null"] == row
+
+
+def test_members_of_an_archive_that_differs_are_not_kept(stack: HasherStack) -> None:
+    """Their digests would be those of rotten bytes."""
+    create_table(stack.dynamodb, "BackfillsTable", "backfills")
+    stack.load()
+    created = stack.put("a.zip", zip_of({"x": b"1"}))
+    stack.deliver(message_of(created))
+    key = {"object": {"S": f"{BUCKET}/a.zip"}, "entry": {"S": "null"}}
+    stack.dynamodb.update_item(
+        TableName="digests", Key=key, UpdateExpression="SET sha1 = :other",
+        ExpressionAttributeValues={":other": {"S": "0" * 40}},
+    )  # fmt: skip
+    stack.load(**ARCHIVES)
+    [verify] = bodies_of("b", [replace(created, sequencer=NO_SEQUENCER)], Check())
+    assert stack.deliver(verify) == []
+    assert members_in(stack) == {}
+    row = stack.rows()["a.zip", "null"]
+    assert row["differing_digest"].startswith("sha1:")
+    assert "archive_status" not in row

@@ -76,6 +76,20 @@ def test_rot_that_the_second_reading_does_not_see_is_no_difference() -> None:
     assert chain.recorded(created).difference is None
 
 
+def test_only_two_readings_that_agree_are_a_difference() -> None:
+    """If the first had a wrong byte that the second has not, a third decides about rot."""
+    chain, created, row = recorded_chain()
+    rot(chain, created, CONTENT.replace(b"the end", b"thE end"))
+    chain.on_read = lambda: rot(chain, created) if len(chain.reports) >= SLICES else None
+    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.run()
+    assert [report.outcome for report in chain.reports].count(Outcome.DIFFERS) == 1
+    assert len(chain.reports) == 3 * SLICES
+    difference = chain.recorded(created).difference
+    assert difference
+    assert difference.digest == f"sha1:{sha1_of(ROT)}"
+
+
 def test_a_verification_in_slices_adds_the_digests_that_a_row_lacks() -> None:
     """And compares those that are switched off now."""
     chain, created, row = recorded_chain(("md5",))

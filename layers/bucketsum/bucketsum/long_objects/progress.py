@@ -64,7 +64,7 @@ class Progress:
         seconds: Time that its slices have taken.
         mb_per_s: Speed of its last slice, in 10⁶ bytes per second; None before the first.
         purpose: With VERIFY, the row of the same entity tag is marked, and never replaced.
-        differing: What the first reading found instead of the row's digest, before the second.
+        differing: What the last reading found instead of the row's digest.
         replaces_etag: Entity tag of the row that it replaces, empty if that has none; None if it
             replaces no row of the same sequencer. See `DigestsTable.replace`.
         archive_mode: Mode in which its members would have been read; None if it is no archive.

@@ -104,7 +104,7 @@ class ProgressTable:
         )  # fmt: skip
 
     def read_again(self, seen: Progress, differing: str) -> Progress | None:
-        """Begin a second reading, as the first found *differing*; None if *seen* has changed."""
+        """Begin another reading, as the last found *differing*; None if *seen* has changed."""
         return self._changed(
             seen,
             {
