@@ -81,7 +81,7 @@ def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
     """Make a CloudFormation stack with *outputs*, and the parameters that commands read."""
     names = (
         "Sha1Index", "BatchSize", "BackfillConcurrency", "MemorySize", "ChunkBytes", "Streams",
-        "ArchiveMode", INVENTORY_PARAMETER,
+        "ArchiveMode", "ExtraAlgorithms", INVENTORY_PARAMETER,
     )  # fmt: skip
     template = {
         "Parameters": {name: _TEMPLATE["Parameters"][name] for name in names},
@@ -92,7 +92,8 @@ def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
         StackName=NAME,
         TemplateBody=json.dumps(template),
         Parameters=[
-            {"ParameterKey": INVENTORY_PARAMETER, "ParameterValue": f"arn:aws:s3:::{BUCKET}"}
+            {"ParameterKey": INVENTORY_PARAMETER, "ParameterValue": f"arn:aws:s3:::{BUCKET}"},
+            {"ParameterKey": "ExtraAlgorithms", "ParameterValue": "sha256"},
         ],
     )
 

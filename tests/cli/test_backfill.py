@@ -338,7 +338,7 @@ def test_the_estimate_says_whose_prices_it_has(
     """Only Lambda's prices follow the Region; the line is absent where there is no difference."""
     count = Count(Work(1000, 1000), "as given", is_exact=False)
     estimate = estimate_of(count.work, Setup(256, 10, 10), prices_in(region, "arm64"))
-    print_estimate(count, estimate, region)
+    print_estimate(count, estimate, region, backfills.BACKFILL)
     shown = " ".join(capsys.readouterr().out.split())
     assert (f"at the prices of us-east-1, not of {region}" in shown) == is_said
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 OF_THE_PRODUCT: Final = {
     "_s3": "s3", "s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb", "dynamodb": "dynamodb",
+    "cloudformation": "cloudformation", "stepfunctions": "stepfunctions",
 }  # fmt: skip
-CLIENTS: Final = OF_THE_PRODUCT | {"_lambda": "lambda", "stepfunctions": "stepfunctions"}
+CLIENTS: Final = OF_THE_PRODUCT | {"_lambda": "lambda"}
 """Attributes and parameters that hold a client → its service; a test finds missing entries."""
 
 _NAMING: Final = frozenset({"get_paginator"})

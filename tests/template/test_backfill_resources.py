@@ -17,6 +17,7 @@ TASKS: Final[list[Any]] = [
 BACKFILL: Final = [path for path in LIBRARY if "backfill" in path.parts]
 
 ACTION_OF: Final = {
+    "stepfunctions:StartExecution": "states:StartExecution",
     "s3:ListObjectVersions": "s3:ListBucketVersions",
     "sqs:SendMessageBatch": "sqs:SendMessage*",  # the template has the reason for the wildcard
 }

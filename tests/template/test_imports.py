@@ -59,7 +59,8 @@ benchmarks: bench.cost bench.function bench.readers bench.targets bench.unzip be
 cli: cli.commands
 cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.invocation layer.long_objects layer.table
-cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.s3 layer.table settings
+cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing layer.s3 \
+layer.table settings
 cli.buckets: cli.aws cli.terminal
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.stacks cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.dead_letters \
@@ -72,6 +73,8 @@ cli.objects cli.terminal layer.table
 cli.commands.snapshot: cli.arguments cli.commands cli.snapshots cli.terminal
 cli.commands.tune: cli.arguments cli.aws cli.commands cli.emulator cli.selftest cli.terminal \
 cli.tune cli.tune.here cli.tune.report lab.protocol lab.results layer
+cli.commands.verify: cli.arguments cli.aws cli.backfill cli.commands.backfill cli.terminal layer \
+layer.backfill layer.hashing
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
 layer.queue
 cli.emulator: cli.emulator.worker cli.machine cli.terminal

@@ -8,7 +8,8 @@ import pytest
 from tests.support.recorded_calls import listed
 from tests.template.roles import RESOURCES, known_actions, resources_outside, statements_of
 
-OF_STATE_MACHINES: Final = {"BackfillRole", "SweepRole"}
+SERVICES: Final = {"BackfillRole": "states", "SweepRole": "states", "ScheduleRole": "scheduler"}
+"""Role → its service; of all others it is Lambda."""
 OF_BACKFILLS: Final = ("EnqueuerRole", "BackfillRole")
 OWN_BUCKET: Final = r"\$\{AWS::StackName}-\$\{AWS::AccountId}-\$\{AWS::Region}"
 SWEEPS: Final = (
@@ -16,7 +17,7 @@ SWEEPS: Final = (
     r"Hasher|Digests|Arrivals|Inbox",
 )
 BACKFILLS: Final = (
-    rf"Backfill|Enqueuer|Bucket|KmsKeyArn|{OWN_BUCKET}",
+    rf"Backfill|Enqueuer|Bucket|KmsKeyArn|{OWN_BUCKET}|stack/.*-attached/",
     r"Hasher|Digests|ArrivalsQueue|Slicer|Sweep",
 )
 """The names of a role's resources are of the first kind, and none is of the second."""
@@ -39,19 +40,19 @@ def test_actions_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", named("::Role"))
 def test_only_its_service_takes_a_role(name: str) -> None:
-    """Step Functions or Lambda; no person and no other service can act as the role.
+    """Step Functions, Scheduler or Lambda; no person and no other service can act as the role.
 
-    AWS asks for the account in the trust of Step Functions. For Lambda it does not: a function has
+    AWS asks for the account in the trust of the first two. For Lambda it does not: a function has
     a role of its own account only, and whoever made it needs iam:PassRole.
     """
-    service = "states" if name in OF_STATE_MACHINES else "lambda"
+    service = SERVICES.get(name, "lambda")
     [statement] = RESOURCES[name]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
     own_account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
     assert statement == {
         "Effect": "Allow",
         "Principal": {"Service": f"{service}.amazonaws.com"},
         "Action": "sts:AssumeRole",
-        **({"Condition": own_account} if name in OF_STATE_MACHINES else {}),
+        **({"Condition": own_account} if name in SERVICES else {}),
     }
 
 

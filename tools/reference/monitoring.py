@@ -35,6 +35,8 @@ _LINES: Final = {
     "layer": "an execution environment started; a warning if wheels are missing in the layer",
     "planned": "the parts of a backfill, or the cells of a sweep, are known",
     "queued": "objects of a backfill were queued",
+    "verification started": "`VerifySchedule` started the verification of a bucket",
+    "verification left out": "another verification of the bucket is not over",
     "cleaned up": "the published versions of a sweep were deleted",
     "ended": "a sweep ended",
 }

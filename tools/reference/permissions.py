@@ -35,6 +35,10 @@ _ATTACH: Final = (
     "cloudformation:UpdateStack cloudformation:DeleteStack cloudformation:DescribeStackEvents"
 )
 _SNAPSHOT: Final = "dynamodb:DescribeTable dynamodb:Scan s3:ListBucketVersions"
+_CHECK: Final = (
+    f"{_SHOW} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
+    f"{_RUNS} {_COUNTS} sqs:GetQueueAttributes"
+)
 
 ACTIONS: Final = {
     "ls": _LS,
@@ -58,8 +62,8 @@ ACTIONS: Final = {
     "redrive": _REDRIVE,
     "redrive --key": "dynamodb:Query sqs:SendMessage",
     "stop": f"{_SHOW} dynamodb:UpdateItem dynamodb:PutItem",
-    "backfill": f"{_SHOW} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
-    f"{_RUNS} {_COUNTS} s3:GetObject sqs:GetQueueAttributes",
+    "backfill": f"{_CHECK} s3:GetObject",
+    "verify": _CHECK,
     "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_RUNS} s3:GetObject s3:ListBucketVersions "
     "s3:ListBucketMultipartUploads s3:DeleteObjectVersion dynamodb:DeleteItem dynamodb:PutItem "
     "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms",
@@ -87,7 +91,7 @@ _USERS: Final = {
         "failures",
         "buckets",
     ),
-    "Operate": ("put", "redrive", "redrive --key", "stop", "backfill", "selftest"),
+    "Operate": ("put", "redrive", "redrive --key", "stop", "backfill", "verify", "selftest"),
     "Measure": ("tune",),
     "Administer": ("attach", "detach", "delete"),
 }

@@ -17,8 +17,10 @@ from bucketsum.backfill.backfill_records import (
     is_complete,
 )
 from bucketsum.backfill.table import BackfillsTable
+from bucketsum.backfill.verifications import running_check
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
+from bucketsum.hashing.job import Purpose
 from bucketsum.prices import Prices, prices_in
 from bucketsum.table.damage import each_read
 from bucketsum_cli.aws.executions import Execution, StateMachine
@@ -43,6 +45,22 @@ _LENGTHS: Final[tuple[QueueAttributeNameType, ...]] = (
     "ApproximateNumberOfMessages",
     "ApproximateNumberOfMessagesNotVisible",
     "ApproximateNumberOfMessagesDelayed",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Backfills or verifications: the same runs, with another purpose and another command."""
+
+    purpose: Purpose
+    name: str
+    command: str
+    exits: str = ""
+
+
+BACKFILL: Final = Kind(Purpose.RECORD, "backfill", "bucketsum backfill")
+VERIFICATION: Final = Kind(
+    Purpose.VERIFY, "verification", "bucketsum verify", ", if an object differs"
 )
 
 
@@ -94,8 +112,9 @@ class RecordedProgress:
         """The status of the execution that failed, and the next step."""
         if self.failed is None:
             return None
-        name = self.backfill.backfill_id
-        command = f"`bucketsum backfill resume {name}`"
+        is_check = self.backfill.purpose is Purpose.VERIFY
+        kind = VERIFICATION if is_check else BACKFILL
+        command = f"`{kind.command} resume {self.backfill.backfill_id}`"
         return f"the execution is {self.failed.status}; continue with {command}"
 
     @property
@@ -105,8 +124,8 @@ class RecordedProgress:
 
     @property
     def has_failed(self) -> bool:
-        """Whether its execution or some of its objects failed."""
-        return bool(self.failed or self.tally.failed)
+        """Whether its execution or some of its objects failed, or an object differs."""
+        return bool(self.failed or self.tally.failed or self.tally.differs)
 
     @property
     def state(self) -> str:
@@ -117,15 +136,17 @@ class RecordedProgress:
 
 
 class Backfills:
-    """The backfills of a stack.
+    """The backfills of a stack, or its verifications.
 
     Raises:
         CannotDoError: The stack has no resources for backfills.
     """
 
-    def __init__(self, stack: Stack) -> None:
+    def __init__(self, stack: Stack, kind: Kind = BACKFILL) -> None:
         stack.require_outputs(_STATE_MACHINE, _TABLE, _QUEUE)
         self._stack = stack
+        self.stack = stack
+        self.kind = kind
         client = stack.client("stepfunctions")
         self._state_machine = StateMachine(client, stack.outputs[_STATE_MACHINE])
         self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
@@ -140,7 +161,16 @@ class Backfills:
         )
 
     def start(self, backfill: Backfill) -> None:
-        """Record *backfill* and start its execution; if AWS refuses, record it as stopped."""
+        """Record *backfill* and start its execution; if AWS refuses, record it as stopped.
+
+        Raises:
+            CannotDoError: It is a verification, and another one of its bucket is not over.
+        """
+        if other := running_check(self.table, backfill):
+            raise CannotDoError(
+                f"{other.backfill_id} verifies {other.bucket} already; wait for its end, or stop "
+                f"it: `{VERIFICATION.command} stop {other.backfill_id}`"
+            )
         self.table.record(backfill)
         try:
             self._state_machine.start(
@@ -164,7 +194,7 @@ class Backfills:
             raise CannotDoError(f"{backfill_id} was not running: it is {state_text}")
         if self._is_running(backfill):
             self._state_machine.stop(
-                backfill.execution_name, "Stopped", "`bucketsum backfill stop`"
+                backfill.execution_name, "Stopped", f"`{self.kind.command} stop`"
             )
         return self._found(backfill_id)
 
@@ -190,7 +220,15 @@ class Backfills:
 
     def newest(self) -> Iterator[RecordedProgress | DamagedItem]:
         """The state of each backfill, the newest first; for a damaged backfill, its error."""
-        return each_read(self.progress_of, self.table.backfills())
+        return each_read(self.progress_of, self.records())
+
+    def records(self) -> Iterator[Backfill | DamagedItem]:
+        """Each record of this kind, the newest first; for a damaged one, its error."""
+        return (
+            record
+            for record in self.table.backfills()
+            if isinstance(record, DamagedItem) or record.purpose is self.kind.purpose
+        )
 
     def progress(self, backfill_id: str) -> RecordedProgress:
         """The state of a backfill.
@@ -230,15 +268,16 @@ class Backfills:
 
     def _found(self, backfill_id: str) -> Backfill:
         if backfill_id == LAST:
-            backfill: Backfill | DamagedItem | None = next(self.table.backfills(), None)
+            backfill: Backfill | DamagedItem | None = next(self.records(), None)
         else:
             backfill = self.table.backfill(backfill_id)
-        if backfill is None:
-            raise CannotDoError(
-                f"there is no backfill {backfill_id}; `bucketsum backfill list` shows all"
-            )
+        kind = self.kind
         if isinstance(backfill, DamagedItem):
             raise backfill
+        if backfill is None or backfill.purpose is not kind.purpose:
+            raise CannotDoError(
+                f"there is no {kind.name} {backfill_id}; `{kind.command} list` shows all"
+            )
         return backfill
 
     def _is_running(self, backfill: Backfill) -> bool:

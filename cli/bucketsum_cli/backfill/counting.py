@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bucketsum.backfill.backfill_records import Backfill, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
-from bucketsum.backfill.listing import ARCHIVED, page_of_keys
+from bucketsum.backfill.listing import is_of_class, page_of_keys
 from bucketsum_cli.backfill.estimate import Work
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.terminal.documents import INLINE
@@ -33,7 +33,7 @@ class Count:
 
 def figures_count(connection: Connection, backfill: Backfill) -> Count | None:
     """CloudWatch's figures if *backfill* is for the whole of a large bucket, else None."""
-    if backfill.prefix or backfill.inventory or backfill.limit:
+    if backfill.prefix or backfill.inventory or backfill.limit or backfill.sample:
         return None
     figures = figures_of_large(connection, backfill.bucket)
     if figures is None:
@@ -41,7 +41,7 @@ def figures_count(connection: Connection, backfill: Backfill) -> Count | None:
     sizes = {
         name: size_bytes
         for name, size_bytes in figures.bytes_by_class.items()
-        if backfill.archived or name not in ARCHIVED
+        if is_of_class(backfill, name)
     }
     work = Work(figures.objects, sum(sizes.values()), sizes)
     return Count(work, f"all versions: {SOURCE}", is_exact=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.errors import DamagedItem
+from bucketsum.hashing.job import Purpose
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group
 from bucketsum_cli.terminal.documents import INLINE
@@ -16,7 +17,7 @@ from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import RecordedProgress
+    from bucketsum_cli.backfill.backfills import Kind, RecordedProgress
     from bucketsum_cli.backfill.counting import Count
     from bucketsum_cli.terminal.documents import Moment
 
@@ -27,7 +28,6 @@ _ESTIMATE: Final = (
     Column("USD", right=True),
 )
 _LIST: Final = (
-    Column("backfill"),
     Column("bucket", shrinks=True),
     Column("state"),
     Column("queued", right=True),
@@ -35,6 +35,18 @@ _LIST: Final = (
     Column("USD", right=True),
 )
 _HOURS_PER_DAY: Final = 24
+LEFT_OUT: Final = {
+    Purpose.RECORD: "GLACIER or DEEP_ARCHIVE are left out (--archived)",
+    Purpose.VERIFY: "other storage classes are left out",
+}
+_LESS: Final = {
+    Purpose.RECORD: "less for objects that are recorded already",
+    Purpose.VERIFY: "less for what --older-than and --missing leave out",
+}
+_DIFFERS: Final = (
+    "differs: S3 now returns other bytes than were recorded. The hasher's log names the objects "
+    "(outcome `differs`); `bucketsum show KEY` has both digests and the next step"
+)
 _SHOWN_USD: Final = 0.00005
 """Lines that would be 0.0000 are left out."""
 
@@ -78,10 +90,18 @@ class BackfillProgress:
     executions: Annotated[int | None, "Executions of the state machine; `resume` adds one."] = None
     queued_objects: Annotated[int | None, "Objects that were queued."] = None
     queued_bytes: Annotated[int | None, "Their size."] = None
-    archived_objects: int | None = None
+    archived_objects: Annotated[int | None, "Objects of storage classes that are left out."] = None
+    purpose: Annotated[str | None, "`record`, or `verify` for a verification."] = None
+    older_than: Annotated[Moment | None, "Only objects recorded and verified before."] = None
+    missing: Annotated[str | None, "Only rows that lack this digest, or `members`."] = None
+    sample: Annotated[float | None, "Share of the keys."] = None
+    storage_classes: Annotated[Sequence[str] | None, "Only objects of these."] = None
     parts: Annotated[int | None, "Ranges of keys, or files of the inventory."] = None
     parts_done: Annotated[int | None, "Parts of which all objects are queued."] = None
     hashed_objects: Annotated[int | None, "Objects that were read and recorded."] = None
+    verified_objects: Annotated[int | None, "Read again, with the recorded digests."] = None
+    verified_bytes: Annotated[int | None, "Their size."] = None
+    differing_objects: Annotated[int | None, "Read twice again, with another digest."] = None
     skipped_objects: Annotated[int | None, "Objects that had been recorded before."] = None
     superseded_objects: Annotated[int | None, "Overwritten, or with a newer row."] = None
     gone_objects: Annotated[int | None, "Objects that were deleted since they were listed."] = None
@@ -94,12 +114,12 @@ class BackfillProgress:
     usd: Annotated[float | None, "Estimated US dollars so far."] = None
 
 
-def print_estimate(count: Count, estimate: Estimate, region: str) -> None:
+def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) -> None:
     """Show the objects, and each line of the estimate."""
     work = count.work
     say(f"{work.object_count:,} objects, {size_text(work.size_bytes)} ({count.counted})")
     if count.archived_objects:
-        say(f"{count.archived_objects:,} more in GLACIER or DEEP_ARCHIVE are left out (--archived)")
+        say(f"{count.archived_objects:,} more in {LEFT_OUT[kind.purpose]}")
     rows = [
         [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
         for item in estimate.items
@@ -108,7 +128,7 @@ def print_estimate(count: Count, estimate: Estimate, region: str) -> None:
     if rows:
         print_table(_ESTIMATE, rows)
     sums = ", ".join(f"{group.value} {estimate.usd_of(group):,.2f}" for group in Group)
-    say(f"{estimate.usd:,.2f} USD: {sums}; less for objects that are recorded already")
+    say(f"{estimate.usd:,.2f} USD: {sums}; {_LESS[kind.purpose]}")
     if not work.bytes_by_class:
         say("not included: retrieval from cheap storage classes, which are not known; up to 0.03 "
             "USD per GB")  # fmt: skip
@@ -142,9 +162,9 @@ def estimate_document(count: Count, estimate: Estimate) -> BackfillEstimate:
     )
 
 
-def print_list(listed: Iterable[RecordedProgress | DamagedItem]) -> None:
-    """Show a line for each backfill."""
-    print_table(_LIST, map(_cells, listed))
+def print_list(listed: Iterable[RecordedProgress | DamagedItem], kind: Kind) -> None:
+    """Show a line for each backfill, or for each verification."""
+    print_table((Column(kind.name), *_LIST), map(_cells, listed))
 
 
 def _cells(progress: RecordedProgress | DamagedItem) -> list[str | Cell]:
@@ -175,8 +195,12 @@ def print_progress(progress: RecordedProgress) -> None:
     done = sum(part.done for part in progress.parts)
     say(f"queued   {queued.object_count:,} objects, {size_text(queued.size_bytes)}; "
         f"{done} of {len(progress.parts)} parts")  # fmt: skip
+    is_check = backfill.purpose is Purpose.VERIFY
     if progress.archived:
-        say(f"archived {progress.archived:,} in GLACIER or DEEP_ARCHIVE, left out (--archived)")
+        say(f"archived {progress.archived:,} in {LEFT_OUT[backfill.purpose]}")
+    if is_check:
+        say(f"checked  {tally.verified + tally.differs:,}: verified {tally.verified:,} "
+            f"({size_text(tally.verified_bytes)}), differs {tally.differs:,}")  # fmt: skip
     say(f"done     {tally.objects:,}: hashed {tally.hashed:,} ({size_text(tally.hashed_bytes)}), "
         f"skipped {tally.skipped:,}, superseded {tally.superseded:,}, gone {tally.gone:,}, "
         f"unreadable {tally.unreadable:,}, in slices {tally.long:,}, failed "
@@ -184,6 +208,8 @@ def print_progress(progress: RecordedProgress) -> None:
     say(f"left     {_left_text(progress)}")
     say(f"rate     {progress.objects_per_second:,.1f} objects per second")
     say(f"cost     {progress.usd:,.4f} USD so far")
+    if tally.differs:
+        say(_DIFFERS)
 
 
 def _left_text(progress: RecordedProgress) -> str:
@@ -222,9 +248,17 @@ def progress_document(progress: RecordedProgress | DamagedItem) -> BackfillProgr
         queued_objects=progress.queued.object_count,
         queued_bytes=progress.queued.size_bytes,
         archived_objects=progress.archived,
+        purpose=backfill.purpose,
+        older_than=backfill.older_than,
+        missing=backfill.missing,
+        sample=backfill.sample,
+        storage_classes=backfill.storage_classes,
         parts=len(progress.parts),
         parts_done=sum(part.done for part in progress.parts),
         hashed_objects=tally.hashed,
+        verified_objects=tally.verified,
+        verified_bytes=tally.verified_bytes,
+        differing_objects=tally.differs,
         skipped_objects=tally.skipped,
         superseded_objects=tally.superseded,
         gone_objects=tally.gone,

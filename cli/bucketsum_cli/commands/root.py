@@ -39,6 +39,7 @@ _SECTIONS: Final = {
         "attach": "Hash new objects in BUCKET from now on, and record deletions.",
         "detach": "Stop hashing new objects in BUCKET.",
         "backfill": "Hash the existing objects of a bucket.",
+        "verify": "Read the objects of a bucket again, and compare their digests.",
     },
     "Stack": {
         "status": "Show the state of a stack.",

@@ -110,3 +110,7 @@ def _show_row(row: Row) -> None:
     for name, value in {**fields, **digests, "remarks": remarks}.items():
         if value is not None:
             say(f"  {name:<18}  {value}")
+    if row.difference:
+        say("  differs: two readings found other bytes than were recorded. Copies that still have "
+            f"the recorded digest: `bucketsum find {row.sha1}`. Upload one of them to this key: "
+            "the newer version gets a row of its own")  # fmt: skip

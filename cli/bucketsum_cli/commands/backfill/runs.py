@@ -1,17 +1,17 @@
-"""`bucketsum backfill list`, `show`, `stop` and `resume`."""
+"""`bucketsum backfill list`, `show`, `stop` and `resume`, and those of `bucketsum verify`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
-from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.backfill.backfills import BACKFILL, Backfills
 from bucketsum_cli.backfill.views import (
     BackfillProgress,
     print_list,
@@ -23,101 +23,132 @@ from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Backfill
+    from bucketsum_cli.backfill.backfills import Kind
 
 
-def _names(target: Target, _: str) -> Iterator[str]:
-    runs = Backfills(target.find()).table.backfills()
-    return (run.name if isinstance(run, DamagedItem) else run.backfill_id for run in runs)
+_EXAMPLE: Final = "20261121T101500-3f9a1c"
 
 
-_backfill_argument = click.argument(
-    "backfill_id", metavar="BACKFILL", shell_complete=completing(_names)
-)
+def commands_of(kind: Kind, metavar: str) -> tuple[click.Command, ...]:
+    """The commands `list`, `show`, `stop` and `resume` for the runs of *kind*."""
+    named = f"{metavar} is a name from `{kind.command} list`, or `last`."
+
+    def names(target: Target, _: str) -> Iterator[str]:
+        for run in Backfills(target.find(), kind).records():
+            yield run.name if isinstance(run, DamagedItem) else run.backfill_id
+
+    argument = click.argument("backfill_id", metavar=metavar, shell_complete=completing(names))
+    return (
+        _list_command(kind),
+        argument(_show_command(kind, metavar, named)),
+        argument(_stop_command(kind, metavar, named)),
+        argument(_resume_command(kind, metavar, named)),
+    )
 
 
-@click.command("list")
-@limit_option("backfills to show")
-@json_option(list[BackfillProgress])
-@stack_options
-def list_runs(target: Target, limit: int, as_json: bool) -> None:
-    """List backfills, newest first.
+def _list_command(kind: Kind) -> click.Command:
+    @click.command(
+        "list",
+        help=f"""List {kind.name}s, newest first.
 
-    Exits with 1 if another program damaged the record of a backfill.
+        Exits with 1 if another program damaged the record of a {kind.name}.
 
-    Example: bucketsum backfill list
-    """
-    listed = list(islice(Backfills(target.find()).newest(), limit))
-    if as_json:
-        print_json([progress_document(progress) for progress in listed])
-    elif listed:
-        print_list(listed)
-    else:
-        note("no backfill has run yet; start one with `bucketsum backfill BUCKET`")
-    end_if_damaged(listed)
-
-
-@click.command("show")
-@_backfill_argument
-@json_option(BackfillProgress)
-@stack_options
-def show(target: Target, backfill_id: str, as_json: bool) -> None:
-    """Show progress, rate, cost so far and failures of BACKFILL.
-
-    BACKFILL is a name from `bucketsum backfill list`, or `last`.
-
-    Exits with 1 if the backfill's execution failed (its cause is shown), if objects failed
-    (`bucketsum failures` shows the reasons), or if another program damaged its records.
-
-    Example: bucketsum backfill show 20261121T101500-3f9a1c
-    """
-    try:
-        progress = Backfills(target.find()).progress(backfill_id)
-    except DamagedItem as error:
+        Example: {kind.command} list
+        """,
+    )
+    @limit_option(f"{kind.name}s to show")
+    @json_option(list[BackfillProgress])
+    @stack_options
+    def list_runs(target: Target, limit: int, as_json: bool) -> None:
+        listed = list(islice(Backfills(target.find(), kind).newest(), limit))
         if as_json:
-            print_json(progress_document(error))
-        raise
-    if as_json:
-        print_json(progress_document(progress))
-    else:
-        print_progress(progress)
-    if progress.has_failed:
-        raise SystemExit(ANSWER_IS_NO)
+            print_json([progress_document(progress) for progress in listed])
+        elif listed:
+            print_list(listed, kind)
+        else:
+            note(f"no {kind.name} has run yet; start one with `{kind.command} BUCKET`")
+        end_if_damaged(listed)
+
+    return list_runs
 
 
-@click.command("stop")
-@_backfill_argument
-@json_option(BackfillProgress)
-@stack_options
-def stop(target: Target, backfill_id: str, as_json: bool) -> None:
-    """Stop BACKFILL; objects already queued are still hashed.
+def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
+    @click.command(
+        "show",
+        help=f"""Show progress, rate, cost so far and failures of {metavar}.
 
-    BACKFILL is a name from `bucketsum backfill list`, or `last`.
+        {named}
 
-    Example: bucketsum backfill stop 20261121T101500-3f9a1c
-    """
-    backfills = Backfills(target.find())
-    text = "stopped {0}; continue it with `bucketsum backfill resume {0}`"
-    _print_changed(backfills, backfills.stop(backfill_id), text, as_json=as_json)
+        Exits with 1 if its execution failed (its cause is shown), if objects failed (`bucketsum
+        failures` shows the reasons){kind.exits}, or if another program damaged its records.
+
+        Example: {kind.command} show {_EXAMPLE}
+        """,
+    )
+    @json_option(BackfillProgress)
+    @stack_options
+    def show(target: Target, backfill_id: str, as_json: bool) -> None:
+        try:
+            progress = Backfills(target.find(), kind).progress(backfill_id)
+        except DamagedItem as error:
+            if as_json:
+                print_json(progress_document(error))
+            raise
+        if as_json:
+            print_json(progress_document(progress))
+        else:
+            print_progress(progress)
+        if progress.has_failed:
+            raise SystemExit(ANSWER_IS_NO)
+
+    return show
 
 
-@click.command("resume")
-@_backfill_argument
-@json_option(BackfillProgress)
-@stack_options
-def resume(target: Target, backfill_id: str, as_json: bool) -> None:
-    """Continue BACKFILL after it was stopped or its execution failed.
+def _stop_command(kind: Kind, metavar: str, named: str) -> click.Command:
+    @click.command(
+        "stop",
+        help=f"""Stop {metavar}; objects already queued are still read.
 
-    BACKFILL is a name from `bucketsum backfill list`, or `last`.
+        {named}
 
-    Example: bucketsum backfill resume 20261121T101500-3f9a1c
-    """
-    backfills = Backfills(target.find())
-    text = "resumed {0}; show its progress with `bucketsum backfill show {0}`"
-    _print_changed(backfills, backfills.resume(backfill_id), text, as_json=as_json)
+        Example: {kind.command} stop {_EXAMPLE}
+        """,
+    )
+    @json_option(BackfillProgress)
+    @stack_options
+    def stop(target: Target, backfill_id: str, as_json: bool) -> None:
+        backfills = Backfills(target.find(), kind)
+        text = "stopped {0}; continue it with `{1} resume {0}`"
+        _print_changed(backfills, backfills.stop(backfill_id), text, as_json=as_json)
+
+    return stop
+
+
+def _resume_command(kind: Kind, metavar: str, named: str) -> click.Command:
+    @click.command(
+        "resume",
+        help=f"""Continue {metavar} after it was stopped or its execution failed.
+
+        {named}
+
+        Example: {kind.command} resume {_EXAMPLE}
+        """,
+    )
+    @json_option(BackfillProgress)
+    @stack_options
+    def resume(target: Target, backfill_id: str, as_json: bool) -> None:
+        backfills = Backfills(target.find(), kind)
+        text = "resumed {0}; show its progress with `{1} show {0}`"
+        _print_changed(backfills, backfills.resume(backfill_id), text, as_json=as_json)
+
+    return resume
 
 
 def _print_changed(backfills: Backfills, backfill: Backfill, text: str, *, as_json: bool) -> None:
     if as_json:
         print_json(progress_document(backfills.progress_of(backfill)))
     else:
-        say(text.format(backfill.backfill_id))
+        say(text.format(backfill.backfill_id, backfills.kind.command))
+
+
+list_runs, show, stop, resume = commands_of(BACKFILL, "BACKFILL")

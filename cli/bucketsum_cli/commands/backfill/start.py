@@ -1,4 +1,4 @@
-"""`bucketsum backfill start`: count, show the estimate, ask, start."""
+"""`bucketsum backfill start`: count, show the estimate, ask, start; `verify` does the same."""
 
 from __future__ import annotations
 
@@ -54,6 +54,17 @@ class StartedBackfill:
     backfill: str | None
     estimate: Annotated[BackfillEstimate | None, "Null if the objects were not counted."]
     progress: Annotated[BackfillProgress | None, "With --wait: its progress at the end."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The options with which backfills and verifications begin."""
+
+    dry_run: bool
+    wait: bool
+    count: bool
+    yes: bool
+    as_json: bool
 
 
 @click.command("start")
@@ -137,35 +148,48 @@ def start(
         limit=limit,
         archived=archived,
     )
-    _require_served(stack, bucket)
+    require_served(stack, bucket)
     if inventory is not None:
         _require_readable(stack, inventory)
         _require_files(stack, inventory, bucket)
-    backfills = Backfills(stack)
-    counted = None
+    given = None
     if objects is not None and mean_size is not None:
-        counted = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
-    elif dry_run or not yes:
-        figures = None if count else figures_count(stack.connection, backfill)
+        given = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
+    options = Begin(dry_run=dry_run, wait=wait, count=count, yes=yes, as_json=as_json)
+    begin(Backfills(stack), backfill, options, given)
+
+
+def begin(
+    backfills: Backfills, backfill: Backfill, options: Begin, counted: Count | None = None
+) -> None:
+    """Count the objects unless they were *counted*, show the estimate, ask and start.
+
+    Raises:
+        CannotDoError: The answer is no, or it cannot be started.
+    """
+    stack, kind = backfills.stack, backfills.kind
+    if counted is None and (options.dry_run or not options.yes):
+        figures = None if options.count else figures_count(stack.connection, backfill)
         counted = figures or count_of(stack.client("s3"), backfill)
-    estimate = _shown_estimate(backfills, counted, as_json=as_json)
-    if dry_run:
-        if as_json:
+    estimate = _shown_estimate(backfills, counted, as_json=options.as_json)
+    if options.dry_run:
+        if options.as_json:
             print_json(StartedBackfill(None, estimate))
         return
-    confirm(f"Start the backfill of {bucket}?", "nothing was started", yes=yes)
+    question = f"Start the {kind.name} of {backfill.bucket}?"
+    confirm(question, "nothing was started", yes=options.yes)
     expected = counted.work.object_count if counted else None
     backfills.start(replace(backfill, expected_objects=expected))
-    _show_started(backfills, backfill.backfill_id, estimate, wait=wait, as_json=as_json)
+    _show_started(backfills, backfill.backfill_id, estimate, options)
 
 
 def _show_started(
-    backfills: Backfills, name: str, estimate: BackfillEstimate | None, *, wait: bool, as_json: bool
+    backfills: Backfills, name: str, estimate: BackfillEstimate | None, options: Begin
 ) -> None:
-    if not as_json:
-        say(f"started {name}; show its progress with `bucketsum backfill show {name}`")
-    ended = _awaited(backfills, name) if wait else None
-    if as_json:
+    if not options.as_json:
+        say(f"started {name}; show its progress with `{backfills.kind.command} show {name}`")
+    ended = _awaited(backfills, name) if options.wait else None
+    if options.as_json:
         print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
     elif ended:
         print_progress(ended)
@@ -177,7 +201,7 @@ def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
     """Show a bar until nothing more happens; after Ctrl-C, say that only the bar ended."""
     try:
         with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
-            task = bar.add_task("hashing", total=0)
+            task = bar.add_task("reading", total=0)
             while True:
                 current = backfills.progress(name)
                 done = current.tally.objects
@@ -186,11 +210,16 @@ def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
                     return current
                 time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
-        note(f"{name} continues; `bucketsum backfill stop {name}` stops it")
+        note(f"{name} continues; `{backfills.kind.command} stop {name}` stops it")
         raise
 
 
-def _require_served(stack: Stack, bucket: str) -> None:
+def require_served(stack: Stack, bucket: str) -> None:
+    """Refuse a bucket that the stack's functions cannot read.
+
+    Raises:
+        CannotDoError: It is neither the stack's own nor an attached one.
+    """
     if not serves(stack, bucket):
         raise CannotDoError(
             f"{bucket} is not a bucket of the stack {stack.name}, so its functions cannot read "
@@ -241,5 +270,5 @@ def _shown_estimate(
         return None
     estimate = estimate_of(count.work, backfills.setup, backfills.prices)
     if not as_json:
-        print_estimate(count, estimate, backfills.prices.region)
+        print_estimate(count, estimate, backfills.prices.region, backfills.kind)
     return estimate_document(count, estimate)

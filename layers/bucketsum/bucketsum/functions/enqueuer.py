@@ -11,6 +11,7 @@ from aws_lambda_powertools import Logger
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.table import BackfillsTable
+from bucketsum.backfill.verifications import start_scheduled
 from bucketsum.errors import UnknownBackfill
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.settings import needed
@@ -33,12 +34,15 @@ _ENQUEUER: Final = Enqueuer(
 
 @logger.inject_lambda_context
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noqa: ANN401 - by action
-    """Plan a backfill, or queue the objects of the parts of an earlier plan.
+    """Plan a backfill, queue the objects of the parts of an earlier plan, or start verifications.
 
     Returns:
         For ``plan``, an event for each enqueuer, none if all is queued; for ``enqueue``, the event
-        with the parts that are left.
+        with the parts that are left; for ``verify``, the ids of the verifications.
     """
+    if event["action"] == "verify":  # from VerifySchedule
+        clients = boto3.client("cloudformation"), boto3.client("stepfunctions")
+        return start_scheduled(event, _BACKFILLS, *clients, logger)
     backfill = _BACKFILLS.backfill(event["backfill_id"])
     if backfill is None:
         raise UnknownBackfill(f"there is no backfill {event['backfill_id']}")

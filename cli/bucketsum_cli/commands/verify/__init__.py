@@ -1,0 +1,29 @@
+"""The group `bucketsum verify`: ``verify BUCKET`` is short for ``verify start BUCKET``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from bucketsum_cli.commands.backfill import StartByDefault
+
+_PLACES: Final = {
+    "start": "bucketsum_cli.commands.verify.start:start",
+    "list": "bucketsum_cli.commands.verify.runs:list_runs",
+    "show": "bucketsum_cli.commands.verify.runs:show",
+    "stop": "bucketsum_cli.commands.verify.runs:stop",
+    "resume": "bucketsum_cli.commands.verify.runs:resume",
+}
+
+
+@click.group("verify", cls=StartByDefault, places=_PLACES)
+def verify() -> None:
+    """Read the objects of a bucket again, and compare their digests.
+
+    `bucketsum verify BUCKET` is short for `bucketsum verify start BUCKET`; see `bucketsum verify
+    start --help`. Nothing is downloaded: the stack's function reads, as in a backfill. The
+    parameter VerifySchedule repeats it. Below, RUN is a name from `bucketsum verify list`.
+
+    Example: bucketsum verify photos --dry-run
+    """
