@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.bounded_decoder import FEED_BYTES
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.placed import Hash
 
 _NOTHING: Final = memoryview(b"")
+_NEAR_BYTES: Final = 256  # the next header nearly always is
 
 
 class Cursor:
@@ -36,8 +36,9 @@ class Cursor:
     """
 
     def __init__(self, chunks: Iterable[bytes | memoryview]) -> None:
-        self._chunks: Iterator[bytes | memoryview] = iter(chunks)
+        self._chunks = iter(chunks)
         self._rest = _NOTHING
+        self._later: list[memoryview] = []  # after the rest, the last first
         self.offset = 0
 
     def up_to(self, count: int) -> memoryview:
@@ -48,7 +49,7 @@ class Cursor:
         """
         while not self._rest:
             self._rest = _NOTHING
-            chunk = next(self._chunks, None)
+            chunk = self._later.pop() if self._later else next(self._chunks, None)
             if chunk is None:
                 raise ArchiveStopped(
                     ArchiveStatus.TRUNCATED, f"it ends after {self.offset} bytes, inside a member"
@@ -61,7 +62,8 @@ class Cursor:
 
     def back(self, data: bytes) -> None:
         """Let *data*, which was the last, be the next again."""
-        self._chunks = chain((self._rest,), self._chunks)
+        if self._rest:
+            self._later.append(self._rest)
         self._rest = memoryview(data)
         self.offset -= len(data)
 
@@ -81,15 +83,14 @@ class Cursor:
 
     def find(self, signature: bytes, end: int) -> bool:
         """Skip everything before the next *signature* that begins before *end*, if there is one."""
-        before = b""
+        before, most = b"", _NEAR_BYTES
         while self.offset < end:
-            view = self.up_to(min(FEED_BYTES, end - self.offset))
-            data = before + view
+            data = before + self.up_to(min(most, end - self.offset))
             at = data.find(signature)
             if at >= 0:
                 self.back(data[at:])
                 return True
-            before = data[1 - len(signature) :]
+            before, most = data[1 - len(signature) :], FEED_BYTES
         return False
 
     def peek(self, count: int) -> bytes:
@@ -139,11 +140,12 @@ def _unlisted(
 ) -> Iterator[HashedMember]:
     """Members before *end* that no entry of the directory names, by their local headers."""
     while cursor.find(LOCAL_SIGNATURE, end - LOCAL_BYTES + len(LOCAL_SIGNATURE)):
-        counter.add_members(1)
         try:
             local = LocalHeader.read(cursor, end)
         except MemberUnreadable:
+            cursor.skip_to(cursor.offset + len(LOCAL_SIGNATURE))
             continue
+        counter.add_members(1)
         member, room = local.member(), end - local.data_offset
         if member.is_folder and not local.sizes_follow:
             continue
