@@ -53,9 +53,7 @@ def check_progress(
         earlier
         and earlier.etag == progress.etag
         and progress.offset < earlier.offset
-        and (
-            progress.differing == earlier.differing  # else another reading begins
-        )
+        and progress.differing == earlier.differing  # else another reading begins
     ):
         yield f"the slices of {name} go back"
     if earlier and now < earlier.leased_until < progress.leased_until:

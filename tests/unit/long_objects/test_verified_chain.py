@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from tests.support.sha1 import sha1_of
-from tests.unit.long_objects.chain import Chain
+from tests.unit.long_objects.chain import Chain, Killed
 
 from bucketsum.errors import ObjectUnreadable, Released
 from bucketsum.hashing.job import Job, Purpose
@@ -131,6 +131,26 @@ def test_an_object_that_changes_between_slices_is_not_marked(
     assert chain.in_progress() == []
     if change is _denied:
         assert after == row
+
+
+def test_a_last_slice_that_comes_again_is_no_second_verification(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its worker died between the mark and the end of the chain: one reading, one mark."""
+
+    def die(_: object) -> None:
+        raise Killed
+
+    chain, created, row = recorded_chain()
+    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    with monkeypatch.context() as patch:
+        patch.setattr(chain.progress_table, "remove_progress", die)
+        while chain.recorded(created).verified is None:
+            last = chain.messages.popleft()
+            chain.deliver(last)
+    marked = chain.recorded(created)
+    assert chain.deliver(last)
+    assert (chain.recorded(created), chain.in_progress()) == (marked, [])
 
 
 def test_a_recording_in_progress_is_no_verification() -> None:

@@ -291,7 +291,11 @@ class Slicer:
                     raise Released(1)
                 self._send(again)
                 return SliceOutcome.CONTINUED
-            outcome = mark(self.digests_table, recorded, row, differing)
+            is_marked = recorded.verified and recorded.verified.at >= progress.started_at
+            if differing or not is_marked:  # else this slice comes again
+                outcome = mark(self.digests_table, recorded, row, differing)
+            else:
+                outcome = Outcome.VERIFIED
         else:
             outcome = record_row(self.digests_table, moved, row)
         self._remove_progress(progress)
