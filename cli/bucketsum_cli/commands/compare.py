@@ -17,8 +17,15 @@ from bucketsum_cli.arguments.options import (
     yes_option,
 )
 from bucketsum_cli.commands.asking import require_listing, snapshot_for, snapshot_option
-from bucketsum_cli.snapshots.engine import Comparison, require_engine
-from bucketsum_cli.snapshots.sides import COLUMNS, Manifest, Objects, name_pattern, rows_of, side_of
+from bucketsum_cli.snapshots.engine import SidesDatabase, require_engine
+from bucketsum_cli.snapshots.sides import (
+    COLUMNS,
+    ManifestFile,
+    Objects,
+    name_pattern,
+    rows_of,
+    side_of,
+)
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text
@@ -39,7 +46,7 @@ _COLUMNS: Final = (Column("name", shrinks=True), Column("size", right=True), Col
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ComparedName:
     """A name, or a pair of names, that is not equal on both sides."""
 
     result: Annotated[
@@ -60,7 +67,7 @@ class CompareResult:
     right: Annotated[str, "The second side."]
     all_equal: bool
     counts: Annotated[Mapping[str, int], "Number of names by result."]
-    differences: Annotated[Sequence[Difference], "The first of each result, by name."]
+    differences: Annotated[Sequence[ComparedName], "The first of each result, by name."]
 
 
 @click.command("compare")
@@ -124,12 +131,12 @@ def compare(
 
 def _filled(
     target: Target,
-    sides: Sequence[Objects | Manifest],
+    sides: Sequence[Objects | ManifestFile],
     names: str | None,
     name: str | None,
     *,
     yes: bool,
-) -> Comparison:
+) -> SidesDatabase:
     """The comparison with the tables of both *sides*."""
     wanted = [side.keys for side in sides if isinstance(side, Objects) and not side.snapshot]
     listed = tuple(dict.fromkeys(wanted))
@@ -137,9 +144,9 @@ def _filled(
     if listed:
         own = snapshot_for(target, name, Taking(listed=listed, yes=yes))
         require_listing(own, listed)
-    comparison = Comparison()
+    comparison = SidesDatabase()
     for table, side in zip(("left_side", "right_side"), sides, strict=True):
-        if isinstance(side, Manifest):
+        if isinstance(side, ManifestFile):
             s3 = target.find().client("s3") if side.place.startswith("s3://") else None
             comparison.put_table(table, COLUMNS, rows_of(side, s3))
         elif snapshot := side.snapshot or own:
@@ -151,8 +158,8 @@ def _filled(
     return comparison
 
 
-def _difference(record: Mapping[str, Any]) -> Difference:
-    return Difference(**{name: record[name] for name in Difference.__annotations__})
+def _difference(record: Mapping[str, Any]) -> ComparedName:
+    return ComparedName(**{name: record[name] for name in ComparedName.__annotations__})
 
 
 def _print(result: CompareResult, records: Sequence[Mapping[str, Any]]) -> None:

@@ -135,7 +135,7 @@ class Database:
             self.connection.execute(sql, values)
 
 
-class Comparison(Database):
+class SidesDatabase(Database):
     """A database of two sides, the tables ``left_side`` and ``right_side``; of no snapshot."""
 
     def __init__(self) -> None:

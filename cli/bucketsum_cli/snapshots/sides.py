@@ -48,13 +48,13 @@ class Objects:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class ManifestFile:
     """A file of digests and names, local or in S3."""
 
     place: str
 
 
-def side_of(text: str) -> Objects | Manifest:
+def side_of(text: str) -> Objects | ManifestFile:
     """The side that *text* names.
 
     It is ``BUCKET[/PREFIX]``, also after ``s3://`` if it has no key or ends with a slash; a
@@ -76,7 +76,7 @@ def side_of(text: str) -> Objects | Manifest:
     path = text.removeprefix(_S3)
     is_manifest = path != text and "/" in path.rstrip("/") and not path.endswith("/")
     if is_manifest or (path == text and Path(text).is_file()):
-        return Manifest(text)
+        return ManifestFile(text)
     return Objects(_keys(path))
 
 
@@ -85,7 +85,7 @@ def _keys(text: str) -> Listed:
     return Listed(bucket, prefix)
 
 
-def rows_of(manifest: Manifest, s3: S3Client | None) -> Iterator[dict[str, Any]]:
+def rows_of(manifest: ManifestFile, s3: S3Client | None) -> Iterator[dict[str, Any]]:
     r"""The rows of the table of a side; a line that is no entry has no name.
 
     Bytes of a name that are not UTF-8, which no key has, are escaped as ``\\xff``.

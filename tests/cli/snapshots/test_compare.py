@@ -16,7 +16,7 @@ from tests.cli.deployed import BUCKET, put_and_record, put_object
 from tests.cli.snapshots.hostile_rows import NAMES
 
 from bucketsum.algorithms import ALGORITHMS
-from bucketsum_cli.snapshots.engine import Comparison
+from bucketsum_cli.snapshots.engine import SidesDatabase
 from bucketsum_cli.snapshots.sides import COLUMNS, name_pattern
 from bucketsum_cli.terminal.errors import CannotDoError
 
@@ -90,7 +90,7 @@ def test_every_pair_has_the_result_of_plain_python(seed: int) -> None:
     right = side(chance, chance.sample(names, 200)) | {
         name: left[name] for name in chance.sample(sorted(left), 60)
     }
-    comparison = Comparison()
+    comparison = SidesDatabase()
     for table, rows in (("left_side", left), ("right_side", right)):
         comparison.put_table(
             table, COLUMNS, ({"name": n, "status": "hashed", **row} for n, row in rows.items())
