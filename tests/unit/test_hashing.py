@@ -71,7 +71,7 @@ class FakeSource:
         """See `Source.another`."""
         return self
 
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
+    def open(self, created: ObjectCreated, offset: int = 0, doubt: object = None) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         self.opened.append(created)
         if self.refusal:

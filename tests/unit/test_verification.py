@@ -76,7 +76,7 @@ class Source:
     meanwhile: Callable[[], object] = int
     opened: list[ObjectCreated] = field(default_factory=list)
 
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
+    def open(self, created: ObjectCreated, offset: int = 0, doubt: object = None) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         self.opened.append(created)
         answer = self.answers.pop(0)

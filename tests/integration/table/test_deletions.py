@@ -53,7 +53,7 @@ class FakeS3:
         """See `Source.another`."""
         return self
 
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
+    def open(self, created: ObjectCreated, offset: int = 0, doubt: object = None) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         if created.etag in self.missed:
             raise ObjectGone("deleted")

@@ -112,7 +112,7 @@ class Bucket:
         """See `Source.another`."""
         return self
 
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
+    def open(self, created: ObjectCreated, offset: int = 0, doubt: object = None) -> OpenObject:  # noqa: ARG002
         """See `Source.open`: the object, if it is still the one that is asked for."""
         if self.is_denied:
             raise ObjectUnreadable("access denied")

@@ -144,7 +144,7 @@ class Chain:
         """See `Source.another`."""
         return self
 
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
+    def open(self, created: ObjectCreated, offset: int = 0, doubt: object = None) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         etag, content = self.objects.get((created.bucket, created.key), ("", b""))
         if not etag:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bucketsum.table.rows import Row
 
 if TYPE_CHECKING:
-    from bucketsum.errors import DamagedRow
+    from bucketsum.errors import BucketsumError, DamagedRow
     from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
     from bucketsum.table.archive_values import Mode
     from bucketsum.table.rows import Deletion
@@ -33,6 +33,7 @@ class Job:
         created: The object, with the sequencer that its row will have.
         expected: What the table must still hold when the row is written, see
             `DigestsTable.replace`; a damaged row is the job's error. None if nothing was looked up.
+        doubt: The error in the response to a request for the object, which is not repeated.
         purpose: With VERIFY, the expected row is marked as verified, and never replaced.
         mode: Mode in which its members would be read; None if it is no archive.
     """
@@ -41,6 +42,7 @@ class Job:
     expected: Row | Deletion | DamagedRow | None = None
     purpose: Purpose = Purpose.RECORD
     mode: Mode | None = None
+    doubt: BucketsumError | None = None
 
     @property
     def recorded(self) -> Row | None:

@@ -167,7 +167,7 @@ class ObjectHasher:
 
     def _read(self, source: Source, job: Job, deadline: Deadline) -> ReadObject:
         started = self._clock()
-        opened = source.open(job.created)
+        opened = source.open(job.created, doubt=job.doubt)
         with closing(opened.chunks):  # also if time runs out before their end
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
             digest = digest_of(chunks, algorithms_of(job, self._settings))

@@ -2,7 +2,7 @@
 
 Only the usual responses are handled here: S3 sends the whole object, DynamoDB writes the row.
 After any other response or error, `ObjectHasher` hashes the object, or writes the row, through
-botocore, which knows redirects, retries and the meaning of every refusal.
+botocore, which knows redirects and retries. It gets S3's refusal, which is not asked for twice.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError
@@ -22,6 +22,7 @@ from bucketsum.hashing.object_rows import algorithms_of, hashed_row
 from bucketsum.hashing.result import ReadObject
 from bucketsum.hashing.small_object_connections import is_written
 from bucketsum.measure import Measurement
+from bucketsum.s3.get_object import ERROR_BYTES_MAX, error_in
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
@@ -42,12 +43,24 @@ WRITES_MAX: Final = 4
 """Most rows that are written at the same time; a row takes some 5 ms."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Reading:
     place: int
     job: Job
     digest: RunningDigest
     started: float
+    transfer: Transfer | None = None
+    head: ResponseHead | None = None
+    refusal: bytes = b""
+
+    def receive(self, data: bytes) -> None:
+        """Hash *data*, or keep it if it says why there is no object."""
+        if self.head is None:
+            self.head = ResponseHead.of(self.transfer.lines if self.transfer else ())
+        if not self.head.is_refusal:
+            self.digest.update(data)
+        elif len(self.refusal) < ERROR_BYTES_MAX:
+            self.refusal += data
 
 
 class SmallObjectHasher:
@@ -137,8 +150,10 @@ class _Batch:
             get = self._network.requests.get_of(job.created)
         except BotoCoreError:  # it comes again, and is reported, when botocore reads
             return
-        transfer = self._network.connections.start(get.url, get.headers, digest.update)
-        self._reading[transfer] = _Reading(place, job, digest, started)
+        reading = _Reading(place, job, digest, started)
+        transfer = self._network.connections.start(get.url, get.headers, reading.receive)
+        reading.transfer = transfer
+        self._reading[transfer] = reading
 
     def _end(self, transfer: Transfer) -> None:
         if reading := self._reading.pop(transfer, None):
@@ -152,8 +167,11 @@ class _Batch:
         created = reading.job.created
         head = ResponseHead.of(transfer.lines)
         digest = reading.digest.digest()
-        is_whole = head.length == digest.size_bytes and not head.mismatch(created)
-        if transfer.failure or not is_whole:
+        if transfer.failure:
+            return
+        if head.length != digest.size_bytes or head.mismatch(created):
+            doubt = error_in(head, reading.refusal, created)
+            self._states[reading.place] = replace(reading.job, doubt=doubt)
             return
         measurement = Measurement(digest.size_bytes, self._clock() - reading.started)
         read = ReadObject(reading.job, head.etag.strip('"'), digest, measurement)

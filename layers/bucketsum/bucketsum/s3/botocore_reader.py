@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef
 
+    from bucketsum.errors import BucketsumError
     from bucketsum.events.object_events import ObjectCreated
 
 
@@ -38,11 +39,15 @@ class BotocoreReader:
         self._pause = pause
 
     def open(
-        self, created: ObjectCreated, offset: int = 0, budget: ResumeBudget | None = None
+        self,
+        created: ObjectCreated,
+        offset: int = 0,
+        doubt: BucketsumError | None = None,
+        budget: ResumeBudget | None = None,
     ) -> OpenObject:
         """See `Source.open`; *budget* is that of another reader, which has begun the object."""
-        is_part = offset or budget
-        response = get_object(self._s3(), created, offset, created.size_bytes if is_part else None)
+        end = created.size_bytes if offset or budget else None
+        response = get_object(self._s3(), created, offset, end, doubt=doubt)
         etag = response["ETag"].strip('"')
         begun = replace(created, etag=etag)
         chunks = self._chunks(begun, response, offset, budget or ResumeBudget(self._pause))

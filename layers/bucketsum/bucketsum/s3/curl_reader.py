@@ -13,6 +13,7 @@ from bucketsum.s3.ordered_ranges import FallBack, OrderedRanges
 from bucketsum.s3.source import OpenObject, ResumeBudget
 
 if TYPE_CHECKING:
+    from bucketsum.errors import BucketsumError
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.botocore_reader import BotocoreReader
     from bucketsum.s3.read_plan import ReadPlan
@@ -46,17 +47,22 @@ class CurlReader:
         self._pause = pause
         self._idle: list[Connections] = []
 
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
+    def open(
+        self, created: ObjectCreated, offset: int = 0, doubt: BucketsumError | None = None
+    ) -> OpenObject:
         """See `Source.open` for the contract."""
+        if doubt:
+            return self._fallback.open(created, offset, doubt)
         connections = self._idle.pop() if self._idle else Connections(self.config)
         budget = ResumeBudget(self._pause)
         plan = self._plan_for(created.size_bytes - offset)
         try:
             ranges = OrderedRanges(connections, created, self.requests.get_of, plan, budget)
             begun = ranges.begin(offset)
-        except (FallBack, BotoCoreError):
+        except (FallBack, BotoCoreError) as error:
             self._release(connections)
-            return self._fallback.open(created, offset)
+            doubt = error.doubt if isinstance(error, FallBack) else None
+            return self._fallback.open(created, offset, doubt)
         return OpenObject(
             size_bytes=created.size_bytes - offset,
             etag=begun.etag or "",
@@ -84,7 +90,7 @@ class CurlReader:
         finally:
             self._release(connections)
         if falls_back:
-            yield from self._fallback.open(begun, ranges.offset, budget).chunks
+            yield from self._fallback.open(begun, ranges.offset, budget=budget).chunks
 
     def _release(self, connections: Connections) -> None:
         connections.drop_all()

@@ -1,4 +1,4 @@
-"""GetObject through botocore: the request, and each wrong answer as an error of bucketsum.
+"""GetObject: the request through botocore, and each wrong answer as an error of bucketsum.
 
 ============================================================  ========================
 S3's response                                                 error
@@ -20,8 +20,11 @@ object that is older than the bucket's versions.
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import unescape
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import (
@@ -58,6 +61,11 @@ if TYPE_CHECKING:
 BROKEN: Final = (ReadTimeoutError, ResponseStreamingError, IncompleteReadError, HTTPError)
 """Errors raised by reading a body when its connection breaks."""
 
+ERROR_BYTES_MAX: Final = 64 * 1024
+"""Longest refusal that is looked at; S3's have some hundred bytes."""
+
+_CODE: Final = re.compile(rb"<Code>([^<]+)</Code>")
+_MESSAGE: Final = re.compile(rb"<Message>([^<]*)</Message>")
 _SERVER_ERROR: Final = 500
 _GONE: Final = frozenset(
     {"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed", "404", "405"}
@@ -73,6 +81,23 @@ _UNREADABLE: Final = {
 }
 
 
+def error_in(
+    head: ResponseHead, body: bytes, created: ObjectCreated, first: int = 0, end: int | None = None
+) -> BucketsumError | None:
+    """The error in a response to libcurl; None if botocore should ask again.
+
+    It knows redirects, retries, and the sources of credentials.
+    """
+    if head.status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
+        return SourceInterrupted(_mismatch_text(head.mismatch(created, first, end)))
+    code, message = (field.search(body) for field in (_CODE, _MESSAGE))
+    if not code:
+        return None
+    text = unescape(message[1].decode(errors="replace")) if message else ""
+    error = _refusal(head.status, code[1].decode(errors="replace"), text)
+    return None if isinstance(error, SourceUnavailable) else error
+
+
 def get_object(
     s3: S3Client,
     created: ObjectCreated,
@@ -80,21 +105,26 @@ def get_object(
     end: int | None = None,
     *,
     or_whole: bool = False,
+    doubt: BucketsumError | None = None,
 ) -> GetObjectOutputTypeDef:
     """Request *created*, or with an *end* its bytes *first* to *end* (exclusive).
 
     The caller closes the response's body. With *or_whole*, it may be the whole object: HTTP lets a
-    server ignore a range. S3 never does; the local emulator does for versions.
+    server ignore a range. S3 never does; the local emulator does for versions. A *doubt* is the
+    error of such a GET that libcurl has sent, see `error_in`.
 
     Without a version ID, S3 reads the current version. If that is not the object, it may still
     exist as the version ``null``, if versioning was enabled after it was put: that is read then.
     Raises the errors of the table above.
     """
+    if isinstance(doubt, ObjectUnreadable):
+        raise doubt
     get = _Get(s3, created, first, end, or_whole)
-    try:
-        return get.response(created.version_id)
-    except (ObjectGone, ObjectSuperseded, SourceInterrupted) as error:
-        doubt = error
+    if doubt is None:
+        try:
+            return get.response(created.version_id)
+        except (ObjectGone, ObjectSuperseded, SourceInterrupted) as error:
+            doubt = error
     try:
         if (absence := get.absence(doubt)) is None:
             return get.response(Version(created.version_id).entry)
@@ -131,7 +161,7 @@ class _Get:
         mismatch = head.mismatch(created, self.first, end)
         if mismatch and not (self.or_whole and not head.mismatch(created)):
             response["Body"].close()
-            raise SourceInterrupted(f"S3's answer is not the requested one: {mismatch}")
+            raise SourceInterrupted(_mismatch_text(mismatch))
         return response
 
     def absence(self, doubt: BucketsumError) -> NotHashed | None:
@@ -165,11 +195,20 @@ def _errors_of_bucketsum() -> Iterator[None]:
         raise SourceUnavailable(f"S3 could not be reached: {error}") from error
 
 
+def _mismatch_text(mismatch: str) -> str:
+    return f"S3's answer is not the requested one: {mismatch}"
+
+
 def _error_of(error: ClientError) -> BucketsumError:
+    status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+    refusal = error.response["Error"]
+    return _refusal(status, refusal["Code"], refusal.get("Message", ""))
+
+
+def _refusal(status: int, code: str, message: str) -> BucketsumError:
     """The error for S3's refusal; see the table above."""
-    code = error.response["Error"]["Code"]
-    text = f"{code}: {error.response['Error'].get('Message', '')}"
-    if error.response["ResponseMetadata"]["HTTPStatusCode"] >= _SERVER_ERROR:
+    text = f"{code}: {message}"
+    if status >= _SERVER_ERROR:
         return SourceUnavailable(text)  # says nothing about the object, whatever its code
     if code in _GONE:
         return ObjectGone(text)

@@ -8,9 +8,11 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.s3.get_object import ERROR_BYTES_MAX, error_in
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
+    from bucketsum.errors import BucketsumError
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.curl_connections import Connections, Transfer
     from bucketsum.s3.read_plan import ReadPlan
@@ -34,7 +36,15 @@ _SERVER_ERROR: Final = 500
 
 
 class FallBack(Exception):  # no error: the response is unusual, so botocore reads on
-    """Another reader must read the rest of the object."""
+    """Another reader must read the rest of the object.
+
+    Attributes:
+        doubt: The error in the first response, if it says something of the object.
+    """
+
+    def __init__(self, text: str, doubt: BucketsumError | None = None) -> None:
+        super().__init__(text)
+        self.doubt = doubt
 
 
 @dataclass(slots=True, eq=False)
@@ -157,10 +167,21 @@ class OrderedRanges:
         if not offset and not head.mismatch(self._created):  # also if S3 ignored the range
             self._continue_as_whole()
         elif not is_range or head.mismatch(self._created, offset, first.end):
-            raise FallBack(f"HTTP status {head.status} {first.transfer.failure}")
+            span = (offset, first.end) if is_range else ()
+            raise FallBack(f"HTTP status {head.status}", self._doubt(first.transfer, head, span))
         first.accepted = True
         self._created = replace(self._created, etag=head.etag.strip('"'))
         return self._created
+
+    def _doubt(
+        self, transfer: Transfer, head: ResponseHead, span: tuple[int, ...]
+    ) -> BucketsumError | None:
+        while not transfer.ended and head.is_refusal and transfer.received_bytes < ERROR_BYTES_MAX:
+            self._connections.wait_for(transfer)
+            self._connections.advance()
+        if transfer.failure:
+            return None
+        return error_in(head, b"".join(transfer.pieces), self._created, *span)
 
     def chunks(self) -> Generator[bytes]:
         """Yield the bytes in order, in chunks of any size.

@@ -50,6 +50,11 @@ class ResponseHead:
         return int(text) if is_number else -1
 
     @property
+    def is_refusal(self) -> bool:
+        """Whether the body says why there is no object."""
+        return self.status >= HTTPStatus.BAD_REQUEST
+
+    @property
     def etag(self) -> str:
         """The entity tag in its quotes; empty if there is none."""
         return self.headers.get("etag", "")

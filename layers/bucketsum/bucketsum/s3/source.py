@@ -13,6 +13,7 @@ from botocore.config import Config
 from bucketsum.errors import SourceInterrupted
 
 if TYPE_CHECKING:
+    from bucketsum.errors import BucketsumError
     from bucketsum.events.object_events import ObjectCreated
 
 # By default botocore checks a full read against S3's stored checksum, computing a second
@@ -61,10 +62,13 @@ class OpenObject:
 class Source(Protocol):
     """Opens the objects that notifications name."""
 
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
+    def open(
+        self, created: ObjectCreated, offset: int = 0, doubt: BucketsumError | None = None
+    ) -> OpenObject:
         """Request exactly the object that was created, from *offset* on, which is below its size.
 
-        With an offset, *created* has an entity tag.
+        With an offset, *created* has an entity tag. A *doubt* is the error in the response to such
+        a request, which is not sent again.
 
         Raises:
             ObjectGone: It was deleted.
