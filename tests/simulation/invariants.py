@@ -97,12 +97,10 @@ class Invariants:
         if same and "sha1" in before and before["sha1"] != item.get("sha1"):
             yield f"the digest of {name} was replaced"
         if before.get("verifications") != item.get("verifications") and "verifications" in item:
-            if any(version.rotten for version in versions):
+            if all(version.rotten for version in versions):  # else it was put again
                 yield f"{name} is rotten, and verified"
             if not any(version.served >= len(version.content or b"") for version in versions):
                 yield f"{name} is verified, but was not read"
-            for version in versions:
-                version.served = 0
         is_noted = "differs_at" in item and before.get("differs_at") != item["differs_at"]
         if is_noted and not any(version.rotten for version in versions):
             yield f"{name} is sound, but differs"
@@ -111,7 +109,7 @@ class Invariants:
         """Each of *rotten*, if it still exists, is noted, or its message waits for a person."""
         for version in set(rotten).intersection(self._s3.existing()) - self.waiting(sqs):
             item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
-            is_read = not version.archived and version in self._versions_of(item)
+            is_read = not version.refused and version in self._versions_of(item)
             if is_read and "sha1" in item and "differs_at" not in item:
                 self._report([f"the rot of {version.key} {version.version_id} is not found"])
 

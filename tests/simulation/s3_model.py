@@ -61,7 +61,8 @@ class Version:
         is_due: Whether an event announced it, or a backfill that is done listed it.
         is_announced: Whether an event announced it.
         rotten: What S3 sends instead of its content, whose entity tag it keeps.
-        served: Bytes that were read of it since its last verification.
+        served: Bytes that were read of it since the verification began.
+        refused: Whether S3 refused to send it, as it was in Glacier.
     """
 
     key: str
@@ -74,6 +75,7 @@ class Version:
     is_announced: bool = False
     rotten: bytes | None = None
     served: int = 0
+    refused: bool = False
 
     @property
     def etag(self) -> str:
@@ -318,6 +320,7 @@ class S3:
         if request.get("IfMatch") not in (None, f'"{version.etag}"'):
             raise self._refusal("PreconditionFailed", 412)
         if version.archived:
+            version.refused = True
             raise self._refusal("InvalidObjectState", 403)
         content = self._sent(version)
         headers = self._headers_of(version)

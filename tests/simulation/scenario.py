@@ -329,6 +329,8 @@ class _World:
             and "sha1" in item
             and version.content
         ]
+        for version in self.s3.existing():
+            version.served, version.refused = 0, False
         rotten = [version for version in recorded if self.schedule.happens(0.4)]
         for version in rotten:
             self.schedule.log("%s %s rots", version.key, version.version_id)
