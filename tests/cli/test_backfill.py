@@ -19,6 +19,7 @@ from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
 from bucketsum_cli.backfill.views import print_estimate, time_text
 from bucketsum_cli.buckets import bucket_figures
+from bucketsum_cli.buckets.bucket_figures import _class_of
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run, SleepReplacer
@@ -361,3 +362,16 @@ def test_an_inventory_whose_files_are_not_those_of_its_manifest_is_refused(
     ended = run("backfill", BUCKET, "--inventory", f"s3://{BUCKET}/m.json", *start)
     ended.assert_refused("its size is 5, not 30" if is_there else "a file is missing of")
     assert executions == {}
+
+
+def test_bytes_that_no_listing_shows_as_archived_are_warned_about(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """CloudWatch alone knows the archive tiers of INTELLIGENT_TIERING."""
+    work = Work(1000, 1000, {_class_of("IntelligentTieringDAAStorage"): 1000})
+    count = Count(work, "as given", is_exact=False)
+    estimate = estimate_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
+    print_estimate(count, estimate, "us-east-1")
+    assert "archive tiers, which a listing does not show" in " ".join(
+        capsys.readouterr().out.split()
+    )

@@ -11,6 +11,7 @@ from bucketsum.errors import DamagedItem
 from bucketsum.hashing.job import Purpose
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group
+from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import MISSING, duration_text, moment_text, size_text
 from bucketsum_cli.terminal.output import say
@@ -134,6 +135,10 @@ def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) ->
             "USD per GB")  # fmt: skip
     if "INTELLIGENT_TIERING" in work.bytes_by_class:
         say("INTELLIGENT_TIERING: reading an object moves it to the frequent access tier")
+    if archived := work.bytes_by_class.get(ARCHIVE_TIERS):
+        say(f"{size_text(archived)} are in {ARCHIVE_TIERS}, which a listing does not show: these "
+            "objects will be unreadable; an inventory can leave them out")  # fmt: skip
+    say("not included: CloudTrail's data events and GuardDuty, which may cost as much again")
     if region != REQUESTS_REGION:
         say(f"requests, retrieval and storage at the prices of {REQUESTS_REGION}, not of {region}")
     say(f"{estimate.rows_usd_per_month:,.2f} USD per month for the rows")

@@ -24,6 +24,10 @@ _NAMESPACE: Final = "AWS/S3"
 _OBJECTS: Final = "NumberOfObjects"
 _BYTES: Final = "BucketSizeBytes"
 _DAY: Final = timedelta(days=1)
+ARCHIVE_TIERS: Final = "INTELLIGENT_TIERING's archive tiers"
+"""In place of a storage class: bytes that cannot be read."""
+
+_ARCHIVE_TIERS: Final = ("IntelligentTieringAAStorage", "IntelligentTieringDAAStorage")
 _CLASS_OF: Final = {
     "StandardIAStorage": "STANDARD_IA",
     "OneZoneIAStorage": "ONEZONE_IA",
@@ -84,6 +88,8 @@ def figures_of_large(connection: Connection, bucket: str) -> BucketFigures | Non
 
 
 def _class_of(kind: str) -> str:
+    if kind in _ARCHIVE_TIERS:
+        return ARCHIVE_TIERS
     if kind.startswith("IntelligentTiering"):
         return "INTELLIGENT_TIERING"
     return _CLASS_OF.get(kind, "STANDARD")

@@ -291,10 +291,15 @@ def test_an_inventory_is_read(world: World) -> None:
 
 def test_archived_rows_of_an_inventory_are_left_out(world: World) -> None:
     """As in a listing, where the inventory has the storage class."""
-    schema = "Key, Size, LastModifiedDate, ETag, StorageClass"
-    rows = [(name, "3", MOMENT, "e", name) for name in ("STANDARD_IA", "GLACIER", "DEEP_ARCHIVE")]
+    schema = "Key, Size, LastModifiedDate, ETag, StorageClass, IntelligentTieringAccessTier"
+    rows = [
+        (name, "3", MOMENT, "e", name, "") for name in ("STANDARD_IA", "GLACIER", "DEEP_ARCHIVE")
+    ]
+    tiers = ("FREQUENT", "INFREQUENT", "ARCHIVE_INSTANT", "ARCHIVE", "DEEP_ARCHIVE")
+    rows += [(tier.lower(), "3", MOMENT, "e", "INTELLIGENT_TIERING", tier) for tier in tiers]
     world.run(replace(BACKFILL, inventory=write_inventory(world, *rows, fileSchema=schema)))
-    assert [key for key, _ in world.queued()] == ["STANDARD_IA"]
+    left = [key for key, _ in world.queued()]
+    assert left == ["STANDARD_IA", "archive_instant", "frequent", "infrequent"]
 
 
 @pytest.mark.parametrize(

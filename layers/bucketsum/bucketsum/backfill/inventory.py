@@ -31,6 +31,9 @@ ROWS_PER_PAGE: Final = 1000
 
 _NEEDED: Final = ("Key", "Size", "LastModifiedDate", "ETag")
 _TRUE: Final = "true"
+_TIER: Final = "IntelligentTieringAccessTier"
+_ARCHIVE_TIERS: Final = ("ARCHIVE", "ARCHIVE_ACCESS", "DEEP_ARCHIVE", "DEEP_ARCHIVE_ACCESS")
+"""Tiers whose objects cannot be read unless they are restored, under S3's two kinds of names."""
 _LINE_CHARACTERS_MAX: Final = 64 * 1024
 """A row is far shorter; a longer line must not fill the memory."""
 
@@ -250,6 +253,7 @@ class InventoryReader:
         chosen = (
             (row.get("IsLatest", _TRUE) == _TRUE or self._backfill.all_versions)
             and is_of_class(self._backfill, row.get("StorageClass") or "STANDARD")
+            and (self._backfill.archived or row.get(_TIER, "") not in _ARCHIVE_TIERS)
             and is_sampled(self._backfill, listed.key)
             and listed.key.startswith(self._backfill.prefix or "")
         )
