@@ -54,11 +54,12 @@ class Stdin(io.BytesIO):
 
 
 def deploy(endpoint: str | None = None, *, sweeps: bool = False) -> None:
-    """Make the bucket, the queues, the table, and the stack whose outputs name them."""
+    """Make the bucket, the queues, two tables, and the stack whose outputs name them."""
     s3 = shared_client("s3", endpoint)
     s3.create_bucket(Bucket=BUCKET)
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
     create_table(shared_client("dynamodb", endpoint), "DigestsTable", "digests")
+    create_table(shared_client("dynamodb", endpoint), "BackfillsTable", "BackfillsTableName")
     sqs = shared_client("sqs", endpoint)
     outputs = {
         "BucketName": BUCKET,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, change, put_object
-from tests.support.sam_template import create_table
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
@@ -33,7 +32,6 @@ BILLION: Final = ("--objects", "1000000000", "--mean-size", "100000")
 def executions(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> dict[str, Any]:
     """The requests to Step Functions by operation; the table of backfills is there."""
     assert stack.bucket == BUCKET
-    create_table(stack.client("dynamodb"), "BackfillsTable", "BackfillsTableName")
     seen: dict[str, Any] = {}
 
     def states(operation: str, answer: object) -> Any:  # noqa: ANN401 - an answer

@@ -24,7 +24,7 @@ from tests.cli.deployed import (
     unreadable,
 )
 from tests.cli.permissions import as_fake
-from tests.support.sam_template import create_table, load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
@@ -255,7 +255,6 @@ class World:
 def world(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> World:
     """The stack as deployed and in order."""
     healthy = World(stack)
-    create_table(stack.client("dynamodb"), "BackfillsTable", "BackfillsTableName")
     monkeypatch.setattr(Stack, "digests_table", lambda self: Hasher(self, healthy))
     monkeypatch.setattr(stack_checks, "_LATE_SECONDS", 0)
     change_calls(monkeypatch, answered(healthy.answers))

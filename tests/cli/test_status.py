@@ -11,7 +11,6 @@ import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, dead_letter
 from tests.cli.permissions import as_fake
-from tests.support.sam_template import create_table
 
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.connection import Connection
@@ -66,7 +65,6 @@ def watched(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
     """The stack, with a function and metrics."""
     change_calls(monkeypatch, answered({**HEALTHY, "GetMetricData": metric_data}))
     monkeypatch.setattr(status_command, "attachments", lambda _: [COMPLETE])
-    create_table(stack.client("dynamodb"), "BackfillsTable", "BackfillsTableName")
     return stack
 
 

@@ -12,7 +12,7 @@ from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import BUCKET, put_object
-from tests.support.sam_template import create_table, load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.backfill.table import BackfillsTable
@@ -41,7 +41,6 @@ EVENT: Final = {
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> BackfillsTable:
     """The table of backfills; Step Functions starts and stops whatever it is told."""
-    create_table(stack.client("dynamodb"), "BackfillsTable", "BackfillsTableName")
     change_calls(
         monkeypatch,
         answered(
