@@ -56,7 +56,7 @@ class CoveredPart:
     reason: str | None
     objects: Annotated[int, "Number of versions."]
     size_bytes: int | None
-    oldest_verified_at: Annotated[Moment | None, "The earliest time at which one was hashed."]
+    oldest_verified_at: Annotated[Moment | None, "The earliest time at which one was last read."]
     first_key: Annotated[str, "The first of the keys."]
 
 

@@ -19,11 +19,13 @@ from bucketsum.table.items import NOT_HASHED, item_of
 from bucketsum.table.rows import (
     ArchiveRecord,
     Deletion,
+    Difference,
     MemberRecord,
     ReadSetup,
     Row,
     Status,
     Timing,
+    Verified,
     comparable_sequencer,
 )
 from bucketsum_cli.snapshots.folder import (
@@ -144,6 +146,10 @@ def _row(chance: random.Random, bucket: str, key: str, entry: str, sequencer: st
         setup=ReadSetup(1048576, 1, 256) if chance.random() < 0.5 else None,
         remarks=chance.choice(((), ("prefixed",))),
         archive=ArchiveRecord(ArchiveStatus.READ, Mode.STREAM, 2, 0, 0, 2, 0.5, reason=reason)
+        if chance.random() < 0.1
+        else None,
+        verified=Verified("2026-11-22T00:00:00.000Z", 2) if chance.random() < 0.3 else None,
+        difference=Difference("sha1:00", "2026-11-23T00:00:00.000Z")
         if chance.random() < 0.1
         else None,
         deletion=deleted if chance.random() < 0.2 else None,

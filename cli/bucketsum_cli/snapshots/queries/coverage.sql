@@ -3,7 +3,7 @@
 WITH wanted AS (
   SELECT l.bucket, l.key, l.size_bytes, l.storage_class, coalesce(o.status, 'not recorded') AS state,
     CASE WHEN o.status <> 'hashed' THEN o.reason END AS reason,
-    CASE WHEN o.status = 'hashed' THEN o.recorded_at END AS verified_at
+    CASE WHEN o.status = 'hashed' THEN coalesce(o.verified_at, o.recorded_at) END AS verified_at
   FROM question q JOIN listing l
     ON q.bucket IN ('', l.bucket) AND starts_with(l.key, q.prefix)
   LEFT JOIN objects o

@@ -26,14 +26,17 @@ WITH raw AS (
     coalesce(Item.member, Item.method, Item.crc32, Item.compressed_bytes) IS NULL AS no_member,
     coalesce(Item.archive_status, Item.archive_mode, Item.member_count, Item.members_unreadable,
       Item.directory_count, Item.member_bytes, Item.ratio) IS NULL AS no_archive,
-    coalesce(Item.deleted_at, Item.deleted_by, Item.deletion_sequencer) IS NULL AS no_deletion
+    coalesce(Item.deleted_at, Item.deleted_by, Item.deletion_sequencer) IS NULL AS no_deletion,
+    coalesce(Item.verified_at, Item.verifications) IS NULL AS no_verification,
+    coalesce(Item.differing_digest, Item.differs_at) IS NULL AS no_difference
   FROM read_json($files, format = 'newline_delimited', filename = true, columns = {Item: 'STRUCT(
     object STRUCT(S VARCHAR), entry STRUCT(S VARCHAR), status STRUCT(S VARCHAR), sha1
     STRUCT(S VARCHAR), sequencer STRUCT(S VARCHAR), arrived_at STRUCT(S VARCHAR),
     recorded_at STRUCT(S VARCHAR), etag STRUCT(S VARCHAR), reason STRUCT(S VARCHAR), remarks
     STRUCT(S VARCHAR), digest_sha256 STRUCT(S VARCHAR), digest_sha512 STRUCT(S VARCHAR),
     digest_md5 STRUCT(S VARCHAR), digest_crc32 STRUCT(S VARCHAR), deleted_at STRUCT(S
-    VARCHAR), deleted_by STRUCT(S VARCHAR), deletion_sequencer STRUCT(S VARCHAR), member
+    VARCHAR), deleted_by STRUCT(S VARCHAR), deletion_sequencer STRUCT(S VARCHAR), verified_at STRUCT(S VARCHAR),
+    differing_digest STRUCT(S VARCHAR), differs_at STRUCT(S VARCHAR), verifications STRUCT(N VARCHAR), member
     STRUCT(S VARCHAR), method STRUCT(S VARCHAR), crc32 STRUCT(S VARCHAR), archive_status
     STRUCT(S VARCHAR), archive_mode STRUCT(S VARCHAR), archive_reason STRUCT(S VARCHAR),
     size_bytes STRUCT(N VARCHAR), expires_at STRUCT(N VARCHAR), duration_ms STRUCT(N
@@ -68,6 +71,10 @@ WITH raw AS (
         unless(i.digest_crc32 IS NULL OR is_text(i.digest_crc32), 'digest_crc32'),
         unless(no_timing OR is_number(i.duration_ms), 'duration_ms'),
         unless(no_timing OR is_number(i.mb_per_s), 'mb_per_s'),
+        unless(no_verification OR is_text(i.verified_at), 'verified_at'),
+        unless(no_verification OR is_integer(i.verifications), 'verifications'),
+        unless(no_difference OR is_text(i.differing_digest), 'differing_digest'),
+        unless(no_difference OR is_text(i.differs_at), 'differs_at'),
         unless(no_setup OR is_integer(i.chunk_bytes), 'chunk_bytes'),
         unless(no_setup OR is_integer(i.streams), 'streams'),
         unless(no_setup OR is_integer(i.memory_mb), 'memory_mb'),
@@ -126,6 +133,10 @@ SELECT
   make_timestamp(integer_of(i.expires_at) * 1000000) AS expires_at,
   sequencer,
   i.deletion_sequencer.S AS deletion_sequencer,
+  time_of(i.verified_at) AS verified_at,
+  integer_of(i.verifications) AS verifications,
+  i.differing_digest.S AS differing_digest,
+  time_of(i.differs_at) AS differs_at,
   number_of(i.duration_ms) AS duration_ms,
   number_of(i.mb_per_s) AS mb_per_s,
   integer_of(i.chunk_bytes) AS chunk_bytes,

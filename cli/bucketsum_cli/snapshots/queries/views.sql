@@ -2,6 +2,7 @@
 CREATE VIEW objects AS
 SELECT o.bucket, o.key, o.version, o.status, o.reason, o.sha1, o.sha256, o.sha512, o.md5, o.crc32,
   o.size_bytes, o.etag, o.created_at, o.recorded_at, o.deleted_at, o.deleted_by, o.expires_at,
+  o.verified_at, o.verifications, o.differing_digest, o.differs_at,
   o.deleted_at IS NULL AND (l.key IS NOT NULL OR NOT EXISTS (
     SELECT 1 FROM listed WHERE listed.bucket = o.bucket AND starts_with(o.key, listed.prefix)
   )) AS present, l.latest, l.storage_class, o.sequencer, o.duration_ms, o.mb_per_s, o.chunk_bytes,
@@ -27,7 +28,7 @@ FROM items WHERE kind IN ('object', 'tombstone') AND deletion_sequencer IS NOT N
 
 CREATE VIEW current_objects AS
 SELECT bucket, key, version, status, reason, sha1, sha256, sha512, md5, crc32, size_bytes, etag,
-  storage_class, created_at, recorded_at
+  storage_class, created_at, recorded_at, verified_at, differing_digest
 FROM (
   SELECT *, latest IS NOT NULL OR row_number() OVER (
     PARTITION BY bucket, key ORDER BY coalesce(sequencer, '') DESC, created_at DESC,
@@ -38,7 +39,7 @@ FROM (
 WHERE is_newest
 UNION ALL
 SELECT l.bucket, l.key, l.version, 'not recorded', NULL, NULL, NULL, NULL, NULL, NULL,
-  l.size_bytes, l.etag, l.storage_class, l.created_at, NULL
+  l.size_bytes, l.etag, l.storage_class, l.created_at, NULL, NULL, NULL
 FROM listing l
 WHERE l.latest AND NOT EXISTS (
   SELECT 1 FROM items o WHERE o.kind = 'object' AND o.bucket = l.bucket AND o.key = l.key
