@@ -112,11 +112,13 @@ class CallRecorder:
     def _record_signed(self, patch: pytest.MonkeyPatch) -> None:
         sign = Signer.headers_of
 
-        def signed(signer: Signer, headers: Mapping[str, str], body: bytes) -> list[str]:
+        def signed(signer: Signer, headers: Mapping[str, str], *rest: Any, **named: Any) -> Any:  # noqa: ANN401 - as the product's
             if self._is_on:
-                operation = headers["x-amz-target"].rpartition(".")[2]
-                self.calls.add(Permission(f"dynamodb:{operation}", "DigestsTable"))
-            return sign(signer, headers, body)
+                call = Permission("s3:GetObject", "objects")
+                if target := headers.get("x-amz-target"):
+                    call = Permission(f"dynamodb:{target.rpartition('.')[2]}", "DigestsTable")
+                self.calls.add(call)
+            return sign(signer, headers, *rest, **named)
 
         patch.setattr(Signer, "headers_of", signed)
 
