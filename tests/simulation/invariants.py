@@ -73,7 +73,7 @@ class Invariants:
         if not versions:
             yield f"a row for {name}, which was never put"
             return
-        self._report(self._problems_of_verification(name, before or {}, item, versions))
+        self._report(self._problems_of_verification(name, before or {}, item))
         if "sha1" in item and _text(item, "sha1") not in _digests_of(versions):
             yield f"the row of {name} has the digest of other bytes"
         if "sha1" not in item and not _text(item, "reason"):
@@ -89,10 +89,11 @@ class Invariants:
         if "sha1" in before and "sha1" not in item and before["etag"] == item["etag"]:
             yield f"the digest of {name} was overwritten by an unreadable row"
 
-    def _problems_of_verification(
-        self, name: str, before: Item, item: Item, versions: Sequence[Version]
-    ) -> Iterator[str]:
+    def _problems_of_verification(self, name: str, before: Item, item: Item) -> Iterator[str]:
         """A verification replaces no digest, reads what it marks, and is right about rot."""
+        place = item["object"]["S"].partition("/")[2], item["entry"]["S"]
+        etag = _text(item, "etag")  # the same content may be put again
+        versions = [each for each in self._s3.history[place] if each.etag == etag]
         same = all(before.get(key) == item[key] for key in ("etag", "sequencer") if key in item)
         if same and "sha1" in before and before["sha1"] != item.get("sha1"):
             yield f"the digest of {name} was replaced"
@@ -109,7 +110,8 @@ class Invariants:
         """Each of *rotten*, if it still exists, is noted, or its message waits for a person."""
         for version in set(rotten).intersection(self._s3.existing()) - self.waiting(sqs):
             item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
-            is_read = not version.refused and version in self._versions_of(item)
+            was_refused = any(each.refused for each in self._s3.versions[version.key])
+            is_read = not was_refused and version in self._versions_of(item)
             if is_read and "sha1" in item and "differs_at" not in item:
                 self._report([f"the rot of {version.key} {version.version_id} is not found"])
 

@@ -370,7 +370,8 @@ class S3:
             self.schedule.log("  S3 sends a wrong byte")
             place = self.schedule.random.randrange(len(content))
             wrong = self.schedule.random.randrange(1, 256) ^ content[place]
-            return content[:place] + bytes([wrong]) + content[place + 1 :]
+            sent = content[:place] + bytes([wrong]) + content[place + 1 :]
+            return content if sent == version.content else sent  # it does not undo the rot
         return content
 
     def close(self) -> None:
