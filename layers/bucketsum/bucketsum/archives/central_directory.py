@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bucketsum.archives.directory_entries import (
@@ -61,7 +61,7 @@ class Placed(NamedTuple):
     @property
     def others(self) -> Iterator[int]:
         """Where other members should begin after them."""
-        return islice(self.offsets, self.position + 1, len(self.offsets) - 1)
+        return map(self.offsets.__getitem__, range(self.position + 1, len(self.offsets) - 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final, Protocol, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.names import encoded_name, is_same_name
@@ -42,8 +42,7 @@ class ByteSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class LocalHeader:
+class LocalHeader(NamedTuple):
     """A local header, with 64-bit sizes where it has them.
 
     Attributes:
@@ -134,9 +133,12 @@ class LocalHeader:
     def contradicts(self, member: Member) -> bool:
         """Whether a value that is known here is another one in the directory."""
         declared = (member.crc32, member.compressed_bytes, member.size_bytes)
-        return not self._decodes_as(member) or any(
-            here != there and not (self.sizes_follow and here in (0, FULL32))
-            for here, there in zip(self.values, declared, strict=True)
+        return not self._decodes_as(member) or (
+            self.values != declared
+            and any(
+                here != there and not (self.sizes_follow and here in (0, FULL32))
+                for here, there in zip(self.values, declared, strict=True)
+            )
         )
 
     def _decodes_as(self, member: Member) -> bool:

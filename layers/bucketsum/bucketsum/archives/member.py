@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import tee
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -54,6 +54,11 @@ class HashedMember(NamedTuple):
 
     digest: MemberDigest
     content: memoryview | None = None
+
+    def remarked(self, *remarks: str) -> HashedMember:
+        """Add *remarks* to those of the digest."""
+        digest = replace(self.digest, remarks=self.digest.remarks + remarks)
+        return HashedMember(digest, self.content)
 
 
 class _Reading:
@@ -168,13 +173,11 @@ def digest_of_member(
     decoding.counter.require_time()
     first, *others = claims
     readings = [_Reading(first, decoding, write), *(_Reading(each, decoding) for each in others)]
-    feeds = tee(compressed, len(readings)) if others else (iter(compressed),)
-    steps = {each: each.pieces(feed) for each, feed in zip(readings, feeds, strict=True)}
-    del feeds
-    while steps:  # the one that is behind goes on, so that little is kept for it
-        reading = min(steps, key=_consumed) if others else readings[0]
-        if next(steps[reading], reading) is reading:
-            del steps[reading]
+    if others:
+        _read_together(readings, tee(compressed, len(readings)))
+    else:
+        for _ in readings[0].pieces(compressed):
+            continue
     if isinstance(compressed, Described):
         described = compressed.described(first)
         if described is None:
@@ -184,6 +187,16 @@ def digest_of_member(
     return next((digest for digest in digests if digest.sha1), digests[0])
 
 
+def _read_together(readings: list[_Reading], feeds: Iterable[Iterable[memoryview]]) -> None:
+    """Let the one that is furthest behind go on, so that little is kept for it."""
+    steps = {each: each.pieces(feed) for each, feed in zip(readings, feeds, strict=True)}
+    del feeds
+    while steps:
+        reading = min(steps, key=_consumed)
+        if next(steps[reading], reading) is reading:
+            del steps[reading]
+
+
 def hashed_content(
     claims: Sequence[Member],
     compressed: Iterable[memoryview] | Described,
@@ -191,14 +204,15 @@ def hashed_content(
     keeps: Callable[[Member], bool],
 ) -> HashedMember:
     """Like `digest_of_member`; *compressed* is read to its end, and the content kept if *keeps*."""
-    content = BytesIO()
-    write = content.write if keeps(claims[0]) else None
-    digest = digest_of_member(claims, compressed, decoding, write)
+    content = BytesIO() if keeps(claims[0]) else None
+    digest = digest_of_member(claims, compressed, decoding, content.write if content else None)
     for _ in compressed:  # what the decoder left
         continue
+    if content is None or not keeps(digest.member):
+        return HashedMember(digest)
     view = content.getbuffer()
-    is_it = write and keeps(digest.member) and len(view) == digest.size_bytes
-    return HashedMember(digest, view if is_it and crc32(view, 0) == digest.member.crc32 else None)
+    is_it = len(view) == digest.size_bytes and crc32(view, 0) == digest.member.crc32
+    return HashedMember(digest, view if is_it else None)
 
 
 def _consumed(reading: _Reading) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -34,11 +33,12 @@ def hashed_at(placed: Placed, source: ByteSource, read: Hash) -> Iterator[Hashed
     except MemberUnreadable as error:
         yield from _unreadable(placed.members, error)
         return
-    named = (member for member in placed.members if local.names(member))
-    member = next(named, placed.members[-1])
-    reason = f"{shown(local.raw_name)} is at its offset {placed.offset}"
-    others = (other for other in placed.members if other is not member)
-    yield from _unreadable(others, MemberUnreadable(Problem.OVERLAPPING, reason))
+    *others, member = placed.members
+    if others:
+        member = next((each for each in placed.members if local.names(each)), member)
+        reason = f"{shown(local.raw_name)} is at its offset {placed.offset}"
+        shadowed = [other for other in placed.members if other is not member]
+        yield from _unreadable(shadowed, MemberUnreadable(Problem.OVERLAPPING, reason))
     if not member.is_folder:
         yield _hashed(member, local, placed, source, read)
 
@@ -47,23 +47,24 @@ def _hashed(
     member: Member, local: LocalHeader, placed: Placed, source: ByteSource, read: Hash
 ) -> HashedMember:
     claims = local.claims(member)
-    compressed = _Compressed(source, max(claim.compressed_bytes for claim in claims), placed)
-    digest, content = read(claims, compressed)
-    is_over = local.data_offset + member.compressed_bytes > placed.offset + placed.room_bytes
-    if is_over and not digest.sha1:
-        for _ in compressed:  # up to the next header
-            continue
-        if compressed.cut_at is not None:
+    count = member.compressed_bytes
+    if len(claims) > 1:
+        count = max(claim.compressed_bytes for claim in claims)
+    end = placed.offset + placed.room_bytes
+    if local.data_offset + count <= end:
+        hashed, is_over = read(claims, source.views(count)), False
+    else:
+        compressed = _Compressed(source, count, placed)
+        hashed = read(claims, compressed)
+        is_over = local.data_offset + member.compressed_bytes > end
+        if is_over and not hashed.digest.sha1 and compressed.is_cut():
             reason = f"its {member.compressed_bytes} bytes at {local.data_offset} reach over "
             error = MemberUnreadable(Problem.OVERLAPPING, f"{reason}{compressed.cut_at}")
             return HashedMember(unreadable(member, error))
-    remarks = {
-        "overlapping": is_over,
-        "contradictory": local.contradicts(member),
-        "other-name": not (member.is_encrypted or local.names(member)),
-    }
-    added = tuple(remark for remark, holds in remarks.items() if holds)
-    return HashedMember(replace(digest, remarks=digest.remarks + added), content)
+    remarks = ("overlapping",) * is_over + ("contradictory",) * local.contradicts(member)
+    if not (member.is_encrypted or local.names(member)):
+        remarks += ("other-name",)
+    return hashed.remarked(*remarks) if remarks else hashed
 
 
 class _Compressed:
@@ -83,6 +84,12 @@ class _Compressed:
     def __iter__(self) -> Iterator[memoryview]:
         """Go on where the last iteration ended."""
         return self._views
+
+    def is_cut(self) -> bool:
+        """Whether another member or the directory begins before their end."""
+        for _ in self._views:
+            continue
+        return self.cut_at is not None
 
     def _to_next_header(self) -> Iterator[memoryview]:
         source, placed = self._source, self._placed

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.bounded_decoder import FEED_BYTES
 from bucketsum.archives.data_descriptor import Described
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader
-from bucketsum.archives.member import HashedMember, hashed_content
+from bucketsum.archives.member import hashed_content
 from bucketsum.archives.placed import hashed_at
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
 from bucketsum.table.archive_values import ArchiveStatus
@@ -22,7 +22,7 @@ from bucketsum.table.archive_values import ArchiveStatus
 if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Directory
     from bucketsum.archives.limits import LimitCounter
-    from bucketsum.archives.member import Decoding
+    from bucketsum.archives.member import Decoding, HashedMember
     from bucketsum.archives.placed import Hash
 
 _NOTHING: Final = memoryview(b"")
@@ -151,8 +151,7 @@ def _unlisted(
             continue
         if local.sizes_follow and not member.compressed_bytes:
             member = replace(member, compressed_bytes=room, size_bytes=room)
-            digest, content = read((member,), Described(cursor, end))
+            hashed = read((member,), Described(cursor, end))
         else:
-            views = cursor.views(min(member.compressed_bytes, room))
-            digest, content = read((member,), views)
-        yield HashedMember(replace(digest, remarks=(*digest.remarks, "unlisted")), content)
+            hashed = read((member,), cursor.views(min(member.compressed_bytes, room)))
+        yield hashed.remarked("unlisted")
