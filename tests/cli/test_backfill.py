@@ -369,7 +369,7 @@ def test_bytes_that_no_listing_shows_as_archived_are_warned_about(
     work = Work(1000, 1000, {_class_of("IntelligentTieringDAAStorage"): 1000})
     count = Count(work, "as given", is_exact=False)
     estimate = estimate_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
-    print_estimate(count, estimate, "us-east-1")
+    print_estimate(count, estimate, "us-east-1", backfills.BACKFILL)
     assert "archive tiers, which a listing does not show" in " ".join(
         capsys.readouterr().out.split()
     )
