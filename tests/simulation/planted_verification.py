@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _TASK_OF: Final = ListedBatchHasher._task_of
 _VERIFIED: Final = verification.verified
-_PARAMETERS: Final = verification.mark_parameters
 _MARK: Final = verification.mark
 _HASH: Final = ObjectHasher.hash
 
@@ -32,15 +31,6 @@ def _recorded_again(hasher: ListedBatchHasher, *args: Any) -> Any:  # noqa: ANN4
 
 def _one_reading(table: DigestsTable, read: ReadObject, settings: Any, _: object) -> HashResult:  # noqa: ANN401 - as the product's
     return _VERIFIED(table, read, settings, lambda: read)
-
-
-def _any_row(*args: Any) -> dict[str, Any]:  # noqa: ANN401 - as the product's
-    parameters = _PARAMETERS(*args)
-    values = parameters["ExpressionAttributeValues"]
-    unused = {name for name in values if f"= {name}" not in parameters["UpdateExpression"]}
-    del parameters["ConditionExpression"]
-    kept = {name: value for name, value in values.items() if name not in unused}
-    return parameters | {"ExpressionAttributeValues": kept}
 
 
 def _not_noted(table: DigestsTable, recorded: Any, row: Any, differing: Any = None) -> Outcome:  # noqa: ANN401 - as the product's
@@ -66,7 +56,6 @@ VERIFICATION_BUGS: Final = (
     ("a verification records what it reads", ListedBatchHasher, "_task_of", _recorded_again),
     ("an object differs after one reading", verification, "verified", _one_reading),
     ("a verification compares nothing", verification, "difference", lambda *_: None),
-    ("whatever row is there now is marked", verification, "mark_parameters", _any_row),
     ("what differs is not noted", verification, "mark", _not_noted),
     ("an unreadable object is marked as verified", ObjectHasher, "hash", _unreadable_is_verified),
     ("the second reading does not decide", verification, "verified", _first_wins),
