@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.snapshots.folder import SnapshotFile
 
 ROWS_PER_SECOND: Final = 20_000
-"""Of a scan, by `python -m bench snapshot`: decoding and compression on one core are the limit."""
+"""Of a scan, an estimate: decoding and compression on one core are the limit."""
 
 _SEGMENTS: Final = 8
 _PARALLEL_ROWS: Final = 10_000

@@ -1,4 +1,4 @@
-"""Whatever is wrong with an archive: members that another program reads have their SHA-1."""
+"""Members of a damaged archive that another program reads have their SHA-1."""
 
 from __future__ import annotations
 
