@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.s3.exceptions import S3ClientError
 from moto.s3.models import S3Backend
+from tests.cli.permissions import as_fake
 from tests.cli.serving_stack import (
     DEPLOYER,
     INBOX,
@@ -21,9 +23,8 @@ from tests.cli.serving_stack import (
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.buckets.attachments import access, access_template
+from bucketsum_cli.buckets.attachments import access_template
 from bucketsum_cli.buckets.attachments import notifications as bucket_notifications
-from bucketsum_cli.buckets.attachments.access import keep_access, update_access
 from bucketsum_cli.buckets.attachments.notifications import KeyFilter
 from bucketsum_cli.buckets.attachments.queue_notification import EVENTS, with_queue, without_queue
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.aws.stack import Stack
 
 FOREIGN: Final[dict[str, Any]] = {
     "TopicConfigurations": [
@@ -601,19 +601,23 @@ def test_an_attachment_that_another_command_undoes_is_made_again(
 ) -> None:
     """Two commands that read the list at the same time would forget each other's bucket."""
     boto3.client("s3").create_bucket(Bucket="videos")
-    stale: list[dict[str, Any]] = [{}]  # what the other command read before
-
-    def read(stack: Stack) -> dict[str, AttachedBucket]:
-        return stale.pop() if stale and len(stale) > 1 else attached_to(stack)
-
-    monkeypatch.setattr(access, "attached_to", read)
     assert run("attach", "videos", "--deploy").status == 0
-    stale.append({})
-    update_access(Target(NAME).find(), lambda buckets: {**buckets, PHOTOS: AttachedBucket(PHOTOS)})
-    assert attached().keys() == {PHOTOS}
-    keep_access(
-        Target(NAME).find(), lambda buckets: {**buckets, "videos": AttachedBucket("videos")}
-    )
+    cloudformation = boto3.client("cloudformation")
+    stale: Any = cloudformation.get_template(StackName=f"{NAME}-attached")["TemplateBody"]
+    command = importlib.import_module("bucketsum_cli.commands.attach")
+    write = command.change_notifications
+
+    def undone(s3: S3Client, bucket: str, *change: object, validate: bool) -> object:
+        with as_fake():
+            cloudformation.update_stack(
+                StackName=f"{NAME}-attached",
+                TemplateBody=json.dumps(stale),
+                Capabilities=["CAPABILITY_IAM"],
+            )
+        return write(s3, bucket, *change, validate=validate)
+
+    monkeypatch.setattr(command, "change_notifications", undone)
+    assert run("attach", PHOTOS, "--deploy").status == 0
     assert attached().keys() == {PHOTOS, "videos"}
 
 
