@@ -16,6 +16,7 @@ from bucketsum.errors import (
     ObjectSuperseded,
     ObjectUnreadable,
     OutOfTime,
+    RowContended,
 )
 from bucketsum.hashing.object_rows import algorithms_of, hashed_row, is_newer, unreadable_row
 from bucketsum.hashing.result import HashResult, ReadObject
@@ -157,7 +158,11 @@ class ObjectHasher:
             return verification.mark(self._table, job.recorded, row)
         if isinstance(job.expected, Row):
             return self._table.replace(row, job.expected)
-        return self._table.record(row)
+        outcome = self._table.record(row)
+        if outcome is Outcome.SUPERSEDED and not (job.created.sequencer or job.expected):
+            # No event orders a listed object: another look-up decides whether it replaces the row.
+            raise RowContended("the look-up missed a row of another object of this key")
+        return outcome
 
     def _hashed(self, job: Job, deadline: Deadline) -> HashResult:
         archives = self._as_archive(job.created)
