@@ -55,7 +55,7 @@ QUICK_SIZE_BYTES: Final = 2_000_000
 QUICK_READS: Final = 2_000
 MISSING: Final = "C++: g++ is not installed; apt-get install g++"
 
-_SOURCE: Final = Path(__file__).with_name("cpp")
+_SOURCE: Final = Path(__file__).with_name("block_reader.cpp")
 _PARTS: Final = ("load_seconds", "load_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds")
 
 

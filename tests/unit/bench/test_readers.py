@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -101,4 +102,5 @@ def test_every_entry_names_a_reader() -> None:
     for entry in ENTRIES:
         module, _, name = entry.reader.partition(":")
         source = ROOT / "bench" / "readers" / "implementations" / f"{module}.py"
-        assert f"\ndef {name}(target: ReadTarget" in source.read_text(), entry.name
+        written = rf"\ndef {name}\(\s*target: ReadTarget"
+        assert re.search(written, source.read_text()), entry.name
