@@ -198,6 +198,7 @@ def unzip_grid(
             cell_id=f"{memory_mb}-{mode}-{inflate}-{size}",
             setting=Setting(memory_mb, 262_144, 1, unzip_variant(mode, inflate)),
             storage_mb=512 if mode == "stream" else 1024,
+            workload="unzip",
         )
         for memory_mb, (mode, inflate), size in product(memories, ways, objects)
     ]
