@@ -10,11 +10,11 @@ from uuid import uuid4
 
 from botocore.endpoint import Endpoint
 from moto.core.utils import unix_time_millis
-from moto.s3.responses import S3Response
 from moto.sqs import models as sqs_models
 from tests.support.clients import shared_client
 from tests.support.events import BUCKET
 from tests.support.lambda_invocation import Context
+from tests.support.moto_versions import take_version_null
 from tests.support.sam_template import create_table, load_template
 
 from bucketsum.events.object_events import ObjectCreated
@@ -65,7 +65,7 @@ class HasherStack:
         self._now_ms = unix_time_millis()
         patch.setattr(sqs_models, "unix_time_millis", lambda: self._now_ms)
         self._count_requests()
-        self._take_version_null()
+        take_version_null(self._patch)
         self.s3.create_bucket(Bucket=BUCKET)
         self.dead_letters_url = self._make_queue("DeadLetterQueue", {})
         redrive = {
@@ -96,17 +96,6 @@ class HasherStack:
                 return make_request(endpoint, operation, request)
 
         self._patch.setattr(Endpoint, "make_request", counted)
-
-    def _take_version_null(self) -> None:
-        """S3 answers a HEAD of version ``null`` in any bucket; moto only if it keeps versions."""
-        head_object = S3Response.head_object
-
-        def taken(s3: S3Response, bucket: str, query: Any, key: str, headers: Any) -> Any:  # noqa: ANN401 - as moto's
-            if not s3.backend.get_bucket(bucket).is_versioned:
-                query = {}
-            return head_object(s3, bucket, query, key, headers)
-
-        self._patch.setattr(S3Response, "head_object", taken)
 
     def _of(self, resource: str) -> dict[str, Any]:
         properties: dict[str, Any] = self._resources[resource]["Properties"]

@@ -14,6 +14,7 @@ from bench.maven import ProgramUnavailableError
 from moto import mock_aws
 from tests.integration.sweep.mongodb_server import mongodb_server
 from tests.support.clients import shared_client
+from tests.support.moto_versions import take_version_null
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
@@ -84,8 +85,9 @@ class Context:
 
 
 @pytest.fixture
-def aws() -> Iterator[Aws]:
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
     """An empty bucket and an empty table."""
+    take_version_null(monkeypatch)
     with mock_aws():
         stack = Aws(shared_client("s3"), shared_client("dynamodb"))
         stack.s3.create_bucket(Bucket=BUCKET)
