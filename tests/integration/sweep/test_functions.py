@@ -269,7 +269,7 @@ def test_time_that_only_measuring_needs_is_not_billed(
 
 def test_a_wrong_digest_is_a_failed_sample(aws: Aws, invoke: Invoke) -> None:
     """However fast it was."""
-    aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT[1:])
+    aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT[1:] + b"!")
     answer = invoke("prober", PROBE)
     assert (answer["status"], answer["error"], answer["digest_ok"]) == (
         "failed", "WrongDigest", False,
