@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from tests.support.moto_server import moto_server
+from tests.support.moto_versions import take_version_null
 
 from bucketsum_cli.tune.here.process import Configuration, Processes
 
@@ -40,7 +41,8 @@ COMMAND: Final = (
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     """Address of a server with an object in a bucket."""
-    with moto_server() as address:
+    with moto_server() as address, pytest.MonkeyPatch.context() as patch:
+        take_version_null(patch)
         s3: S3Client = boto3.client("s3", endpoint_url=address)
         s3.create_bucket(Bucket=BUCKET)
         s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
