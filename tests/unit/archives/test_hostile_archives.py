@@ -12,7 +12,7 @@ from tests.support.archive_reading import Read
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, deflated, named
 
-from bucketsum.archives import directory_entries, member
+from bucketsum.archives import central_directory, directory_entries, member
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
@@ -67,7 +67,8 @@ def sharing(odd: Part) -> bytes:
     """An archive in which *odd* and the member after it share two bytes."""
     parts = [named("before"), odd, named("after")]
     at = archive_of(*parts).index(b"PKPK")
-    data = archive_of(*parts[:2], replace(parts[2], offset=at))
+    end = {"offset": archive_of(*parts).index(b"PK\1\2") - 2}
+    data = archive_of(*parts[:2], replace(parts[2], offset=at), end=end)
     return data[:at] + data[at + 2 :]
 
 
@@ -109,7 +110,8 @@ ODD: dict[str, tuple[bytes, tuple[str, ...], tuple[str, ...]]] = {
         archive_of(named("before"), named("odd"), named("after"), end={"size": 10_000}), (), (),
     ),
     "directory offset": (
-        archive_of(named("before"), named("odd"), named("after"), end={"offset": 9_999}), (), (),
+        archive_of(named("before"), named("odd"), named("after"), end={"offset": 9_999}),
+        ("wrong-offset",), (),
     ),
     "number of the volume": (
         archive_of(named("before"), named("odd"), named("after"), end={"disk": 7}), ("split",), (),
@@ -140,6 +142,20 @@ def test_members_may_share_less_than_a_header(mode: Mode, tmp_path: Path) -> Non
     read = Read(sharing(Part(b"odd", b"hiPK")), mode, root=tmp_path, chunk_bytes=1)
     assert read.digests == {"before": HELLO, "odd": sha1_of(b"hiPK"), "after": HELLO}
     assert read.remarks == {"odd": ("overlapping",)}
+
+
+@MODES
+@pytest.mark.parametrize("at", [100, 3_017, 6_100])
+@pytest.mark.parametrize("edit", [-1, 1, 2])
+def test_lost_or_added_bytes_are_one_members_problem(
+    edit: int, at: int, mode: Mode, tmp_path: Path
+) -> None:
+    """After a transfer that changed line ends, the offsets after them are wrong."""
+    data = archive_of(*(named(f"{number:03}", b"%d" % number) for number in range(200)))
+    data = data[: at + min(edit, 0)] + b"x" * max(edit, 0) + data[at:]
+    read = Read(data, mode, root=tmp_path)
+    assert sum(digest is not None for digest in read.digests.values()) >= 198
+    assert read.contents.remarks == ("wrong-offset",)
 
 
 @MODES
@@ -342,6 +358,7 @@ def test_sizes_without_zip64_are_modulo_its_limit(
 ) -> None:
     """As macOS archives 4 GiB and more, here with 16 bits; local headers decide where it is."""
     monkeypatch.setattr(directory_entries, "WRAP", 1 << 16)
+    monkeypatch.setattr(central_directory, "WRAP", 1 << 16)
     monkeypatch.setattr(member, "FULL32", 0xFFFF)
     at, parts = 0, []
     for number, length in enumerate(lengths):

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from bucketsum.archives.directory_entries import (
     ENTRY_BYTES,
     ENTRY_SIGNATURE,
+    WRAP,
     entry_at,
     members_in,
-    unwrapped,
+    shifted,
 )
 from bucketsum.archives.end_record import FULL16, TAIL_BYTES, EndRecord, broken, end_record_in
 from bucketsum.archives.limits import too_many_members
@@ -113,8 +114,9 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
     start, base, entries = _entries(near, end, limits)
     members, is_whole = members_in(entries, end, base, limits)
     remarks = ["prefixed"] * bool(base) + [*end.remarks]
-    if not base:
-        members = unwrapped(members, start, end.offset, near)
+    if not base and start != end.offset:
+        members = shifted(members, start, end.offset, near)
+        remarks += ["wrong-offset"] * ((start - end.offset) % WRAP != 0)
     if is_whole and len(members) & FULL16 != end.entries & FULL16:
         remarks.append("wrong-count")
     listed = len(members)
@@ -151,12 +153,17 @@ def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, byte
             too_large = length
         elif length > 0 and start >= 0 and base >= 0:
             entries = near(start, length)
-            if entries[:4] == ENTRY_SIGNATURE and (
-                (start == end.offset == first and not end.problem)
-                or _has_header(near, entries, base, end.position)
+            if (
+                entries[:4] == ENTRY_SIGNATURE
+                and length >= ENTRY_BYTES
+                and (
+                    (start == end.offset == first and not end.problem)
+                    or _has_header(near, entry_at(entries, 0, base)[0], end)
+                )
             ):
                 return start, base, entries
-            nearest = nearest or (start, base, entries)
+            if not nearest or entries[:4] == ENTRY_SIGNATURE:
+                nearest = start, base, entries
     if not end.size and not end.entries:
         return first, max(0, first - end.offset), b""
     if too_large and not nearest:
@@ -179,10 +186,10 @@ def _damaged(
     return nearest
 
 
-def _has_header(near: Read, entries: bytes | memoryview, base: int, end: int) -> bool:
-    """Whether the first entry's local header is where it says."""
-    at = entry_at(entries, 0, base)[0].header_offset if len(entries) >= ENTRY_BYTES else end
-    return at + LOCAL_BYTES <= end and near(at, 4) == LOCAL_SIGNATURE
+def _has_header(near: Read, member: Member, end: EndRecord) -> bool:
+    """Whether the local header of *member* is where its entry says."""
+    at = member.header_offset
+    return at + LOCAL_BYTES <= end.position and near(at, 4) == LOCAL_SIGNATURE
 
 
 def _is_masked(near: Read, start: int) -> bool:

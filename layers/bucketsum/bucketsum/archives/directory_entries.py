@@ -88,29 +88,37 @@ def entry_at(entries: bytes | memoryview, at: int, base: int) -> tuple[Member, i
     return member, extra_end + fields[13]
 
 
-def unwrapped(members: list[Member], start: int, declared: int, near: Read) -> list[Member]:
-    """*members* with their sizes and offsets, where these are modulo 4 GiB, for lack of Zip64.
+def shifted(members: list[Member], start: int, declared: int, near: Read) -> list[Member]:
+    """*members* with their offsets, if these are as wrong as *declared*, that of the directory.
 
-    Then so is *declared*, the offset of the directory, which is at *start*. The members are in the
-    order of the file, and local headers tell which are after the next 4 GiB.
+    It is at *start*. The difference is 4 GiB or more if values are modulo 4 GiB, for lack of Zip64;
+    otherwise bytes were lost or added. Local headers tell after which members.
     """
-    wraps, rest = divmod(start - declared, WRAP)
-    if wraps <= 0 or rest:
-        return members
+    total = start - declared
+    step = total if total % WRAP else WRAP
     firsts = [0]
-    for before in range(0, min(wraps, _WRAPS_MAX) * WRAP, WRAP):
+    members = sorted(members, key=_offset) if step == total else members
+    for before in range(0, total, step)[:_WRAPS_MAX] if total else ():
 
         def is_later(index: int, before: int = before) -> bool:
-            return near(members[index].header_offset + before, 4) != LOCAL_SIGNATURE
+            member = members[index]
+            at, length = member.header_offset + before, LOCAL_BYTES + len(member.raw_name)
+            header = near(at, length) if at + length <= start else b""
+            return header[:4] != LOCAL_SIGNATURE or header[LOCAL_BYTES:] != member.raw_name
 
         firsts.append(bisect_left(range(len(members)), x=True, lo=firsts[-1], key=is_later))
     offsets = [
-        member.header_offset + WRAP * (bisect_right(firsts, index) - 1)
+        member.header_offset + step * (bisect_right(firsts, index) - 1)
         for index, member in enumerate(members)
     ]
-    unwrapped = []
-    for member, at, end in zip(members, offsets, [*offsets[1:], start], strict=True):
+    placed = []
+    for member, at, end in zip(members, offsets, [*offsets, start][1:], strict=True):
         room = max(0, end - at - LOCAL_BYTES - member.compressed_bytes)
-        compressed = member.compressed_bytes + room // WRAP * WRAP
-        unwrapped.append(replace(member, header_offset=at, compressed_bytes=compressed))
-    return unwrapped
+        compressed = member.compressed_bytes + room // WRAP * WRAP * (step == WRAP)
+        if at >= 0:
+            placed.append(replace(member, header_offset=at, compressed_bytes=compressed))
+    return placed
+
+
+def _offset(member: Member) -> int:
+    return member.header_offset
