@@ -31,19 +31,42 @@ def naming_damage(*errors: type[Exception]) -> Iterator[None]:
         raise MemberUnreadable(Problem.DAMAGED, f"it cannot be decoded ({error})") from None
 
 
-def bounded(decompressor: Any, compressed: Compressed, *errors: type[Exception]) -> Pieces:  # noqa: ANN401 - as of `pieces_of`
-    """Decode the stream of *decompressor*; see `pieces_of`."""
+def bounded(
+    decompressor: Any,  # noqa: ANN401 - as of `pieces_of`
+    compressed: Compressed,
+    size_bytes: int,
+    *errors: type[Exception],
+) -> Pieces:
+    """Decode the stream of *decompressor*, which should be of *size_bytes*; see `pieces_of`."""
     for data in compressed:
         if decompressor.eof:
             return
-        yield from pieces_of(decompressor, data, *errors)
+        for piece in pieces_of(decompressor, data, size_bytes, *errors):
+            size_bytes -= len(piece)
+            yield piece
     if not decompressor.eof:
         raise StreamEndsEarly
 
 
-def pieces_of(decompressor: Any, data: bytes | memoryview, *errors: type[Exception]) -> Pieces:  # noqa: ANN401 - bz2's, lzma's, isal's, zstd's
-    """The output that *data* adds, by anything with the interface of `bz2.BZ2Decompressor`."""
+def pieces_of(
+    decompressor: Any,  # noqa: ANN401 - bz2's, lzma's, isal's, zstd's
+    data: bytes | memoryview,
+    left_bytes: int,
+    *errors: type[Exception],
+) -> Pieces:
+    """The output that *data* adds, by anything with the interface of `bz2.BZ2Decompressor`.
+
+    A piece ends with the *left_bytes* that should come: damage after them does not take them along.
+    """
     with naming_damage(*errors, EOFError, ValueError):
-        yield decompressor.decompress(data, PIECE_BYTES)
+        piece = decompressor.decompress(data, piece_bytes(left_bytes))
+        yield piece
         while not (decompressor.needs_input or decompressor.eof):
-            yield decompressor.decompress(b"", PIECE_BYTES)
+            left_bytes -= len(piece)
+            piece = decompressor.decompress(b"", piece_bytes(left_bytes))
+            yield piece
+
+
+def piece_bytes(left_bytes: int) -> int:
+    """Most output of the next piece, if *left_bytes* should come."""
+    return min(left_bytes, PIECE_BYTES) if left_bytes > 0 else PIECE_BYTES

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from bucketsum.archives.bounded_decoder import PIECE_BYTES, bounded, naming_damage
+from bucketsum.archives.bounded_decoder import bounded, naming_damage, piece_bytes
 from bucketsum.archives.lzma_decoder import lzma_decoded
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
 from bucketsum.archives.zstandard_decoder import zstandard_decoded
@@ -46,26 +46,28 @@ ENGINES: Final = (Engine.ISAL, Engine.ZLIB) if _ISAL else (Engine.ZLIB,)
 crc32: Final[Callable[[ReadableBuffer, int], int]] = _ISAL_CRC.crc32 if _ISAL_CRC else zlib.crc32
 
 
-def _zlib(compressed: Compressed) -> Pieces:
+def _zlib(compressed: Compressed, left_bytes: int) -> Pieces:
     """Deflate by zlib, which returns unused input and may keep output back."""
     decompressor = zlib.decompressobj(-zlib.MAX_WBITS)
     for view in compressed:
         data, full = view, True
         with naming_damage(zlib.error):
             while full and not decompressor.eof:
-                piece = decompressor.decompress(data, PIECE_BYTES)
+                most = piece_bytes(left_bytes)
+                piece = decompressor.decompress(data, most)
                 yield piece
+                left_bytes -= len(piece)
                 data = decompressor.unconsumed_tail
-                full = bool(data) or len(piece) == PIECE_BYTES
+                full = bool(data) or len(piece) == most
     if not decompressor.eof:
         raise StreamEndsEarly
 
 
-def _deflate(compressed: Compressed, _member: Member, _limits: Limits, engine: Engine) -> Pieces:
+def _deflate(compressed: Compressed, member: Member, _limits: Limits, engine: Engine) -> Pieces:
     if engine is Engine.ISAL and _ISAL:
         decompressor = _ISAL.IgzipDecompressor(flag=_ISAL.DECOMP_DEFLATE)
-        return bounded(decompressor, compressed, _ISAL.error)
-    return _zlib(compressed)
+        return bounded(decompressor, compressed, member.size_bytes, _ISAL.error)
+    return _zlib(compressed, member.size_bytes)
 
 
 def _deflate64(compressed: Compressed, *_: object) -> Pieces:
@@ -83,6 +85,10 @@ def _deflate64(compressed: Compressed, *_: object) -> Pieces:
                 yield inflater.inflate(feed if len(part) == len(feed) else feed[: len(part)])
     if not inflater.eof:
         raise StreamEndsEarly
+
+
+def _bzip2(compressed: Compressed, member: Member, *_: object) -> Pieces:
+    return bounded(bz2.BZ2Decompressor(), compressed, member.size_bytes, OSError)
 
 
 def _zstandard(compressed: Compressed, member: Member, limits: Limits, _engine: Engine) -> Pieces:
@@ -107,7 +113,7 @@ _METHODS: Final[Mapping[int, _Method]] = {
     0: _Method("stored", lambda compressed, *_: iter(compressed)),
     8: _Method("deflate", _deflate),
     9: _Method("deflate64", _deflate64),
-    12: _Method("bzip2", lambda data, *_: bounded(bz2.BZ2Decompressor(), data, OSError)),
+    12: _Method("bzip2", _bzip2),
     14: _Method("lzma", lambda data, member, limits, _: lzma_decoded(data, member, limits)),
     93: _ZSTANDARD,
     20: _ZSTANDARD,  # its first number, withdrawn

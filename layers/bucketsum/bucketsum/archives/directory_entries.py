@@ -45,8 +45,9 @@ def members_in(
     while len(entries) - at >= ENTRY_BYTES:
         member, after = entry_at(entries, at, base)
         follows = entries[after : after + 4]
-        is_last = after in (len(entries), end.size) or follows == _SIGNED_SIGNATURE
-        if entries[at : at + 4] == ENTRY_SIGNATURE and (is_last or follows == ENTRY_SIGNATURE):
+        is_last = after == len(entries) or after == end.size < len(entries)
+        is_known = is_last or follows in (ENTRY_SIGNATURE, _SIGNED_SIGNATURE)
+        if entries[at : at + 4] == ENTRY_SIGNATURE and is_known:
             if len(members) == limits.members:
                 raise too_many_members(f"more than {len(members)} members", limits)
             members.append(member)

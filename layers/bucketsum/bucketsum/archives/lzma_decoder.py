@@ -29,7 +29,8 @@ def lzma_decoded(compressed: Compressed, member: Member, limits: Limits) -> Piec
         lead += data
     del data  # else the first chunk would stay in memory until the member's end
     decompressor = _opened(lead, member, limits)
-    pieces = bounded(decompressor, chain([lead[_LEAD_BYTES:]], rest), lzma.LZMAError)
+    views = chain([lead[_LEAD_BYTES:]], rest)
+    pieces = bounded(decompressor, views, member.size_bytes, lzma.LZMAError)
     if member.flags & _END_MARK_BIT:
         yield from pieces
         return

@@ -41,7 +41,7 @@ def _frames(compressed: Compressed, left_bytes: int, new_frame: Callable[[], Any
                 if not left_bytes:
                     return  # bytes after the last frame
                 frame = new_frame()
-            for piece in pieces_of(frame, data):
+            for piece in pieces_of(frame, data, left_bytes):
                 left_bytes -= len(piece)
                 yield piece
             data = frame.unused_data if frame.eof else b""
