@@ -71,7 +71,7 @@ def take(stack: Stack, taking: Taking) -> Snapshot:
         duration = duration_text(figures.scan_seconds)
         note(f"{figures.rows:,} rows: about {duration} and {usd} USD{hint}")
         confirm("Take a snapshot?", "nothing was read", yes=False)
-    name = f"{begun_at[:19].replace(':', '-')}-{stack.name}"
+    name = f"{begun_at.replace(':', '-')}-{stack.name}"
     folder = taking.to or snapshots_folder() / name
     with new_folder(folder) as (partial, complete):
         if taking.export_to:
