@@ -79,6 +79,7 @@ cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.l
 layer.queue
 cli.emulator: cli.emulator.worker cli.machine cli.terminal
 cli.emulator.deploy: cli.aws cli.emulator cli.selftest cli.terminal
+cli.html: cli.terminal
 cli.machine: cli.emulator.worker
 cli.manifests: cli.terminal layer
 cli.objects: cli.aws cli.dead_letters cli.manifests cli.terminal layer layer.archives layer.events \
@@ -96,8 +97,8 @@ cli.tune.here: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.emu
 cli.emulator.worker cli.machine cli.terminal cli.tune cli.tune.workloads lab lab.measure lab.plan \
 lab.protocol lab.results lab.workloads layer layer.s3
 cli.tune.plots: cli.terminal cli.tune lab.protocol lab.workloads layer
-cli.tune.report: cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.protocol lab.results \
-layer
+cli.tune.report: cli.html cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.protocol \
+lab.results layer
 cli.tune.workloads: cli.tune cli.tune.plots cli.tune.workloads.fetch cli.tune.workloads.records \
 cli.tune.workloads.transfer cli.tune.workloads.unzip lab.workloads
 cli.tune.workloads.fetch: cli.terminal cli.tune cli.tune.plots lab.protocol lab.workloads.fetch \

@@ -1,4 +1,4 @@
-"""Colours of the plots: drawn in light mode, shown as the CSS variables of report.css."""
+"""Colours of the plots: drawn in light mode, shown as the CSS variables of html/style.css."""
 
 from __future__ import annotations
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from bucketsum_cli.html.markup import definitions, document, element
 from bucketsum_cli.terminal.formatting import moment_text, speed_text, usd_text
 from bucketsum_cli.tune.answer import gain_text, headline, remarks_on
 from bucketsum_cli.tune.plots.plot import Plot, style
 from bucketsum_cli.tune.plots.use_over_time import use_over_time
-from bucketsum_cli.tune.report.markup import definitions, document, element
 from bucketsum_cli.tune.report.page_tables import failures_table, results_table
 from bucketsum_cli.tune.results import Results, measured
 from bucketsum_cli.tune.workloads import plots_of, view_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from bucketsum_cli.tune.report.markup import element
+from bucketsum_cli.html.markup import element, scrolling
 from bucketsum_cli.tune.report.table import RUNS, columns_of, groups_of, has_failed
 from bucketsum_cli.tune.results import Results, failures_of
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.tune.workload_view import TableColumn
     from bucketsum_lab.protocol.run_records import CellRow
-
-_COLUMNS_OF_A_DESKTOP: Final = 12
-"""Columns that fit into 1,280 pixels."""
 
 
 def results_table(results: Results) -> ET.Element:
@@ -27,7 +24,7 @@ def results_table(results: Results) -> ET.Element:
     ]
     bodies = [_body(results, *group, columns) for group in groups_of(results)]
     head = element("thead", element("tr", *titles))
-    return _scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
+    return scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
 
 
 def _class_of(column: TableColumn) -> str:
@@ -74,13 +71,4 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
     )
     head = element("thead", element("tr", *titles))
     table = element("table", head, element("tbody", *rows), class_="failures")
-    return element("h2", "Failures"), _scrolling("Failed samples", table)
-
-
-def _scrolling(name: str, table: ET.Element) -> ET.Element:
-    """A table in a scrolling frame; a note says so on a phone, or if the table is wide."""
-    is_wide = len(table.findall("thead/tr/th")) > _COLUMNS_OF_A_DESKTOP
-    note = element("p", "The table has more columns: scroll it sideways.")
-    note.set("class", "sideways wide" if is_wide else "sideways")
-    frame = element("div", table, class_="scrolling", role="region", aria_label=name, tabindex="0")
-    return element("div", note, frame)
+    return element("h2", "Failures"), scrolling("Failed samples", table)

@@ -14,6 +14,9 @@ _POLICY: Final = (
 )
 """With this policy a browser runs no script in the page and fetches nothing for it."""
 
+_COLUMNS_OF_A_DESKTOP: Final = 12
+"""Columns that fit into 1,280 pixels."""
+
 
 def element(tag: str, *children: ET.Element | str, **attributes: str) -> ET.Element:
     """``<tag>`` with *children* in order; ``class_`` is class, ``aria_label`` aria-label."""
@@ -37,10 +40,19 @@ def definitions(terms: Mapping[str, str], class_: str) -> ET.Element:
     return element("dl", *pairs, class_=class_)
 
 
+def scrolling(name: str, table: ET.Element) -> ET.Element:
+    """A table in a scrolling frame; a note says so on a phone, or if the table is wide."""
+    is_wide = len(table.findall("thead/tr/th")) > _COLUMNS_OF_A_DESKTOP
+    note = element("p", "The table has more columns: scroll it sideways.")
+    note.set("class", "sideways wide" if is_wide else "sideways")
+    frame = element("div", table, class_="scrolling", role="region", aria_label=name, tabindex="0")
+    return element("div", note, frame)
+
+
 def document(title: str, *body: ET.Element) -> str:
     """A complete page that needs no other file."""
     style = element("style")
-    style.text = resources.files(__package__).joinpath("report.css").read_text("utf-8")
+    style.text = resources.files(__package__).joinpath("style.css").read_text("utf-8")
     head = element(
         "head",
         element("meta", charset="utf-8"),
