@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from tests.soak.faults import FaultKind
 from tests.soak.findings import compared
 from tests.soak.queues import Backlog
+from tests.soak.report import MEMORY_FROM_OBJECTS
 from tests.soak.run import Soak
+from tests.soak.workers import Memory
 from tests.soak.workload import Workload
 
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ def test_nothing_is_lost_or_wrong_while_parts_fail_at_random(
     assert report.faults[FaultKind.WORKER_KILLED]
     assert report.faults[FaultKind.CONNECTION_CUT]
     assert report.malformed == 1
+    leak = (Memory((60.0, 60.0, 60.0, 64.0)),)
+    large = replace(report, objects=MEMORY_FROM_OBJECTS, memory=leak)
+    assert [text.partition(":")[0] for text in large.problems()] == [
+        "the memory of a worker is not flat"
+    ]
 
 
 def test_a_wrong_digest_and_a_lost_version_are_noticed(stack: Stack) -> None:
