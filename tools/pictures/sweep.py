@@ -21,6 +21,8 @@ MEASURED: Final = Path(__file__).parents[2] / "bench" / "measured"
 RUN: Final = "sweep"
 """Name of the recorded run's file in bench/measured."""
 
+_NOTE: Final = "bar: median MB/s; dots: every run"
+_PRICES: Final = "Prices: Lambda alone"
 _MARGIN: Final = 8
 _TOP: Final = 112
 _ROW: Final = 74
@@ -40,12 +42,12 @@ def sweep() -> str:
     task, answer = headline(results).split(": ", 1)
     return drawing(
         headline(results),
-        " ".join(_sentence(results, *cell) for cell in cells),
+        " ".join((f"{_PRICES}.", *(_sentence(results, *cell) for cell in cells))),
         _TOP + _ROW * len(cells),
         _STYLE,
         f'<text x="{_MARGIN}" y="30" class="title">{escape(task)}</text>',
         f'<text x="{_MARGIN}" y="60" class="title">{escape(answer)}</text>',
-        f'<text x="{_MARGIN}" y="90" class="note">bar: median MB/s; dots: every run</text>',
+        f'<text x="{_MARGIN}" y="90" class="note">{_NOTE}. {_PRICES}</text>',
         *(_row(results, *cell, _TOP + _ROW * number, scale) for number, cell in enumerate(cells)),
     )
 

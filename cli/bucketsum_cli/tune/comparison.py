@@ -31,7 +31,7 @@ class Pair:
         object: The object and the concurrency, as in the tables.
         before: The cell in the first run; None if that run does not have it.
         after: The cell in the second run; None if that run does not have it.
-        p_value: Of the permutation test of their warm seconds; None without two sets of samples.
+        p_value: Of the rank-sum test of their warm seconds; None without two sets of samples.
         memory_mb: Memory of the setting; `_WHOLE_MACHINE` if it was not enforced in either run.
         disk: Folder of the disk; empty if neither run names one.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from dataclasses import replace
+from typing import Final
 
 import pytest
 from hypothesis import example, given
@@ -195,6 +196,36 @@ def test_cells_are_compared_with_the_fastest_of_their_kind() -> None:
     ]
     assert stats_of(rows[slow.cell_id]).indistinguishable_from_best is False
     assert stats_of(rows[same.cell_id]).indistinguishable_from_best is True
+
+
+OUTLIER: Final = 9.0
+STEADY: Final = (1.0, 1.01, 1.02, 1.03, 1.04)
+A_THIRD_SLOWER: Final = (1.33, 1.34, 1.35, 1.36, 1.37)
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow"),
+    [
+        (STEADY, (*A_THIRD_SLOWER[1:], OUTLIER)),
+        ((*STEADY[:4], OUTLIER), A_THIRD_SLOWER),
+        (STEADY[:2], A_THIRD_SLOWER[:2]),
+    ],
+    ids=["outlier of the slow cell", "outlier of the fastest", "too few runs for a test"],
+)
+def test_no_outlier_makes_a_slow_cell_as_fast(
+    fast: tuple[float, ...], slow: tuple[float, ...]
+) -> None:
+    """A cell that is a third slower by its median is never alike the fastest."""
+    cells = cell_of(2048), cell_of(128)
+    its = [*samples(cells[0], *fast), *samples(cells[1], *slow)]
+    summed = cell_rows(cells, its, PRICES, HASH)
+    assert [stats_of(row).indistinguishable_from_best for row in summed] == [True, False]
+
+
+def test_p_is_that_of_the_rank_sum_test() -> None:
+    """By the tables of Mann and Whitney: ranks count, and not how far an outlier lies."""
+    assert p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 1000]) == pytest.approx(2 / 252)
+    assert p_value([1, 2, 3, 4, 1000], [5, 6, 7, 8, 9]) == pytest.approx(38 / 252)
 
 
 def test_pareto_is_what_no_other_beats_in_both() -> None:

@@ -97,7 +97,7 @@ def test_the_gain_is_that_over_the_deployed_setting() -> None:
 
 
 def test_noise_is_no_gain() -> None:
-    """Speeds that the permutation test cannot tell apart are not significant."""
+    """Speeds that the rank-sum test cannot tell apart are not significant."""
     gain = gain_of(*measured(now=10.0, same=9.999))
     assert gain is not None
     assert not gain.is_significant

@@ -154,6 +154,26 @@ def test_ties_go_to_the_smaller_setting() -> None:
     assert best.setting == Setting(512, 65_536, 1)
 
 
+@pytest.mark.parametrize(
+    ("strategy", "memory_mb"),
+    [
+        (Strategy(StrategyName.CHEAPEST), 1024),
+        (Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=20), 1024),
+        (Strategy(StrategyName.FASTEST), 1024),
+        (Strategy(StrategyName.FASTEST_BELOW, usd_per_gb=1), 1024),
+        (Strategy(StrategyName.BALANCED, weight=1), 1024),
+        (Strategy(StrategyName.BALANCED, weight=0), 1024),
+    ],
+)
+def test_a_tie_goes_to_the_better_other_measure(strategy: Strategy, memory_mb: int) -> None:
+    """Of what is within 1 % by the strategy, the faster or the cheaper; then the smaller."""
+    # memory × time is the same from 128 to 1024 MB; the largest pays 7 times as much for 0.2 %
+    cells = [cell(128, 80.0), cell(1024, 10.0), cell(7168, 9.98), cell(256, 40.0)]
+    best = recommend(cells, strategy, PRICES, HASH).best
+    assert best is not None
+    assert best.setting.memory_mb == memory_mb
+
+
 @pytest.mark.parametrize(("seconds", "streams"), [(7.95, 1), (7.8, 4)])
 def test_a_difference_below_one_percent_is_none(seconds: float, streams: int) -> None:
     """Four connections that are faster than one are recommended from one percent on."""

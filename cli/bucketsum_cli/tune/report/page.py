@@ -155,8 +155,8 @@ def _meanings(results: Results) -> ET.Element:
         "objects/h": "Objects that one execution environment reads in an hour, one after another.",
         "± s": "Standard deviation of the warm runs' seconds.",
         "*": "A cold run: the first of its execution environment. No statistic counts it.",
-        "≈ fastest": "Not significantly different from the object's fastest cell: a permutation "
-        "test of the warm seconds gives p of 5 % or more.",
+        "≈ fastest": "At most 10 % slower than the object's fastest cell by the medians, and not "
+        "significantly so: a rank-sum test of the warm seconds gives p of 5 % or more.",
         "weak": "Fewer than 5 warm runs.",
         "bottleneck": "The limit at which the warm runs were for most of their time, with the "
         "share of it; equal limits are all named. CPU share: the quota that follows from the "

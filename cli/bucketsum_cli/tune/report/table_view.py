@@ -155,7 +155,7 @@ def _legend(results: Results) -> str:
         notes.append(f"{COLD} cold, not counted")
     statistics = [stats for _, stats in measured(results.cells)]
     if any(stats.indistinguishable_from_best and not stats.best for stats in statistics):
-        notes.append(f"{ALIKE}: not significantly different from the fastest (p of 5 % or more)")
+        notes.append(f"{ALIKE}: at most 10 % slower, and not significantly (p of 5 % or more)")
     return "; ".join(notes)
 
 

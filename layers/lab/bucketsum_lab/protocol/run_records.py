@@ -136,9 +136,9 @@ class CellStatistics(WarmStatistics):
     best: bool
     """Fastest by `p50_seconds`."""
     p_value: float
-    """Of the permutation test against the best; see `bucketsum_lab.results.analysis`."""
+    """Of the rank-sum test against the best; see `bucketsum_lab.results.analysis`."""
     indistinguishable_from_best: bool
-    """Whether that is at least 0.05."""
+    """Whether that is at least 0.05, and the median at most 10 % slower."""
     pareto: bool
     """Whether no other setting is both faster and cheaper."""
 

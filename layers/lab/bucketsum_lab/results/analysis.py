@@ -1,10 +1,11 @@
 """Samples → the statistics of each cell, and its comparison with the best cell.
 
-**Is it distinguishable from the best?** Cells with the same object and concurrency are compared
-by a permutation test: under the null hypothesis every relabelling of the pooled warm samples is
-equally likely. The p-value is the share of relabellings whose means lie at least as far apart.
-Exact up to 20,000 relabellings (5 against 5: 252), else 10,000 drawn with a fixed seed. At
-p ≥ 0.05 the cell is indistinguishable. Two samples against two always are: the least p is 1/3.
+**Is it alike the best?** Cells with the same object and concurrency are compared by the rank-sum
+test of Wilcoxon, Mann and Whitney: the warm samples of both are ranked together, and the p-value is
+the share of relabellings whose rank sums lie at least as far apart. An outlier counts as the last
+rank, however far it lies. Exact up to 20,000 relabellings (5 against 5: 252), else 10,000 drawn
+with a fixed seed. A cell is alike the best if p ≥ 0.05 and its median is at most 10 % slower: few
+runs, or an outlier in either cell, leave every difference without significance.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import math
 import operator
 import random
 import statistics
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.workload import Workload
 
 SIGNIFICANCE: Final = 0.05
+
+_ALIKE: Final = 1.1
+"""Times the seconds of the best cell that a cell may need to be alike it."""
 
 _EXACT_RELABELLINGS_MAX: Final = 20_000
 _DRAWN_RELABELLINGS: Final = 10_000
@@ -88,18 +92,18 @@ def cell_rows(
 
 
 def p_value(sample: Sequence[float], other: Sequence[float]) -> float:
-    """Likelihood of means so far apart under the null hypothesis; see the module.
+    """Likelihood of rank sums so far apart under the null hypothesis; see the module.
 
-    Exact in the decimals of the values and independent of the order of samples and values.
+    Independent of the order of samples and values.
     """
     first, second = sorted(
         (sorted(sample), sorted(other)), key=lambda values: (len(values), values)
     )
-    pooled, size = _whole_numbers([*first, *second]), len(first)
+    pooled, size = _double_ranks([*first, *second]), len(first)
     total = sum(pooled)
 
     def distance(part: Iterable[int]) -> int:
-        """Distance of the means, times both sizes."""
+        """Distance of the mean ranks, times twice both sizes."""
         return abs(sum(part) * len(pooled) - total * size)
 
     observed = distance(pooled[:size])
@@ -113,11 +117,10 @@ def p_value(sample: Sequence[float], other: Sequence[float]) -> float:
     return (drawn + 1) / (_DRAWN_RELABELLINGS + 1)
 
 
-def _whole_numbers(values: Iterable[float]) -> list[int]:
-    """*values* times their common denominator: sums of floats depend on their order."""
-    fractions = [Fraction(repr(value)) for value in values]
-    scale = math.lcm(*(fraction.denominator for fraction in fractions))
-    return [int(fraction * scale) for fraction in fractions]
+def _double_ranks(values: Sequence[float]) -> list[int]:
+    """Twice the rank of each value: equal values share the mean of their ranks."""
+    ordered = sorted(values)
+    return [bisect_left(ordered, value) + bisect_right(ordered, value) + 1 for value in values]
 
 
 def _with_samples(cell: CellRow, samples: Sequence[Sample], workload: Workload) -> CellRow:
@@ -201,6 +204,7 @@ def _compared(measured: _MeasuredCell, all_cells: Iterable[_MeasuredCell]) -> Ce
         **asdict(measured.warm),
         best=measured is best,
         p_value=chance,
-        indistinguishable_from_best=chance >= SIGNIFICANCE,
+        indistinguishable_from_best=chance >= SIGNIFICANCE
+        and measured.warm.p50_seconds <= best.warm.p50_seconds * _ALIKE,
         pareto=not any(rival.beats(measured) for rival in rivals),
     )

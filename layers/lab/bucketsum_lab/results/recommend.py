@@ -6,9 +6,9 @@ Only settings that the template has parameters for are candidates; the workload 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isclose
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bucketsum.measure import mb_per_s
 from bucketsum_lab.plan.input_fields import StrategyName
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.samples import Sample
     from bucketsum_lab.protocol.workload import Workload
 
+_Measure: TypeAlias = "Callable[[Candidate], float]"
+"""The number of a candidate that is lowest for the best."""
+
 _EQUAL: Final = 0.01
-"""Smaller differences between two settings are none."""
+"""Smaller differences between two settings are none: either may be ahead in the next run."""
 
 
 def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> list[Candidate]:
@@ -44,9 +47,10 @@ def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> 
 def recommend(
     cells: Sequence[CellRow], strategy: Strategy, prices: Prices, workload: Workload
 ) -> Recommendation:
-    """The setting that *strategy* prefers; of those that equal it, the first in their order.
+    """The setting that *strategy* prefers.
 
-    The order begins with the smaller memory, chunk size and number of connections.
+    Of those that its measure does not tell apart, the best by the other measure; of these, the
+    first in their order, which begins with the smaller memory, chunk size and connections.
     """
     measured = candidates(cells, prices, workload)
     if not measured:
@@ -58,11 +62,11 @@ def recommend(
     fitting = [each for each in deployable if each.mb_per_s >= speed and each.usd_per_gb <= cost]
     if not fitting:
         return Recommendation(None, _none_fits(deployable, strategy))
-    least = min(fitting, key=lambda candidate: _penalty(candidate, strategy, deployable))
-    best = min(
-        (candidate for candidate in fitting if _is_equal(candidate, least)),
-        key=lambda candidate: candidate.setting.order,
-    )
+    weight = _weight(strategy)
+    equal = fitting
+    for measure in (_penalty(weight, deployable), _penalty(1 - weight, deployable)):
+        equal = _best_by(measure, equal)
+    best = min(equal, key=lambda candidate: candidate.setting.order)
     also = _equally_fast(best, cells, deployable)
     return Recommendation(best, _reason(strategy, len(fitting)), also)
 
@@ -117,22 +121,28 @@ def _candidate(
     )
 
 
-def _penalty(candidate: Candidate, strategy: Strategy, deployable: Sequence[Candidate]) -> float:
-    """The number that is lowest for the best candidate."""
-    if strategy.name in (StrategyName.CHEAPEST, StrategyName.CHEAPEST_AT_LEAST):
-        return candidate.usd_per_gb
-    if strategy.name in (StrategyName.FASTEST, StrategyName.FASTEST_BELOW):
-        return -candidate.mb_per_s
-    cost = candidate.usd_per_gb / min(rival.usd_per_gb for rival in deployable)
-    time = max(rival.mb_per_s for rival in deployable) / candidate.mb_per_s
-    return strategy.weight * cost + (1 - strategy.weight) * time
+def _weight(strategy: Strategy) -> float:
+    """The weight of cost, from 0 (speed alone) to 1 (cost alone)."""
+    if strategy.name is StrategyName.BALANCED:
+        return strategy.weight
+    return float(strategy.name in (StrategyName.CHEAPEST, StrategyName.CHEAPEST_AT_LEAST))
 
 
-def _is_equal(candidate: Candidate, other: Candidate) -> bool:
-    """Whether speed and cost are nearly equal: by chance, either may be ahead in the next run."""
-    return isclose(candidate.mb_per_s, other.mb_per_s, rel_tol=_EQUAL) and isclose(
-        candidate.usd_per_gb, other.usd_per_gb, rel_tol=_EQUAL
-    )
+def _penalty(weight: float, deployable: Sequence[Candidate]) -> _Measure:
+    lowest = min(candidate.usd_per_gb for candidate in deployable)
+    highest = max(candidate.mb_per_s for candidate in deployable)
+
+    def of(candidate: Candidate) -> float:
+        cost, time = candidate.usd_per_gb / lowest, highest / candidate.mb_per_s
+        return weight * cost + (1 - weight) * time
+
+    return of
+
+
+def _best_by(measure: _Measure, rivals: Sequence[Candidate]) -> list[Candidate]:
+    """Those of *rivals* that are within 1 % of the lowest *measure*."""
+    lowest = min(map(measure, rivals))
+    return [each for each in rivals if isclose(measure(each), lowest, rel_tol=_EQUAL)]
 
 
 def _reason(strategy: Strategy, fitting: int) -> str:
