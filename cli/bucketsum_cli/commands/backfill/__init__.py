@@ -8,13 +8,13 @@ import click
 
 from bucketsum_cli.commands.lazy_group import LazyGroup
 
-_PLACES: Final = {
-    "start": "bucketsum_cli.commands.backfill.start:start",
-    "list": "bucketsum_cli.commands.backfill.runs:list_runs",
-    "show": "bucketsum_cli.commands.backfill.runs:show",
-    "stop": "bucketsum_cli.commands.backfill.runs:stop",
-    "resume": "bucketsum_cli.commands.backfill.runs:resume",
-}
+_RUNS: Final = ("list", "show", "stop", "resume")
+
+
+def places_of(group: str) -> dict[str, str]:
+    """The places of the commands of `backfill`, or of `verify`, for `LazyGroup`."""
+    runs = {name: f"bucketsum_cli.commands.backfill.runs:{group}_{name}" for name in _RUNS}
+    return {"start": f"bucketsum_cli.commands.{group}.start:start", **runs}
 
 
 class StartByDefault(LazyGroup):
@@ -34,7 +34,7 @@ class StartByDefault(LazyGroup):
         return super().get_command(ctx, cmd_name) or super().get_command(ctx, "start")
 
 
-@click.group("backfill", cls=StartByDefault, places=_PLACES)
+@click.group("backfill", cls=StartByDefault, places=places_of("backfill"))
 def backfill() -> None:
     """Hash the existing objects of a bucket.
 

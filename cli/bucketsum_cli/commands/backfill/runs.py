@@ -11,7 +11,7 @@ import click
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
-from bucketsum_cli.backfill.backfills import BACKFILL, Backfills
+from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills
 from bucketsum_cli.backfill.views import (
     BackfillProgress,
     print_list,
@@ -22,14 +22,13 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if_damaged
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum.backfill.backfill_records import Backfill
     from bucketsum_cli.backfill.backfills import Kind
 
 
 _EXAMPLE: Final = "20261121T101500-3f9a1c"
 
 
-def commands_of(kind: Kind, metavar: str) -> tuple[click.Command, ...]:
+def _commands_of(kind: Kind, metavar: str) -> tuple[click.Command, ...]:
     """The commands `list`, `show`, `stop` and `resume` for the runs of *kind*."""
     named = f"{metavar} is a name from `{kind.command} list`, or `last`."
 
@@ -41,8 +40,8 @@ def commands_of(kind: Kind, metavar: str) -> tuple[click.Command, ...]:
     return (
         _list_command(kind),
         argument(_show_command(kind, metavar, named)),
-        argument(_stop_command(kind, metavar, named)),
-        argument(_resume_command(kind, metavar, named)),
+        argument(_change_command("stop", kind, metavar, named)),
+        argument(_change_command("resume", kind, metavar, named)),
     )
 
 
@@ -104,51 +103,45 @@ def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
     return show
 
 
-def _stop_command(kind: Kind, metavar: str, named: str) -> click.Command:
+_CHANGES: Final = {
+    "stop": (
+        "Stop {0}; objects already queued are still read.",
+        Backfills.stop,
+        "stopped {0}; continue it with `{1} resume {0}`",
+    ),
+    "resume": (
+        "Continue {0} after it was stopped or its execution failed.",
+        Backfills.resume,
+        "resumed {0}; show its progress with `{1} show {0}`",
+    ),
+}
+"""Command → its help, what it does, and what it says then."""
+
+
+def _change_command(name: str, kind: Kind, metavar: str, named: str) -> click.Command:
+    summary, change, text = _CHANGES[name]
+
     @click.command(
-        "stop",
-        help=f"""Stop {metavar}; objects already queued are still read.
+        name,
+        help=f"""{summary.format(metavar)}
 
         {named}
 
-        Example: {kind.command} stop {_EXAMPLE}
+        Example: {kind.command} {name} {_EXAMPLE}
         """,
     )
     @json_option(BackfillProgress)
     @stack_options
-    def stop(target: Target, backfill_id: str, as_json: bool) -> None:
+    def command(target: Target, backfill_id: str, as_json: bool) -> None:
         backfills = Backfills(target.find(), kind)
-        text = "stopped {0}; continue it with `{1} resume {0}`"
-        _print_changed(backfills, backfills.stop(backfill_id), text, as_json=as_json)
+        changed = change(backfills, backfill_id)
+        if as_json:
+            print_json(progress_document(backfills.progress_of(changed)))
+        else:
+            say(text.format(changed.backfill_id, kind.command))
 
-    return stop
-
-
-def _resume_command(kind: Kind, metavar: str, named: str) -> click.Command:
-    @click.command(
-        "resume",
-        help=f"""Continue {metavar} after it was stopped or its execution failed.
-
-        {named}
-
-        Example: {kind.command} resume {_EXAMPLE}
-        """,
-    )
-    @json_option(BackfillProgress)
-    @stack_options
-    def resume(target: Target, backfill_id: str, as_json: bool) -> None:
-        backfills = Backfills(target.find(), kind)
-        text = "resumed {0}; show its progress with `{1} show {0}`"
-        _print_changed(backfills, backfills.resume(backfill_id), text, as_json=as_json)
-
-    return resume
+    return command
 
 
-def _print_changed(backfills: Backfills, backfill: Backfill, text: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(progress_document(backfills.progress_of(backfill)))
-    else:
-        say(text.format(backfill.backfill_id, backfills.kind.command))
-
-
-list_runs, show, stop, resume = commands_of(BACKFILL, "BACKFILL")
+backfill_list, backfill_show, backfill_stop, backfill_resume = _commands_of(BACKFILL, "BACKFILL")
+verify_list, verify_show, verify_stop, verify_resume = _commands_of(VERIFICATION, "RUN")

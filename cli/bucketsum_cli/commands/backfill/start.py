@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Final
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 import click
@@ -40,6 +41,8 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.backfill.backfills import RecordedProgress
 
@@ -67,6 +70,31 @@ class Begin:
     as_json: bool
 
 
+def begin_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give *command* the options of a run's beginning and of its stack, as ``options``."""
+
+    @click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Show the number of requests, the cost and the time; start nothing.",
+    )
+    @click.option(
+        "--wait",
+        is_flag=True,
+        help="Wait until all objects are done; Ctrl-C ends only the waiting.",
+    )
+    @count_option
+    @yes_option
+    @json_option(StartedBackfill)
+    @stack_options
+    @wraps(command)
+    def with_options(**given: Any) -> None:  # noqa: ANN401 - the command's types
+        begins = {field.name: given.pop(field.name) for field in fields(Begin)}
+        command(options=Begin(**begins), **given)
+
+    return with_options
+
+
 @click.command("start")
 @click.argument("bucket", metavar="BUCKET", type=BucketName())
 @prefix_option("Hash only keys that begin with TEXT.")
@@ -86,11 +114,6 @@ class Begin:
     "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of objects to queue."
 )
 @click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Show the number of requests, the cost and the time; start nothing.",
-)
-@click.option(
     "--objects",
     type=click.IntRange(min=1),
     metavar="N",
@@ -102,12 +125,7 @@ class Begin:
     metavar="BYTES",
     help="Mean size of the objects; needs --objects.",
 )
-@click.option("--wait", is_flag=True, help="Wait until the objects are hashed; Ctrl-C ends only "
-              "the waiting.")  # fmt: skip
-@count_option
-@yes_option
-@json_option(StartedBackfill)
-@stack_options
+@begin_options
 def start(
     target: Target,
     bucket: str,
@@ -116,13 +134,9 @@ def start(
     archived: bool,
     inventory: str | None,
     limit: int | None,
-    dry_run: bool,
     objects: int | None,
     mean_size: int | None,
-    wait: bool,
-    count: bool,
-    yes: bool,
-    as_json: bool,
+    options: Begin,
 ) -> None:
     """Hash the existing objects of BUCKET.
 
@@ -155,7 +169,6 @@ def start(
     given = None
     if objects is not None and mean_size is not None:
         given = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
-    options = Begin(dry_run=dry_run, wait=wait, count=count, yes=yes, as_json=as_json)
     begin(Backfills(stack), backfill, options, given)
 
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 
-from bucketsum_cli.commands.backfill import StartByDefault
-
-_PLACES: Final = {
-    "start": "bucketsum_cli.commands.verify.start:start",
-    "list": "bucketsum_cli.commands.verify.runs:list_runs",
-    "show": "bucketsum_cli.commands.verify.runs:show",
-    "stop": "bucketsum_cli.commands.verify.runs:stop",
-    "resume": "bucketsum_cli.commands.verify.runs:resume",
-}
+from bucketsum_cli.commands.backfill import StartByDefault, places_of
 
 
-@click.group("verify", cls=StartByDefault, places=_PLACES)
+@click.group("verify", cls=StartByDefault, places=places_of("verify"))
 def verify() -> None:
     """Read the objects of a bucket again, and compare their digests.
 

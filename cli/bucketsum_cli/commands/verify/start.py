@@ -12,22 +12,15 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill.backfill_records import MEMBERS, Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
-from bucketsum_cli.arguments.options import (
-    BucketName,
-    Target,
-    count_option,
-    json_option,
-    prefix_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import BucketName, Target, prefix_option
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import VERIFICATION, Backfills
-from bucketsum_cli.commands.backfill.start import Begin, StartedBackfill, begin, require_served
+from bucketsum_cli.commands.backfill.start import begin, begin_options, require_served
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.commands.backfill.start import Begin
 
 _AGE: Final = re.compile(r"(\d{1,4})([hdw])")
 _UNITS: Final = {"h": "hours", "d": "days", "w": "weeks"}
@@ -92,17 +85,7 @@ class Share(click.ParamType):
     help="Read only objects of CLASS, such as STANDARD; repeat it for several.",
 )
 @click.option("--current", is_flag=True, help="Leave overwritten versions out.")
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Show the number of requests, the cost and the time; start nothing.",
-)
-@click.option("--wait", is_flag=True, help="Wait until the objects are read; Ctrl-C ends only "
-              "the waiting.")  # fmt: skip
-@count_option
-@yes_option
-@json_option(StartedBackfill)
-@stack_options
+@begin_options
 def start(
     target: Target,
     bucket: str,
@@ -112,11 +95,7 @@ def start(
     sample: float | None,
     storage_classes: tuple[str, ...],
     current: bool,
-    dry_run: bool,
-    wait: bool,
-    count: bool,
-    yes: bool,
-    as_json: bool,
+    options: Begin,
 ) -> None:
     """Read the objects of BUCKET again, and compare all recorded digests.
 
@@ -145,11 +124,7 @@ def start(
         sample=sample,
         storage_classes=storage_classes,
     )
-    begin(
-        Backfills(stack, VERIFICATION),
-        verification,
-        Begin(dry_run=dry_run, wait=wait, count=count, yes=yes, as_json=as_json),
-    )
+    begin(Backfills(stack, VERIFICATION), verification, options)
 
 
 def _require_computed(stack: Stack, missing: str) -> None:
