@@ -103,6 +103,11 @@ class RecordedProgress:
         return sum(part.archived for part in self.parts)
 
     @property
+    def parts_done(self) -> int:
+        """Parts of which all objects are queued."""
+        return sum(part.done for part in self.parts)
+
+    @property
     def objects_per_second(self) -> float:
         """Mean rate since it was started."""
         return self.tally.objects / self.seconds if self.seconds > 0 else 0.0

@@ -12,7 +12,7 @@ from bucketsum.hashing.job import Purpose
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
-from bucketsum_cli.terminal.documents import INLINE
+from bucketsum_cli.terminal.documents import INLINE, document_of
 from bucketsum_cli.terminal.formatting import MISSING, duration_text, moment_text, size_text
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
@@ -35,6 +35,9 @@ _LIST: Final = (
     Column("done", right=True),
     Column("USD", right=True),
 )
+_OUTCOMES: Final = (
+    "hashed", "verified", "skipped", "superseded", "gone", "unreadable", "failed",
+)  # fmt: skip
 _HOURS_PER_DAY: Final = 24
 LEFT_OUT: Final = {
     Purpose.RECORD: "GLACIER or DEEP_ARCHIVE are left out (--archived)",
@@ -197,9 +200,8 @@ def print_progress(progress: RecordedProgress) -> None:
         if part.failure:
             say(f"part {part.number:<3} {part.failure}")
     say(f"started  {moment_text(backfill.started_at)} UTC, execution {backfill.executions}")
-    done = sum(part.done for part in progress.parts)
     say(f"queued   {queued.object_count:,} objects, {size_text(queued.size_bytes)}; "
-        f"{done} of {len(progress.parts)} parts")  # fmt: skip
+        f"{progress.parts_done} of {len(progress.parts)} parts")  # fmt: skip
     is_check = backfill.purpose is Purpose.VERIFY
     if progress.archived:
         say(f"archived {progress.archived:,} in {LEFT_OUT[backfill.purpose]}")
@@ -233,45 +235,25 @@ def progress_document(progress: RecordedProgress | DamagedItem) -> BackfillProgr
     """Return a backfill as a document."""
     if isinstance(progress, DamagedItem):
         return BackfillProgress(progress.name, "damaged", str(progress))
-    backfill, tally = progress.backfill, progress.tally
-    return BackfillProgress(
+    backfill, tally, queued = progress.backfill, progress.tally, progress.queued
+    outcomes = {f"{name}_objects": getattr(tally, name) for name in _OUTCOMES}
+    return document_of(
+        BackfillProgress,
+        progress,
+        backfill,
+        tally,
         backfill=backfill.backfill_id,
-        state=progress.state,
-        failure=progress.failure,
-        bucket=backfill.bucket,
         prefix=backfill.prefix or "",
-        all_versions=backfill.all_versions,
-        inventory=backfill.inventory,
-        limit=backfill.limit,
         cause=progress.failed.cause or None if progress.failed else None,
         part_failures=[
             PartFailure(part.number, part.failure) for part in progress.parts if part.failure
         ],
-        started_at=backfill.started_at,
-        ended_at=backfill.ended_at,
-        executions=backfill.executions,
-        queued_objects=progress.queued.object_count,
-        queued_bytes=progress.queued.size_bytes,
+        queued_objects=queued.object_count,
+        queued_bytes=queued.size_bytes,
         archived_objects=progress.archived,
-        purpose=backfill.purpose,
-        older_than=backfill.older_than,
-        missing=backfill.missing,
-        sample=backfill.sample,
-        storage_classes=backfill.storage_classes,
         parts=len(progress.parts),
-        parts_done=sum(part.done for part in progress.parts),
-        hashed_objects=tally.hashed,
-        verified_objects=tally.verified,
-        verified_bytes=tally.verified_bytes,
         differing_objects=tally.differs,
-        skipped_objects=tally.skipped,
-        superseded_objects=tally.superseded,
-        gone_objects=tally.gone,
-        unreadable_objects=tally.unreadable,
         sliced_objects=tally.long,
-        failed_objects=tally.failed,
-        hashed_bytes=tally.hashed_bytes,
         left_objects=progress.left,
-        objects_per_second=progress.objects_per_second,
-        usd=progress.usd,
+        **outcomes,
     )

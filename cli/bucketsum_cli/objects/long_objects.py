@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum.long_objects.progress import ChainStatus, Progress
+from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import duration_text, size_text
 
 if TYPE_CHECKING:
@@ -70,19 +71,12 @@ def long_object(progress: Progress | DamagedItem) -> LongObject:
         bucket, _, key = progress.name.partition("/")
         return LongObject(bucket, key, DAMAGED, str(progress))
     left = progress.seconds_left if progress.status is ChainStatus.RUNNING else None
-    return LongObject(
-        bucket=progress.bucket,
-        key=progress.key,
+    return document_of(
+        LongObject,
+        progress,
         slices_status=progress.status,
-        reason=progress.reason,
-        version=progress.version,
-        etag=progress.etag,
-        size_bytes=progress.size_bytes,
         bytes_done=progress.offset,
         slices_done=progress.hop,
-        mb_per_s=progress.mb_per_s,
         seconds_left=None if left is None else round(left),
         created_at=progress.arrived_at,
-        started_at=progress.started_at,
-        updated_at=progress.updated_at,
     )

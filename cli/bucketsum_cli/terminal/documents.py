@@ -6,17 +6,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
+T = TypeVar("T")
 Moment: TypeAlias = datetime | str
 """A time; a field of this type is in UTC with milliseconds and ``Z``."""
 
 INLINE: Final = {"inline": True}
 """Metadata of a field: in JSON, the fields of its value stand in its place."""
+
+
+def document_of(kind: Callable[..., T], *records: object, **others: object) -> T:
+    """Make a document of *kind*: fields that are not in *others* are those of a record.
+
+    Of several *records* with a field, the first counts.
+    """
+    names = {field.name for field in fields(cast("Any", kind))} - others.keys()
+    for record in reversed(records):
+        own = {name: getattr(record, name) for name in names if hasattr(record, name)}
+        others = {**others, **own}
+    return kind(**others)
 
 
 def json_text(document: object, *, indent: int | None = 2) -> str:

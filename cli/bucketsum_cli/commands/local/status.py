@@ -10,7 +10,7 @@ import click
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.aws.stack import Stack, find_local_stack
 from bucketsum_cli.emulator import emulator_state, launcher
-from bucketsum_cli.terminal.documents import fields_of
+from bucketsum_cli.terminal.documents import document_of, fields_of
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
@@ -50,14 +50,10 @@ def print_status(project: LocalProject, stack: Stack, *, as_json: bool) -> None:
     """Show the emulator of *project* and the *stack* on it."""
     aws = emulator_state.running(project)
     limits, network = launcher.lambda_likeness(project)
-    facts = Emulator(
-        endpoint=aws.endpoint,
-        pid=aws.pid,
-        stack=aws.stack,
-        region=aws.region,
-        bucket=stack.bucket,
-        table=stack.table,
-        function=stack.function,
+    facts = document_of(
+        Emulator,
+        aws,
+        stack,
         lambda_shape=limits,
         network="lambda" if network else "unlimited",
         folder=project.home,
