@@ -13,6 +13,7 @@ import pytest
 from moto import mock_aws
 from tests.cli.aws_calls import answered, change_calls, refusal
 
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.buckets import bucket_contents, bucket_figures
 from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -244,6 +245,23 @@ def test_a_stack_that_cannot_be_deleted_is_not_emptied(
     change_calls(monkeypatch, answered({"DescribeStacks": answer}))
     run("delete", "--stack", NAME, "--yes").assert_refused(f"{reason}: nothing is deleted")
     assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
+
+
+def test_a_deletion_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CloudFormation's reasons are shown; the next call goes on."""
+    event = {
+        "LogicalResourceId": "Queue",
+        "ResourceStatus": "DELETE_FAILED",
+        "ResourceStatusReason": "it is in use",
+    }
+    answers = {
+        "DescribeStacks": {"Stacks": [{"StackStatus": "DELETE_FAILED"}]},
+        "DeleteStack": {},
+        "DescribeStackEvents": {"StackEvents": [event]},
+    }
+    change_calls(monkeypatch, answered(answers))
+    with pytest.raises(CannotDoError, match=r"DELETE_FAILED.*Queue: it is in use"):
+        list(teardown.deleted_stack(Target().connect()[0], "arn"))
 
 
 def test_a_large_bucket_is_not_listed_to_be_counted(

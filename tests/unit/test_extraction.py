@@ -8,7 +8,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import pytest
 
-from bucketsum_cli.emulator.extraction import extract_once
+from bucketsum_cli.emulator.gateway import extract_once
 
 if TYPE_CHECKING:
     from pathlib import Path

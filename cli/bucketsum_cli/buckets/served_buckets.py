@@ -49,6 +49,14 @@ def access_stack_name(stack_name: str) -> str:
     return f"{stack_name}-attached"
 
 
+def access_template_of(connection: Connection, stack_name: str) -> dict[str, Any] | None:
+    """Return the template of that stack; None if there is no such stack."""
+    name = access_stack_name(stack_name)
+    if description_of(connection, name) is None:  # a deleted one may still have a template
+        return None
+    return dict(connection.client("cloudformation").get_template(StackName=name)["TemplateBody"])
+
+
 def metadata_of(buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
     """Return the metadata of the template of the attached buckets, for `attached_buckets`."""
     return {
@@ -58,11 +66,8 @@ def metadata_of(buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
 
 def attached_buckets(connection: Connection, stack_name: str) -> dict[str, AttachedBucket]:
     """Return the attached buckets of a stack by their names."""
-    name = access_stack_name(stack_name)
-    entries: Any = ()
-    if description_of(connection, name) is not None:  # a deleted stack may still have a template
-        template = connection.client("cloudformation").get_template(StackName=name)["TemplateBody"]
-        entries = template.get("Metadata", {}).get(_METADATA, ())
+    template: Any = access_template_of(connection, stack_name) or {}
+    entries = template.get("Metadata", {}).get(_METADATA, ())
     listed = [AttachedBucket(**entry | {"via": Via(entry["via"])}) for entry in entries]
     return {bucket.name: bucket for bucket in listed}
 

@@ -39,11 +39,11 @@ from bucketsum_cli.buckets.attachments.notifications import (
 from bucketsum_cli.buckets.attachments.queue_notification import (
     CREATED,
     EVENTS,
+    block_of,
     with_queue,
     without_queue,
 )
 from bucketsum_cli.buckets.attachments.risks import default_key, warnings_of
-from bucketsum_cli.buckets.attachments.terraform import block_of
 from bucketsum_cli.buckets.served_buckets import (
     EXISTING_PARAMETER,
     AttachedBucket,
@@ -53,7 +53,7 @@ from bucketsum_cli.buckets.served_buckets import (
 from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import with_options
-from bucketsum_cli.terminal.output import note, progress
+from bucketsum_cli.terminal.output import note, notes
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
@@ -117,7 +117,13 @@ def attach(
     stack = target.find()
     check_bucket(stack, bucket)
     kms_key, warnings = default_key(stack, bucket)
-    wanted = AttachedBucket(bucket, way, created_only, kms_key, iso_text(datetime.now(UTC)))
+    wanted = AttachedBucket(
+        name=bucket,
+        via=way,
+        created_only=created_only,
+        kms_key=kms_key,
+        attached_at=iso_text(datetime.now(UTC).replace(microsecond=0)),  # as S3 lists objects
+    )
     change = partial(_attached, queue_arn=stack.arrivals_queue_arn, wanted=wanted, keys=keys)
     before = configuration_of(stack.client("s3"), bucket)
     plan = difference(before, change(before))
@@ -213,8 +219,7 @@ def _write(
     change: Callable[[Mapping[str, Any]], dict[str, Any]],
 ) -> bool:
     try:
-        with progress(passing=True) as bar:
-            bar.add_task("writing the notifications", total=None)
+        with notes().status("writing the notifications ..."):
             return change_notifications(stack.client("s3"), bucket, change, validate=True)
     except CannotDoError as error:
         if bucket not in attached_to(stack):

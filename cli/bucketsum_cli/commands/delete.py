@@ -22,7 +22,7 @@ from bucketsum_cli.buckets.bucket_contents import BucketContents, counted, empti
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
 from bucketsum_cli.terminal.formatting import size_text
-from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
+from bucketsum_cli.terminal.output import confirm, note, notes, print_json, progress, say
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -111,13 +111,10 @@ def _contents(
 ) -> BucketContents:
     if not exactly and (figures := figures_of_large(connection, bucket)):
         return BucketContents(figures.objects, size_bytes=figures.size_bytes, is_exact=False)
-    with progress(passing=True) as bar:
-        task = bar.add_task("counting", total=None)
-        last = BucketContents()
+    last = BucketContents()
+    with notes().status("counting ...") as status:
         for last in counted(s3, bucket):
-            bar.update(
-                task, description=f"counting {last.versions + last.delete_markers} in {bucket}"
-            )
+            status.update(f"counting {last.versions + last.delete_markers} in {bucket}")
     return last
 
 
@@ -164,15 +161,13 @@ def _empty(s3: S3Client, bucket: str, contents: BucketContents) -> int:
 
 
 def _delete_stack(connection: Connection, stack_id: str) -> None:
-    with progress(passing=True) as bar:
-        task = bar.add_task("deleting the stack", total=None)
+    with notes().status("deleting the stack ...") as shown:
         for status in deleted_stack(connection, stack_id):
-            bar.update(task, description=f"stack: {status}")
+            shown.update(f"stack: {status}")
 
 
 def _delete_table(connection: Connection, table: str) -> bool:
-    with progress(passing=True) as bar:
-        bar.add_task(f"deleting {table}", total=None)
+    with notes().status(f"deleting {table} ..."):
         return delete_table(connection.client("dynamodb"), table)
 
 

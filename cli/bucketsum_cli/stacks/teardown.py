@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import WaiterError
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _POLL_SECONDS: Final = 2.0
 _TABLES: Final = ("DigestsTable", "MeasurementsTable")
 _INBOX: Final = "InboxBucket"
+_GONE: Final = ("DELETE_COMPLETE",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,30 +141,39 @@ def deleted_stack(connection: Connection, stack_id: str) -> Iterator[str]:
     Raises:
         CannotDoError: CloudFormation could not delete some resources; the text says why.
     """
-    cloudformation = connection.client("cloudformation")
-    cloudformation.delete_stack(StackName=stack_id)
-    while description := description_of(connection, stack_id):  # an emulator forgets it at the end
-        status = description["StackStatus"]
-        if status == "DELETE_COMPLETE":
-            return
-        if status.endswith("_FAILED"):
-            reasons = "; ".join(failures_of(cloudformation, stack_id, "DELETE_FAILED"))
-            raise CannotDoError(
-                f"CloudFormation could not delete the stack: {reasons or 'no reason is given'}. "
-                "Remove the cause, and run the command again: it goes on from here"
-            )
+    connection.client("cloudformation").delete_stack(StackName=stack_id)
+    failure = "CloudFormation could not delete the stack"
+    return changing_stack(connection, stack_id, _GONE, failure)
+
+
+def changing_stack(
+    connection: Connection, stack_id: str, done: tuple[str, ...], failure: str
+) -> Iterator[str]:
+    """Yield the status of a stack until it is one of *done*, that one too.
+
+    Raises:
+        CannotDoError: It ended in another status. The message is *failure* and the reasons of the
+            resources that failed.
+    """
+    while True:
+        description = description_of(connection, stack_id)
+        status = description["StackStatus"] if description else _GONE[0]  # an emulator forgets it
+        if status.endswith(("_FAILED", "ROLLBACK_COMPLETE", *_GONE)) and status not in done:
+            break
         yield status
+        if status in done:
+            return
         time.sleep(_POLL_SECONDS)
-
-
-def failures_of(cloudformation: Any, stack_id: str, status: str) -> list[str]:  # noqa: ANN401 - boto3's client
-    """The resources whose status has the suffix *status*, with reasons, the last first."""
-    events = cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]
-    return [
+    events = connection.client("cloudformation").describe_stack_events(StackName=stack_id)
+    reasons = [
         f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"
-        for event in events
-        if event["ResourceStatus"].endswith(status)
+        for event in reversed(events["StackEvents"])
+        if event["ResourceStatus"].endswith("_FAILED")
     ]
+    raise CannotDoError(
+        f"{failure} ({status}): {'; '.join(reasons) or 'no reason is given'}. Remove the cause, "
+        "and run the command again: it goes on from here"
+    )
 
 
 def table_exists(dynamodb: DynamoDBClient, table: str) -> bool:

@@ -6,7 +6,6 @@ parameters, takes anything away from an attached bucket (docs/decisions/0011).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,17 +19,21 @@ from bucketsum_cli.buckets.attachments.access_template import (
     description,
     template_of,
 )
-from bucketsum_cli.buckets.served_buckets import AttachedBucket, access_stack_name, attached_to
-from bucketsum_cli.stacks.teardown import deleted_stack, failures_of
+from bucketsum_cli.buckets.served_buckets import (
+    AttachedBucket,
+    access_stack_name,
+    access_template_of,
+    attached_to,
+)
+from bucketsum_cli.stacks.teardown import changing_stack, deleted_stack
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import progress
+from bucketsum_cli.terminal.output import notes
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
 
     Buckets = Mapping[str, AttachedBucket]
 
-_POLL_SECONDS: Final = 2.0
 _DONE: Final = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
 _ATTEMPTS: Final = 5
 _OTHER_MARK: Final = "B"
@@ -78,26 +81,27 @@ def _update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
             "one: nothing was changed; rename one of the two"
         )
     buckets = change(attached_to(stack))
-    with progress(passing=True) as bar:
-        task = bar.add_task("updating the permissions", total=None)
+    with notes().status("updating the permissions ...") as shown:
         if buckets:
-            template = _template_in_place_of(stack, _deployed(stack, name), buckets.values())
+            template = _template_in_place_of(
+                stack, access_template_of(stack.connection, stack.name), buckets.values()
+            )
             statuses = _written(stack, name, template, new=not existing)
         elif existing:
             statuses = deleted_stack(stack.connection, name)
         else:
             return False
-        changed = not buckets  # a deletion may end before it has a status
+        changed = False
         for status in statuses:
             changed = True
-            bar.update(task, description=f"stack {name}: {status}")
+            shown.update(f"stack {name}: {status}")
     return changed
 
 
 def deviations(stack: Stack, buckets: Buckets) -> Iterator[str]:
     """Yield what `update_access` must write anew for *buckets*, the attached ones."""
     name = access_stack_name(stack.name)
-    deployed = _deployed(stack, name)
+    deployed = access_template_of(stack.connection, stack.name)
     if deployed is None:
         return
     wanted = template_of(stack, buckets.values(), _mark_of(deployed))
@@ -119,13 +123,6 @@ def deviations(stack: Stack, buckets: Buckets) -> Iterator[str]:
         }
         if policies - attached:
             yield f"the role {roles[role]} lacks a policy of the stack {name}"
-
-
-def _deployed(stack: Stack, name: str) -> Mapping[str, Any] | None:
-    if description_of(stack.connection, name) is None:  # a deleted one may still have a template
-        return None
-    template: Any = stack.client("cloudformation").get_template(StackName=name)["TemplateBody"]
-    return dict(template)
 
 
 def _mark_of(deployed: Mapping[str, Any] | None) -> str:
@@ -165,17 +162,5 @@ def _written(stack: Stack, name: str, template: Mapping[str, Any], *, new: bool)
         if "No updates are to be performed" in error.response["Error"].get("Message", ""):
             return
         raise
-    while True:
-        description = description_of(stack.connection, written["StackId"])
-        status = description["StackStatus"] if description else "DELETE_COMPLETE"
-        if status in _DONE:
-            yield status
-            return
-        if status.endswith(("_FAILED", "ROLLBACK_COMPLETE", "DELETE_COMPLETE")):
-            reasons = failures_of(cloudformation, written["StackId"], "_FAILED")
-            raise CannotDoError(
-                f"CloudFormation could not write the stack {name} ({status}): "
-                f"{reasons[-1] if reasons else 'see its events'}"
-            )
-        yield status
-        time.sleep(_POLL_SECONDS)
+    failure = f"CloudFormation could not write the stack {name}"
+    yield from changing_stack(stack.connection, written["StackId"], _DONE, failure)

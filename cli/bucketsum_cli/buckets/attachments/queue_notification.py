@@ -1,10 +1,11 @@
-"""The notification of a stack's queue in a bucket's configuration."""
+"""The notification of a stack's queue: in a bucket's configuration, and in Terraform's words."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote_plus
 
@@ -14,6 +15,7 @@ from bucketsum_cli.buckets.attachments.notifications import (
     keys_of,
     notifications_in,
 )
+from bucketsum_cli.buckets.served_buckets import Via
 from bucketsum_cli.terminal.errors import CannotDoError
 
 CREATED: Final = "s3:ObjectCreated:*"
@@ -78,6 +80,24 @@ def with_queue(
         if (other["QueueArn"], keys_of(other)) != (queue_arn, keys)
     ]
     return {**configuration, _FIELD: [*kept, entry]}
+
+
+def block_of(via: Via, queue_arn: str, keys: KeyFilter, events: Sequence[str]) -> Iterator[str]:
+    """Yield lines for the bucket's `aws_s3_bucket_notification`, which is all of its configuration.
+
+    Without them, the next `terraform apply` of the bucket's owner removes the notification.
+    """
+    if via is Via.EVENTBRIDGE:
+        yield "eventbridge = true"
+    if via is not Via.S3:
+        return
+    yield "queue {"
+    yield f"  queue_arn     = {json.dumps(queue_arn)}"
+    yield f"  events        = {json.dumps(list(events))}"
+    for name, text in (("prefix", keys.prefix), ("suffix", keys.suffix)):
+        if text:
+            yield f"  filter_{name} = {json.dumps(text, ensure_ascii=False)}"
+    yield "}"
 
 
 def missing_events(configuration: Mapping[str, Any], queue_arn: str) -> tuple[str, ...]:
