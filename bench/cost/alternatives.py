@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bench.cost.model import BYTES_PER_TB
-from bench.tables.table import SpreadColumn, Table, dollars
+from bench.tables.table import Columns, Table, dollars
 from bucketsum.prices import (
     BATCH_JOB,
     BATCH_OBJECT,
@@ -66,10 +66,5 @@ def alternatives() -> Table:
             EGRESS_BYTE.source,
         ),
     )
-    columns = (
-        SpreadColumn("service", "service"),
-        dollars("USD per TB", "usd_per_tb"),
-        SpreadColumn("notes", "note"),
-        SpreadColumn("source", "source"),
-    )
+    columns: Columns = ("service", *dollars("USD per TB"), "notes", "source")
     return Table("cost-alternatives", columns, tuple(sorted(rows, key=lambda row: row[1])))

@@ -22,9 +22,8 @@ DETAILS: Final = Path(__file__).parents[1] / "measured" / "cost.md"
 
 
 @click.command()
-@options.as_json
 @options.write_docs("docs/cost.md", "bench/measured/cost.md")
-def cost(*, as_json: bool, write_docs: bool) -> None:
+def cost(*, write_docs: bool) -> None:
     """Compute US dollars per terabyte and per million small objects.
 
     Nothing is measured: the speeds are those in bench/measured. Prices are the list prices of
@@ -32,7 +31,7 @@ def cost(*, as_json: bool, write_docs: bool) -> None:
     """
     measured = measured_in()
     every = (*tables(measured), *details(measured))
-    show(every, as_json=as_json, origins=measured.origins, prices=PRICE_DATE)
+    show(every, origins=measured.origins, prices=PRICE_DATE)
     if write_docs:
         for path, text in documents(measured).items():
             write(path, text)

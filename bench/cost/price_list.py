@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from bench.tables.table import SpreadColumn, Table, show
+from bench.tables.table import Columns, Table, numbers, show
 from bucketsum.clock import now
 
 URL: Final = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AWSLambda/current/index.json"
@@ -30,7 +30,7 @@ def prices(source: str) -> None:
     SOURCE is the URL or the file of AWS's price list of Lambda; nothing is written.
     """
     with urllib.request.urlopen(source if "://" in source else f"file:{source}") as answer:  # noqa: S310 - a person's choice
-        show((table_of(json.load(answer)),), as_json=False, origins=(), prices=now()[:10])
+        show((table_of(json.load(answer)),), prices=now()[:10])
 
 
 def table_of(price_list: Mapping[str, Any]) -> Table:
@@ -42,10 +42,7 @@ def table_of(price_list: Mapping[str, Any]) -> Table:
         usd = _first_tier_usd(price_list["terms"]["OnDemand"].get(sku, {}))
         if column and usd:
             regions.setdefault(attributes["regionCode"], {})[column] = usd
-    columns = (
-        SpreadColumn("Region", "region"),
-        *(SpreadColumn(name, name, "{:.10f}".format) for name in _GROUPS.values()),
-    )
+    columns: Columns = ("Region", *numbers(*_GROUPS.values(), decimals=10))
     rows = (
         (region, *(usd.get(name) for name in _GROUPS.values()))
         for region, usd in sorted(regions.items())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, replace
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from bench.cost.alternatives import alternatives
 from bench.cost.measured import SMALL_BYTES
-from bench.cost.model import BYTES_PER_TB, Cost, Handling, cost_of
-from bench.tables.table import SpreadColumn, Table, dollars
+from bench.cost.model import BYTES_PER_TB, Handling, cost_of
+from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICES, prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
@@ -38,11 +38,9 @@ _BATCHES: Final = (1, 10)
 _DEFAULT_MEMORY_MB: Final = 256
 _COLD_MEMORIES_MB: Final = (128, 256, 512, 1769)
 
-_MEMORY: Final = SpreadColumn("memory (MB)", "memory_mb")
-_OBJECT: Final = SpreadColumn("object", "object_bytes", size_text)
-_PER_TB: Final = tuple(
-    dollars(f"USD per TB, {name}", f"usd_per_tb_{name}") for name in ARCHITECTURES
-)
+_MEMORY: Final = "memory (MB)"
+_OBJECT: Final = SpreadColumn("object", size_text)
+_PER_TB: Final = dollars(*(f"USD per TB, {name}" for name in ARCHITECTURES))
 
 
 def per_tb(measured: MeasuredHandling) -> Table:
@@ -52,14 +50,14 @@ def per_tb(measured: MeasuredHandling) -> Table:
         usd = _usd_per_tb(speed.memory_mb, speed.object_bytes, speed.mb_per_s, speed.gets)
         place = speed.memory_mb, speed.link, speed.object_bytes
         rows.append((*place, speed.reader, speed.mb_per_s, *usd))
-    columns = (
+    columns: Columns = (
         _MEMORY,
-        SpreadColumn("network (Mbit/s)", "link"),
+        "network (Mbit/s)",
         _OBJECT,
-        SpreadColumn("reader", "reader"),
-        SpreadColumn("MB/s", "mb_per_s", "{:.1f}".format),
+        "reader",
+        *numbers("MB/s", decimals=1),
         *_PER_TB,
-        dollars("of which requests", "requests_usd_per_tb"),
+        *dollars("of which requests"),
     )
     return Table("cost-tb", columns, tuple(rows))
 
@@ -83,12 +81,8 @@ def baseline_table() -> Table:
         (memory_mb, chunk_mb, speed, *_usd_per_tb(memory_mb, _BASELINE_BYTES, speed)[:2])
         for memory_mb, chunk_mb, speed in BASELINE_SPEEDS
     )
-    columns = (
-        _MEMORY,
-        SpreadColumn("chunk (MB)", "chunk_mb"),
-        SpreadColumn("MB/s of 1 GB, Lambda, 2021", "mb_per_s", "{:.1f}".format),
-        *_PER_TB,
-    )
+    speed = numbers("MB/s of 1 GB, Lambda, 2021", decimals=1)
+    columns: Columns = (_MEMORY, "chunk (MB)", *speed, *_PER_TB)
     return Table("cost-baseline", columns, tuple(rows))
 
 
@@ -109,17 +103,13 @@ def small_objects(measured: MeasuredHandling) -> Table:
         usd = (1e6 * each for each in (*astuple(arm), arm.total, x86.total))
         rows.append((object_bytes, memory_mb, batch, seconds * 1000, basis, *usd))
     titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs")
-    columns = (
+    columns: Columns = (
         _OBJECT,
         _MEMORY,
-        SpreadColumn("batch", "batch_size"),
-        SpreadColumn("ms per object", "milliseconds", "{:.0f}".format),
-        SpreadColumn("source of time", "basis"),
-        *(
-            dollars(title, f"{item.name}_usd")
-            for title, item in zip(titles, fields(Cost), strict=True)
-        ),
-        *(dollars(f"total, {name}", f"usd_per_million_{name}") for name in ARCHITECTURES),
+        "batch",
+        *numbers("ms per object", decimals=0),
+        "source of time",
+        *dollars(*titles, *(f"total, {name}" for name in ARCHITECTURES)),
     )
     return Table("cost-small", columns, tuple(rows))
 
@@ -146,11 +136,7 @@ def lean(measured: MeasuredHandling) -> Table:
         )
         settings = "yes" if is_indexed else "no", "all" if is_logged else "problems"
         rows.append((*settings, 1e6 * arm.total, 1e6 * x86.total))
-    columns = (
-        SpreadColumn("`Sha1Index`", "sha1_index"),
-        SpreadColumn("`LogObjects`", "log_objects"),
-        *(dollars(name, f"usd_per_million_{name}") for name in ARCHITECTURES),
-    )
+    columns: Columns = ("`Sha1Index`", "`LogObjects`", *dollars(*ARCHITECTURES))
     return Table("cost-lean", columns, tuple(rows))
 
 
@@ -161,23 +147,20 @@ def cold_starts(measured: MeasuredHandling) -> Table:
         (name, ms, *(ms * memory_mb / 1024 * gb_second for memory_mb in _COLD_MEMORIES_MB))
         for name, ms in measured.starts.items()
     )
-    columns = (
-        SpreadColumn("cold start", "name"),
-        SpreadColumn("ms", "milliseconds", "{:.0f}".format),
-        *(dollars(f"{memory} MB", f"usd_per_1000_at_{memory}_mb") for memory in _COLD_MEMORIES_MB),
-    )
+    by_memory = dollars(*(f"{memory_mb} MB" for memory_mb in _COLD_MEMORIES_MB))
+    columns: Columns = ("cold start", *numbers("ms", decimals=0), *by_memory)
     return Table("cost-cold", columns, tuple(rows))
 
 
 def prices() -> Table:
     """All prices that the tables use."""
     rows = ((price.what, price.usd, price.per, price.source, price.read) for price in PRICES)
-    columns = (
-        SpreadColumn("unit", "unit"),
-        SpreadColumn("USD", "usd", lambda usd: f"{usd:.10f}".rstrip("0").rstrip(".")),
-        SpreadColumn("per", "per", "{:,}".format),
-        SpreadColumn("AWS's page", "source"),
-        SpreadColumn("read from", "read"),
+    columns: Columns = (
+        "unit",
+        SpreadColumn("USD", lambda usd: f"{usd:.10f}".rstrip("0").rstrip(".")),
+        SpreadColumn("per", "{:,}".format),
+        "AWS's page",
+        "read from",
     )
     return Table("cost-prices", columns, tuple(rows))
 
@@ -193,12 +176,7 @@ def backfill() -> Table:
         (item.group.value, item.name, item.requests, item.usd) for item in estimate.items
     ]
     rows += [(group.value, "sum", None, estimate.usd_of(group)) for group in Group]
-    columns = (
-        SpreadColumn("part", "part"),
-        SpreadColumn("item", "item"),
-        SpreadColumn("number", "number", "{:,.0f}".format),
-        dollars("USD", "usd"),
-    )
+    columns: Columns = ("part", "item", SpreadColumn("number", "{:,.0f}".format), *dollars("USD"))
     return Table("cost-backfill", columns, tuple(rows))
 
 

@@ -20,7 +20,7 @@ from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.spread import Spread
-from bench.tables.table import SpreadColumn, Table, show
+from bench.tables.table import Columns, SpreadColumn, Table, numbers, show
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
@@ -90,9 +90,8 @@ def _summary(name: str, starts: list[tuple[float, float, int]]) -> dict[str, Any
 
 @click.command("cold-start")
 @options.runs(15)
-@options.as_json
 @options.write_docs("bench/measured")
-def cold_start(runs: int, *, as_json: bool, write_docs: bool) -> None:
+def cold_start(runs: int, *, write_docs: bool) -> None:
     """Measure cold starts of the hasher and the baseline function.
 
     docs/measurements.md explains the baseline function (Bryson, 2021) and the target. Exits with 1
@@ -110,10 +109,7 @@ def cold_start(runs: int, *, as_json: bool, write_docs: bool) -> None:
         "target": TARGET,
     }
     document = origin | {"starts": starts}
-    if as_json:
-        output.print_json(document)
-    else:
-        show([table(document)], as_json=False, **origin)
+    show([table(document)], **origin)
     if write_docs:
         write_json(MEASURED, document)
         write_tables(DOCUMENT, [table(document)])
@@ -123,12 +119,12 @@ def cold_start(runs: int, *, as_json: bool, write_docs: bool) -> None:
 def table(document: dict[str, Any]) -> Table:
     """One row per variant."""
     baseline = document["starts"][0]["cpu_ms"]
-    columns = (
-        SpreadColumn("cold start", "name"),
-        *(SpreadColumn(title, title, "{:.0f}".format) for title in ("CPU ms", "from", "to")),
-        SpreadColumn("of the baseline", "ratio", "{:.0%}".format),
-        SpreadColumn("wall ms", "wall_ms", "{:.0f}".format),
-        SpreadColumn("modules", "modules"),
+    columns: Columns = (
+        "cold start",
+        *numbers("CPU ms", "from", "to", decimals=0),
+        SpreadColumn("of the baseline", "{:.0%}".format),
+        *numbers("wall ms", decimals=0),
+        "modules",
     )
     rows = (
         (start["name"], start["cpu_ms"], *start["cpu_ms_range"], start["cpu_ms"] / baseline,

@@ -17,13 +17,13 @@ import click
 
 from bench.function import artefacts, small_objects
 from bench.function.runs import WRITE_DELAY_S, FunctionSample, Variant, measure
-from bench.sandbox.requirements import CannotMakeSandboxError
+from bench.sandbox.requirements import refusals_are_status_2
 from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.spread import Spread
-from bench.tables.table import SpreadColumn, Table, show
+from bench.tables.table import Columns, Table, numbers, show
 from bucketsum_cli.terminal import output
 
 DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
@@ -35,11 +35,6 @@ HUNDRED: Final = Variant("hasher", 100)
 VARIANTS: Final = (BASELINE, Variant("hasher", 1), TENS, HUNDRED)
 TARGETS: Final = {512: {TENS.name: 2.5, HUNDRED.name: 2.8}, 256: {TENS.name: 2.2}}
 """Objects per second ÷ the baseline's, of the usual sizes, by memory size in MB and variant."""
-
-COMPARED: Final = {
-    "threads": tuple(Variant("hasher", 10, count) for count in (1, 2, 4, 8)),
-    "batches": tuple(Variant("hasher", size) for size in (1, 5, 10, 20, 50, 100)),
-}
 
 
 def summaries(samples: list[FunctionSample]) -> list[dict[str, Any]]:
@@ -77,59 +72,29 @@ def _summary(name: str, runs: list[FunctionSample]) -> dict[str, Any]:
     metavar="MB",
     help="Memory size; may be repeated.",
 )
-@click.option(
-    "--compare",
-    type=click.Choice(list(COMPARED)),
-    help="Compare the baseline function and the hasher with several numbers of threads, or batch "
-    "sizes.",
-)
-@click.option(
-    "--object-bytes",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Size of every object, in bytes; by default, sizes are mixed.",
-)
-@options.as_json
 @options.write_docs("bench/measured")
-def function(
-    runs: int,
-    memory_mb: tuple[int, ...],
-    compare: str | None,
-    object_bytes: int | None,
-    *,
-    as_json: bool,
-    write_docs: bool,
-) -> None:
+def function(runs: int, memory_mb: tuple[int, ...], *, write_docs: bool) -> None:
     """Compare the hasher and the baseline function on small objects.
 
     docs/measurements.md explains the baseline function (Bryson, 2021) and the targets. Each run is
     a new process in the benchmark sandbox. Needs root. Exits with 1 if a target is missed, and with
     2 if the sandbox cannot be created.
     """
-    if object_bytes and write_docs:
-        raise click.UsageError("--write-docs needs the usual sizes; leave --object-bytes out")
-    variants = (BASELINE, *COMPARED[compare]) if compare else VARIANTS
     output.note("sam build, and an interpreter like Lambda's")
     built = artefacts.build()
     origin = {"runtime": built.runtime, "machine": machine(), "runs": runs}
     shapes: list[dict[str, Any]] = []
-    try:
+    with refusals_are_status_2():
         for size_mb in memory_mb:
-            samples = measure(built, size_mb, variants, runs, object_bytes)
+            samples = measure(built, size_mb, VARIANTS, runs)
             listed = [asdict(sample) for sample in samples]
             shapes.append({"memory_mb": size_mb, "variants": summaries(samples), "samples": listed})
-    except CannotMakeSandboxError as error:
-        output.note(str(error))
-        sys.exit(2)
     document = origin | {"write_delay_ms": WRITE_DELAY_S * 1000, "shapes": shapes}
-    if as_json:
-        output.print_json(document)
-    else:
-        show([table(document)], as_json=False, **origin)
+    show([table(document)], **origin)
     if write_docs:
         write_json(MEASURED, document)
         write_tables(DOCUMENT, [table(document)])
-    sys.exit(0 if object_bytes or all(map(_met, shapes)) else 1)
+    sys.exit(0 if all(map(_met, shapes)) else 1)
 
 
 def _met(shape: dict[str, Any]) -> bool:
@@ -147,21 +112,18 @@ def _ratio(variant: dict[str, Any], shape: dict[str, Any]) -> float:
 
 def table(document: dict[str, Any]) -> Table:
     """One row per memory size and variant."""
-    columns = (
-        SpreadColumn("memory (MB)", "memory_mb"),
-        SpreadColumn("function", "variant"),
-        SpreadColumn("objects/s", "objects_per_s", "{:.1f}".format),
-        SpreadColumn("from", "from", "{:.1f}".format),
-        SpreadColumn("to", "to", "{:.1f}".format),
-        SpreadColumn("of the baseline", "ratio", "{:.2f}".format),
-        SpreadColumn("CPU ms per object", "cpu_ms_per_object", "{:.1f}".format),
-        SpreadColumn("peak MB", "peak_mb", "{:.0f}".format),
+    columns: Columns = (
+        "memory (MB)",
+        "function",
+        *numbers("objects/s", "from", "to", decimals=1),
+        *numbers("of the baseline", decimals=2),
+        *numbers("CPU ms per object", decimals=1),
+        *numbers("peak MB", decimals=0),
     )
     rows = (
-        tuple(
-            (shape | variant | {"ratio": _ratio(variant, shape)})[column.name] for column in columns
-        )
+        (shape["memory_mb"], variant["variant"], variant["objects_per_s"], variant["from"],
+         variant["to"], _ratio(variant, shape), variant["cpu_ms_per_object"], variant["peak_mb"])
         for shape in document["shapes"]
         for variant in shape["variants"]
-    )
+    )  # fmt: skip
     return Table("function", columns, tuple(rows))

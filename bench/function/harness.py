@@ -36,9 +36,6 @@ class Context:
 def initialised(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
     """The handling of all events of *job*, after the function's initialisation."""
     sys.path[:0] = job["search"]
-    if job["threads"]:
-        settings = importlib.import_module("bucketsum.settings")
-        vars(settings)["THREADS_MAX"] = job["threads"]
     handler = importlib.import_module("app").lambda_handler
 
     def handle() -> dict[str, object]:

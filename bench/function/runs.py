@@ -37,17 +37,15 @@ _DYNAMODB: Final = f"{SERVER_ADDRESS}:8000"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """``hasher`` or ``baseline`` with a batch size; with 0 threads, the hasher decides."""
+    """``hasher`` or ``baseline`` with a batch size."""
 
     function: str
     batch_size: int
-    threads: int = 0
 
     @property
     def name(self) -> str:
         """The variant's name in tables."""
-        threads = f", threads {self.threads}" if self.threads else ""
-        return f"{self.function}, batches of {self.batch_size}{threads}"
+        return f"{self.function}, batches of {self.batch_size}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,6 @@ class FunctionRunner:
         )
         return {
             "search": self._artefacts.search(variant.function, layer),
-            "threads": variant.threads,
             "events": list(small_objects.events(_ROOT, self._objects, variant.batch_size)),
         }
 
@@ -153,22 +150,16 @@ class FunctionRunner:
 
 
 def measure(
-    artefacts: Artefacts,
-    memory_mb: int,
-    variants: tuple[Variant, ...],
-    runs: int,
-    object_bytes: int | None,
+    artefacts: Artefacts, memory_mb: int, variants: tuple[Variant, ...], runs: int
 ) -> list[FunctionSample]:
     """Run every variant *runs* times, in turns, in one sandbox.
-
-    All objects have *object_bytes*, if given.
 
     Raises:
         CannotMakeSandboxError: The sandbox cannot be created here.
     """
     profile = Profile(f"{memory_mb}", memory_mb, LINK_MBIT_PER_S, small_objects.AVERAGE_BYTES)
     samples = []
-    objects = small_objects.make(_ROOT, object_bytes)
+    objects = small_objects.make(_ROOT)
     with serving(profile, _ROOT) as (sandbox, server, folder):
         runner = FunctionRunner(sandbox, server, folder, artefacts, objects)
         for number in range(runs):

@@ -37,10 +37,10 @@ def sizes() -> list[int]:
     return [ordered[index * 37 % COUNT] for index in range(COUNT)]
 
 
-def make(root: Path, object_bytes: int | None) -> list[StoredObject]:
-    """Create the objects under *root*, a folder of buckets; *object_bytes* replaces all sizes."""
+def make(root: Path) -> list[StoredObject]:
+    """Create the objects under *root*, a folder of buckets."""
     return [
-        make_object(root, object_bytes or size, name=f"small-{number:03}.jp2", seed=number)
+        make_object(root, size, name=f"small-{number:03}.jp2", seed=number)
         for number, size in enumerate(sizes())
     ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bench.readers.registry import AS_DEPLOYED, BASELINE, LIMIT, OURS
 from bench.readers.samples import summaries
 from bench.tables.machine import machine
-from bench.tables.table import SpreadColumn, Table
+from bench.tables.table import Columns, SpreadColumn, Table, numbers
 
 if TYPE_CHECKING:
     from bench.readers.environments import Environments
@@ -74,9 +74,10 @@ def _section(measured: MeasuredReader) -> list[str]:
     rounds = max(sample.round for sample in measured.samples) + 1
     title = f"{measured.profile.title} ({rounds} round{'s' if rounds > 1 else ''})"
     rows = (
-        (_reader(row), *(getattr(row, column.name) for column in _COLUMNS[1:]))
+        (_reader(row), row.mb_per_s, row.ratio, row.link_share, row.cpu_s_per_gb, row.peak_mb,
+         row.gets)
         for row in summaries(measured.samples, measured.profile)
-    )
+    )  # fmt: skip
     return [
         Table("readers", _COLUMNS, tuple(rows), title).markdown(),
         "",
@@ -95,32 +96,32 @@ def warnings(calibrations: list[Calibration]) -> list[str]:
     ]
 
 
-def _median(title: str, name: str, decimals: int) -> SpreadColumn:
+def _median(title: str, decimals: int) -> SpreadColumn:
     def text(spread: Spread) -> str:
         return f"{spread.median:.{decimals}f}"
 
-    return SpreadColumn(title, name, text)
+    return SpreadColumn(title, text)
 
 
-_COLUMNS: Final = (
-    SpreadColumn("reader", "reader"),
-    SpreadColumn("MB/s", "mb_per_s", lambda spread: spread.text(1)),
-    _median("× baseline", "ratio", 2),
-    _median("of the link", "link_share", 3),
-    _median("CPU s/GB", "cpu_s_per_gb", 2),
-    SpreadColumn("peak MB", "peak_mb", "{:.0f}".format),
-    SpreadColumn("GETs", "gets"),
+_COLUMNS: Final[Columns] = (
+    "reader",
+    *numbers("MB/s", decimals=1),
+    _median("× baseline", 2),
+    _median("of the link", 3),
+    _median("CPU s/GB", 2),
+    *numbers("peak MB", decimals=0),
+    "GETs",
 )
 
 _NOT_IN_OVERVIEW: Final = frozenset({"256", "3008"})  # like their neighbors
 
-_OVERVIEW: Final = (
-    SpreadColumn("memory, network, object", "configuration"),
-    _median("baseline", "baseline_mb_per_s", 1),
-    SpreadColumn("fastest alternative", "fastest_other"),
-    _median("bucketsum", "mb_per_s", 1),
-    _median("speed ÷ baseline", "ratio", 2),
-    _median("CPU time ÷ baseline", "cpu_ratio", 2),
+_OVERVIEW: Final[Columns] = (
+    "memory, network, object",
+    _median("baseline", 1),
+    "fastest alternative",
+    _median("bucketsum", 1),
+    _median("speed ÷ baseline", 2),
+    _median("CPU time ÷ baseline", 2),
 )
 
 

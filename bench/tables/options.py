@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum_cli.arguments.options import json_option
-
 if TYPE_CHECKING:
     from click.decorators import FC
-
-as_json: Final = json_option()
 
 
 def count(name: str, default: int, text: str, least: int = 1) -> Callable[[FC], FC]:

@@ -1,10 +1,10 @@
-"""A table of values, shown on a terminal, in a document or as JSON."""
+"""A table of values, shown on a terminal or in a document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, is_dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from bench.tables.spread import Spread
 from bucketsum_cli.terminal import output, tables
@@ -14,11 +14,10 @@ from bucketsum_cli.terminal import output, tables
 class SpreadColumn:
     """A column; it is aligned to the right if all its values are numbers or spreads.
 
-    Its name is the key in JSON, with the unit; *text* formats a value that is not None.
+    *text* formats a value that is not None.
     """
 
     title: str
-    name: str
     text: Callable[[Any], str] = str
 
     def shown(self, value: Any) -> str:  # noqa: ANN401 - any type that `text` takes
@@ -27,17 +26,25 @@ class SpreadColumn:
 
 
 def numbers(*titles: str, decimals: int) -> tuple[SpreadColumn, ...]:
-    """Columns of numbers or spreads, named by their titles."""
+    """Columns of numbers or spreads."""
 
     def text(value: float | Spread) -> str:
         return value.text(decimals) if isinstance(value, Spread) else f"{value:.{decimals}f}"
 
-    return tuple(SpreadColumn(title, title, text) for title in titles)
+    return tuple(SpreadColumn(title, text) for title in titles)
 
 
-def dollars(title: str, name: str) -> SpreadColumn:
-    """A column of US dollars with three digits."""
-    return SpreadColumn(title, name, lambda usd: f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}")
+def dollars(*titles: str) -> tuple[SpreadColumn, ...]:
+    """Columns of US dollars with three digits."""
+
+    def text(usd: float) -> str:
+        return f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}"
+
+    return tuple(SpreadColumn(title, text) for title in titles)
+
+
+Columns: TypeAlias = "tuple[SpreadColumn | str, ...]"
+"""A column that is only a title shows values as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,7 @@ class Table:
     """
 
     name: str
-    columns: tuple[SpreadColumn, ...]
+    columns: Columns
     rows: tuple[tuple[Any, ...], ...]
     title: str = ""
     remark: str = ""
@@ -56,26 +63,19 @@ class Table:
     def cells(self) -> list[list[str]]:
         """All rows as text."""
         return [
-            [column.shown(value) for column, value in zip(self.columns, row, strict=True)]
+            [column.shown(value) for column, value in zip(self._columns, row, strict=True)]
             for row in self.rows
         ]
 
     def markdown(self) -> str:
         """The table for a document, below its title and remark if it has them."""
         ruler = ["--:" if self._is_numeric(index) else "---" for index in range(len(self.columns))]
-        lines = [[column.title for column in self.columns], ruler, *self.cells()]
+        lines = [[column.title for column in self._columns], ruler, *self.cells()]
         heading = [f"**{self.title}**"] * bool(self.title) + [self.remark] * bool(self.remark)
         if heading:
             heading.append("")
         escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
         return "\n".join([*heading, *(f"| {' | '.join(line)} |" for line in escaped)])
-
-    def as_json(self) -> list[dict[str, Any]]:
-        """One object per row, with unformatted values."""
-        names = [column.name for column in self.columns]
-        return [
-            dict(zip(names, (_plain(value) for value in row), strict=True)) for row in self.rows
-        ]
 
     def show(self) -> None:
         """Print it below its title or name; a table without rows prints nothing."""
@@ -86,13 +86,16 @@ class Table:
         output.say(self.title or self.name, "bold")
         if self.remark:
             output.say(self.remark)
+        numeric = [*map(self._is_numeric, range(len(self.columns)))]
         columns = [
-            tables.Column(
-                column.title, right=self._is_numeric(index), shrinks=not self._is_numeric(index)
-            )
-            for index, column in enumerate(self.columns)
+            tables.Column(column.title, right=is_numeric, shrinks=not is_numeric)
+            for column, is_numeric in zip(self._columns, numeric, strict=True)
         ]
         tables.print_table(columns, cells)
+
+    @property
+    def _columns(self) -> list[SpreadColumn]:
+        return [SpreadColumn(c) if isinstance(c, str) else c for c in self.columns]
 
     def _is_numeric(self, index: int) -> bool:
         values = [row[index] for row in self.rows if row[index] is not None]
@@ -102,18 +105,10 @@ class Table:
         )
 
 
-def show(tables: Iterable[Table], *, as_json: bool, **origin: object) -> None:
-    """Print *tables* and below them their *origin*, or both as one JSON document."""
-    if as_json:
-        named = {table.title or table.name: table.as_json() for table in tables}
-        output.print_json(origin | named)
-        return
+def show(tables: Iterable[Table], **origin: object) -> None:
+    """Print *tables* and below them their *origin*."""
     for table in tables:
         table.show()
     output.say("")
     for name, value in origin.items():
         output.say(f"{name}: {'; '.join(value) if isinstance(value, tuple) else value}")
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a table
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

@@ -13,7 +13,7 @@ from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
-from bench.tables.table import SpreadColumn, Table, show
+from bench.tables.table import Table, show
 from bench.targets.measurements import LARGE_MEMORY_MB, burst, peak_memory, row_latency
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.emulator.deploy import bring_up, locked, stop
@@ -45,7 +45,7 @@ def targets(*, write_docs: bool) -> None:
                 results.append(result)
         finally:
             stop(project)
-    show([table(results)], as_json=False, machine=machine())
+    show([table(results)], machine=machine())
     file = project.folder / emulator_state.FOLDER / "bench.json"
     write_json(file, [asdict(result) | {"met": result.met} for result in results])
     if write_docs:
@@ -63,16 +63,9 @@ def measurements(project: LocalProject) -> Iterator[TargetResult]:
 
 def table(results: Iterable[TargetResult]) -> Table:
     """One row per target."""
-    columns = (
-        SpreadColumn("measured", "name"),
-        SpreadColumn("value", "value"),
-        SpreadColumn("target", "target"),
-        SpreadColumn("result", "met", lambda met: "met" if met else "missed"),
-        SpreadColumn("detail", "detail"),
-    )
     rows = (
         (result.name, f"{result.value:.1f} {result.unit}", f"{result.target:g} {result.unit}",
-         result.met, result.detail)
+         "met" if result.met else "missed", result.detail)
         for result in results
     )  # fmt: skip
-    return Table("targets", columns, tuple(rows))
+    return Table("targets", ("measured", "value", "target", "result", "detail"), tuple(rows))

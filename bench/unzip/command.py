@@ -56,9 +56,8 @@ PARTS: Final = {"unzip": comparison, "unzip-threads": threads}
     help="Measure only the comparison, or only the curve of threads.",
 )
 @options.runs(3)
-@options.as_json
 @options.write_docs(str(DOCUMENT))
-def unzip(only: str | None, runs: int, *, as_json: bool, write_docs: bool) -> None:
+def unzip(only: str | None, runs: int, *, write_docs: bool) -> None:
     """Compare bucketsum with other unzip programs and libraries.
 
     These are zipfile, unzip and stream-unzip. The archives (in .bucketsum) are created once, from
@@ -71,7 +70,7 @@ def unzip(only: str | None, runs: int, *, as_json: bool, write_docs: bool) -> No
         "the minimum and maximum"
     )
     parts = {name: list(tables(runs)) for name, tables in PARTS.items() if only in (name, None)}
-    show([table for part in parts.values() for table in part], as_json=as_json, origin=origin)
+    show([table for part in parts.values() for table in part], origin=origin)
     if write_docs:
         for name, part in parts.items():
             text = "\n\n".join(["", f"{origin}.", *(table.markdown() for table in part), ""])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.spread import Spread
-from bench.tables.table import SpreadColumn, Table, numbers
+from bench.tables.table import Columns, Table, numbers
 from bench.unzip.turns import OURS, slowdown
 from bucketsum.measure import mb_per_s
 
@@ -47,7 +47,7 @@ def dump_and_extract(measured: Sequence[tuple[BenchArchive, Turns]]) -> Table:
     folders = statistics.mean(archive.directories for archive, _ in measured)
     return Table(
         "unzip",
-        (SpreadColumn("archive", "archive"), *numbers("MB", *names, decimals=1)),
+        ("archive", *numbers("MB", *names, decimals=1)),
         tuple(rows),
         "As in Bengtsson (2017): dump and extract, MB/s of archive",
         f"Each archive has on average {files:.0f} files and {folders:.0f} directories. Modes that "
@@ -65,8 +65,8 @@ def variants(archive: BenchArchive, turns: Turns) -> Table:
         speed = _mb_per_s(archive, turns, name)
         slower = slowdown(turns, name)
         rows.append((name, speed, archive.files / seconds, seconds, cpu_seconds, peak_mb, slower))
-    columns = (
-        SpreadColumn("mode", "mode"),
+    columns: Columns = (
+        "mode",
         *numbers("MB/s", "files/s", decimals=0),
         *numbers("seconds", "CPU s", decimals=3),
         *numbers("peak MB", decimals=0),
@@ -87,10 +87,7 @@ def curve(measured: Sequence[tuple[BenchArchive, Turns]]) -> Table:
     )
     return Table(
         "unzip-threads",
-        (
-            SpreadColumn("mode", "mode"),
-            *numbers(*(archive.name for archive in archives), decimals=0),
-        ),
+        ("mode", *numbers(*(archive.name for archive in archives), decimals=0)),
         tuple(rows),
         "MB/s of archive by the number of threads",
         "A mode with N threads may use N cores, if the machine has them.",
@@ -111,7 +108,7 @@ def ratios(measured: Sequence[tuple[BenchArchive, Turns]]) -> Table:
     titles = (*RIVALS, "stream on two", "tmp on two", "discard on two")
     return Table(
         "unzip",
-        (SpreadColumn("archive", "archive"), *numbers(*titles, decimals=2)),
+        ("archive", *numbers(*titles, decimals=2)),
         tuple(rows),
         "Speed of bucketsum's stream relative to zipfile, and the gain from a second core",
         "The first three columns compare CPU time; the last three compare wall time on one core "

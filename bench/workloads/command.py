@@ -54,7 +54,6 @@ NAMES: Final = (*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES)
 @click.option(
     "--resume", is_flag=True, help="Keep the samples of an earlier run of the same experiments."
 )
-@options.as_json
 @options.write_docs(str(MEASURED), str(DOCUMENT))
 def workloads(
     only: tuple[str, ...],
@@ -62,7 +61,6 @@ def workloads(
     *,
     quick: bool,
     resume: bool,
-    as_json: bool,
     write_docs: bool,
 ) -> None:
     """Measure the sweep workloads in the benchmark sandbox.
@@ -87,7 +85,7 @@ def workloads(
         for language, table in LANGUAGES.items()
         if language in names
     ]
-    show(tables, as_json=as_json, origin=before)
+    show(tables, origin=before)
     documents = {each.experiment.name: {"origin": before, **each.as_json()} for each in measured}
     write_json(FOLDER / "workloads.json", documents)
     if write_docs:  # experiments that were not measured now keep their numbers

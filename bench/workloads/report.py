@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.spread import spread_of
-from bench.tables.table import SpreadColumn, Table, numbers
+from bench.tables.table import Columns, Table, numbers
 from bucketsum.prices import prices_in
 from bucketsum_cli.emulator.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal.formatting import MISSING
@@ -51,12 +51,12 @@ class MeasuredWorkload:
         columns = [
             column for column in views if column.title != _CPU and column.name in names_shown
         ]
-        headings = (
-            *(SpreadColumn(name.replace("_", " "), name) for name in names),
+        headings: Columns = (
+            *(name.replace("_", " ") for name in names),
             *numbers("seconds", _CPU, decimals=2),
-            *(SpreadColumn(column.title, column.name) for column in columns),
-            SpreadColumn("USD per TB", "usd_per_tb", "{:.3f}".format),
-            SpreadColumn("remarks", "cause"),
+            *(column.title for column in columns),
+            *numbers("USD per TB", decimals=3),
+            "remarks",
         )
         rows = [self._row(cell, names, columns) for cell in cells]
         kept = [at for at in range(len(headings)) if any(row[at] is not None for row in rows)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.tables.table import SpreadColumn, Table
+from bench.tables.table import Table
 
 from bucketsum_cli.terminal.formatting import size_text
 
@@ -108,8 +108,7 @@ class Report:
             ("memory of a worker", "; ".join(map(_megabytes, self.memory)) or "not measured"),
             ("log lines and metrics for each event", f"{self.log_bytes_per_event:,.0f} bytes"),
         )
-        columns = (SpreadColumn("measure", "measure"), SpreadColumn("value", "value"))
-        return Table("soak", columns, rows)
+        return Table("soak", ("measure", "value"), rows)
 
     def as_json(self) -> dict[str, Any]:
         """All of it as JSON values."""

@@ -46,7 +46,7 @@ bench.function: bench.sandbox bench.tables cli.emulator cli.terminal
 bench.readers: bench bench.sandbox bench.tables cli.emulator cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
 bench.sandbox: cli.emulator cli.emulator.worker cli.machine cli.terminal
-bench.tables: cli.arguments cli.machine cli.terminal
+bench.tables: cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.emulator cli.emulator.deploy cli.machine \
 cli.objects cli.terminal layer.table
 bench.unzip: bench.tables cli.terminal layer layer.archives layer.table

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from bench.sandbox.requirements import tool
 from bench.sandbox.server import FOLDER
 from bench.tables.spread import Spread
-from bench.tables.table import SpreadColumn, Table, numbers
+from bench.tables.table import Table, numbers
 from bench.unzip import variants
 from bench.unzip.turns import run_on
 from bucketsum_cli.terminal import output
@@ -73,11 +73,14 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
             for _ in range(turns)
         ]
     rows = tuple(_row(name, [times[name] for times in rounds], size_bytes) for name in commands)
-    headings = (SpreadColumn("program", "program"), *numbers("MB/s", decimals=1))
     remarks = "".join(f" Missing: {reason}." for reason in missing)
     return Table(
         "fetch-languages",
-        (*headings, *numbers("MB per CPU second", decimals=1), *numbers("CPU s", decimals=2)),
+        (
+            "program",
+            *numbers("MB/s", "MB per CPU second", decimals=1),
+            *numbers("CPU s", decimals=2),
+        ),
         rows,
         f"An archive of {size_bytes // 1_000_000} MB in the page cache, unzipped on one core",
         f"Measured on this machine, not on AWS. {origin}.{remarks}",

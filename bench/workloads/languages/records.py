@@ -88,15 +88,12 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
             for name, command in [*commands.items()] * turns:
                 printed = run_on(1, [*command, str(path), str(ids)])
                 times[block_bytes, name].append(json.loads(printed))
-    headings = (
-        SpreadColumn("block", "block_bytes", "{:,} B".format),
-        SpreadColumn("reader", "reader"),
-    )
     missing = "" if "C++" in commands else f" Missing: {MISSING}."
     return Table(
         NAME,
         (
-            *headings,
+            SpreadColumn("block", "{:,} B".format),
+            "reader",
             *numbers("dictionary s", "dictionary CPU s", "fetch s", "fetch CPU s", decimals=3),
             *numbers("records/s", decimals=0),
         ),

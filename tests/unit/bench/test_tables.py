@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COLUMNS = (
-    SpreadColumn("a thing", "thing"),
-    SpreadColumn("USD", "usd", "{:.2f}".format),
-    SpreadColumn("s", "seconds", lambda spread: spread.text(1)),
+    "a thing",
+    SpreadColumn("USD", "{:.2f}".format),
+    SpreadColumn("s", lambda spread: spread.text(1)),
 )
 TABLE = Table("t", COLUMNS, (("x | y", 1.234, Spread(2, 1, 3)), ("z", None, Spread(2, 2, 2))))
 
@@ -35,15 +35,6 @@ def test_a_document_gets_texts() -> None:
     ]
     titled = Table("t", COLUMNS, (), "Title", "Remark.").markdown()
     assert titled.startswith("**Title**\nRemark.\n\n| a thing |")
-
-
-def test_json_has_the_values() -> None:
-    """Unformatted, under names without spaces."""
-    assert TABLE.as_json()[0] == {
-        "thing": "x | y",
-        "usd": 1.234,
-        "seconds": {"median": 2, "low": 1, "high": 3},
-    }
 
 
 def test_a_terminal_shows_headings_and_cells(capsys: pytest.CaptureFixture[str]) -> None:
