@@ -22,9 +22,9 @@ from bench.workloads.experiments import EXPERIMENTS
 from bench.workloads.languages import programs, records, transfer_manager
 from bench.workloads.report import MeasuredWorkload
 from bench.workloads.runner import plan, samples_of
-from bench.workloads.saved_samples import SavedSamples
 from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.workloads.fetch.shell import missing_programs
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads.transfer.model import ClientName
 
 if TYPE_CHECKING:
@@ -51,16 +51,12 @@ NAMES: Final = (*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES)
     is_flag=True,
     help="One run with small data sets, to check that the benchmark works.",
 )
-@click.option(
-    "--resume", is_flag=True, help="Keep the samples of an earlier run of the same experiments."
-)
 @options.write_docs(str(MEASURED), str(DOCUMENT))
 def workloads(
     only: tuple[str, ...],
     runs: int,
     *,
     quick: bool,
-    resume: bool,
     write_docs: bool,
 ) -> None:
     """Measure the sweep workloads in the benchmark sandbox.
@@ -76,7 +72,7 @@ def workloads(
     with refusals_are_status_2():
         names = matching(only, NAMES)
         measured = [
-            _measured(each.quickly() if quick else each.with_runs(runs), resume=resume)
+            _measured(each.quickly() if quick else each.with_runs(runs))
             for each in _experiments(names)
         ]
     tables = [each.table(before) for each in measured]
@@ -114,13 +110,10 @@ def _add_transfer_manager() -> None:
         output.note(f"missing: {error}")
 
 
-def _measured(experiment: Experiment, *, resume: bool) -> MeasuredWorkload:
-    planned, saved = plan(experiment), SavedSamples.of(experiment)
+def _measured(experiment: Experiment) -> MeasuredWorkload:
+    planned, samples = plan(experiment), list[Sample]()
     output.note(f"{experiment.name}: {experiment.title}")
-    samples = saved.read() if resume else saved.none()
-    done = {(sample.cell_id, sample.repetition) for sample in samples}
-    for sample in samples_of(experiment, planned, done):
-        saved.add(sample)
+    for sample in samples_of(experiment, planned):
         samples.append(sample)
         result = f"{sample.reading.seconds:.2f} s" if sample.reading else sample.failure
         output.note(f"  {len(samples)}/{planned.samples} {sample.cell_id}: {result}")

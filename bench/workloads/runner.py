@@ -23,7 +23,7 @@ from bucketsum_lab.results.record_values import sample_of
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from bench.sandbox.sandbox import Inside, Sandbox
@@ -50,10 +50,8 @@ def plan(experiment: Experiment) -> Plan:
     return plan_of(sweep, storage_mb=STORAGE_MB)
 
 
-def samples_of(
-    experiment: Experiment, planned: Plan, done: Collection[tuple[str, int]] = ()
-) -> Iterator[Sample]:
-    """Measure the plan's rounds in order; skip the repetitions of cells that are in *done*."""
+def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
+    """Measure the plan's rounds in order."""
     objects, workload = FOLDER / "objects", WORKLOADS[planned.sweep.workload]
     programs = view_of(planned.sweep.workload).programs
     known = [ensured(objects, each, workload) for each in planned.objects]
@@ -70,8 +68,6 @@ def samples_of(
             prober = _SandboxProber(sandbox, server, folder, experiment.limits_cpu, programs)
             for index, repetition in rounds:
                 cell = planned.cells[index]
-                if (cell.cell_id, repetition) in done:
-                    continue
                 time.sleep(refill_seconds)
                 place = {"bucket": BUCKET, "workload": planned.sweep.workload}
                 answer = prober.probe({**cell.event, **known[cell.number], **place})

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,6 @@ from bench.workloads.experiments import EXPERIMENTS, Experiment
 from bench.workloads.languages import programs
 from bench.workloads.report import MeasuredWorkload
 from bench.workloads.runner import plan
-from bench.workloads.saved_samples import SavedSamples
 from tests.support.s3_server import hostile_s3
 from tests.support.sha1 import sha1_of
 
@@ -144,17 +142,6 @@ def test_json_has_every_sample_and_the_input() -> None:
     ).as_json()
     assert document["sweep"] == SMALL.sweep
     assert [entry["seconds"] for entry in document["samples"]] == [2.0]
-
-
-def test_a_stopped_experiment_is_resumed(tmp_path: Path) -> None:
-    """With all of its samples, also with more runs; another input begins from nothing."""
-    saved = SavedSamples.of(SMALL, tmp_path)
-    samples = [sample("a", 1, 2.0, items=12), sample("b", 1, 3.0)]
-    for each in samples:
-        saved.add(each)
-    assert SavedSamples.of(SMALL.with_runs(9), tmp_path).read() == samples
-    assert SavedSamples.of(replace(SMALL, limits_cpu=False), tmp_path).read() == []
-    assert saved.none() == saved.read() == []
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed")
