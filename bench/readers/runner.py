@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bench.readers import harness
 from bench.readers.samples import ReaderOutcome, ReaderSample
 from bench.sandbox.objects import BUCKET
-from bench.sandbox.sandbox import NoAnswerError
+from bucketsum_cli.machine.json_lines import NoAnswerError
 
 if TYPE_CHECKING:
     from pathlib import Path

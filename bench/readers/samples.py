@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ReaderOutcome(StrEnum):
-    """ReaderOutcome of a sample."""
+    """Outcome of a sample."""
 
     GOOD = "ok"
     OUT_OF_MEMORY = "out of memory"

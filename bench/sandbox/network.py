@@ -112,7 +112,8 @@ class SandboxNetwork:
 
     def inside(self, end: str, argv: list[str]) -> list[str]:
         """*argv* as a command that runs in the namespace of *end*: ``server`` or ``client``."""
-        return ["ip", "netns", "exec", self._namespace(end), *argv]
+        # unlike `ip netns exec`, this leaves /sys with the control groups as it is
+        return ["nsenter", f"--net=/run/netns/{self._namespace(end)}", *argv]
 
     def remove(self) -> None:
         """End every process in the namespaces, and remove the namespaces that still exist."""

@@ -36,6 +36,7 @@ class Missing:
 
 _TOOLS: Final = (
     Missing("ip", "makes the network namespaces", "apt-get install iproute2"),
+    Missing("nsenter", "starts programs in them", "apt-get install util-linux"),
     Missing("tc", "gives the link its rate", "apt-get install iproute2"),
     Missing("nginx", "serves the objects over TLS", "apt-get install nginx-light"),
     Missing("curl", "measures the speed that the sandbox allows", "apt-get install curl"),

@@ -8,10 +8,9 @@ Everything is removed when the ``with`` ends; leftovers of a killed run are remo
 from __future__ import annotations
 
 import itertools
-import json
 import os
-import select
 import subprocess
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from bench.sandbox.network import PREFIX, SandboxNetwork, is_abandoned, remove_a
 from bench.sandbox.requirements import CONTROL_GROUPS, missing, refusal
 from bucketsum_cli.emulator.worker import Cgroup
 from bucketsum_cli.machine.cgroups import cgroup_roots, forbid_swap, kills_of, remove_roots
+from bucketsum_cli.machine.json_lines import answer_of, send
 
 if TYPE_CHECKING:
     from bench.sandbox.profiles import Profile
@@ -29,19 +29,11 @@ if TYPE_CHECKING:
 _NUMBERS: Final = itertools.count(1)
 
 
-class NoAnswerError(Exception):
-    """The program ended, or gave no answer in time and was still running."""
-
-    def __init__(self, *, timed_out: bool) -> None:
-        super().__init__("timed out" if timed_out else "ended")
-        self.timed_out = timed_out
-
-
 @dataclass(slots=True)
 class Inside:
     """A program in the sandbox: its process with pipes, its control group, and its name."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
     group: Cgroup
     name: str
 
@@ -56,20 +48,8 @@ class Inside:
         Raises:
             NoAnswerError: The program has ended, or did not answer within *seconds*.
         """
-        stdin, stdout = self.process.stdin, self.process.stdout
-        assert stdin is not None  # noqa: S101 - a pipe, by `Sandbox.start`
-        assert stdout is not None  # noqa: S101 - as above
-        try:
-            print(json.dumps(request), file=stdin, flush=True)
-        except BrokenPipeError:
-            raise NoAnswerError(timed_out=False) from None
-        if not select.select([stdout], [], [], seconds)[0]:
-            raise NoAnswerError(timed_out=True)
-        line = stdout.readline()  # programs write whole lines
-        if not line:
-            raise NoAnswerError(timed_out=False)
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        send(self.process, request)
+        return answer_of(self.process, time.monotonic() + seconds)
 
 
 class Sandbox:
@@ -83,7 +63,8 @@ class Sandbox:
         self.profile = profile
         self._name = f"{PREFIX}-{os.getpid()}-{next(_NUMBERS)}"
         self._network = SandboxNetwork(self._name)
-        self._roots: dict[str, str] = {}
+        self.roots: dict[str, str] = {}
+        """Folders for control groups, while the sandbox is open."""
         self._stack = ExitStack()
         self._counter = itertools.count(1)
 
@@ -93,8 +74,8 @@ class Sandbox:
             raise refusal(lacking)
         with ExitStack() as stack:
             remove_abandoned()
-            self._roots = _parent_groups(self._name)
-            stack.callback(remove_roots, self._roots)
+            self.roots = _parent_groups(self._name)
+            stack.callback(remove_roots, self.roots)
             stack.callback(self._network.remove)
             self._network.make(self.profile)
             self._stack = stack.pop_all()
@@ -103,7 +84,11 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def serve(self, argv: list[str], env: Mapping[str, str], log: Path) -> subprocess.Popen[str]:
+    def inside(self, argv: list[str]) -> list[str]:
+        """*argv* as a command that runs behind the link."""
+        return self._network.inside("client", argv)
+
+    def serve(self, argv: list[str], env: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
         """Start a server beyond the link, at `network.SERVER_ADDRESS`; it ends with the sandbox.
 
         It has no limits. Its output goes to *log*.
@@ -117,16 +102,16 @@ class Sandbox:
         standard input, because it joins its control group only after its start.
         """
         name = f"{next(self._counter)}"
-        group = Cgroup(self._roots, name, self.profile.memory_mb)
+        group = Cgroup(self.roots, name, self.profile.memory_mb)
         process = self._popen("client", argv, env, log)
         with suppress(ProcessLookupError):  # it has ended: its log says why
             group.limit_memory(process.pid)
-        forbid_swap(Path(self._roots["memory"], name))  # memory runs out as on Lambda
+        forbid_swap(Path(self.roots["memory"], name))  # memory runs out as on Lambda
         return Inside(process, group, name)
 
     def _popen(
         self, end: str, argv: list[str], env: Mapping[str, str], log: Path
-    ) -> subprocess.Popen[str]:
+    ) -> subprocess.Popen[bytes]:
         with log.open("ab") as sink:
             process = subprocess.Popen(  # noqa: S603 - the caller's own program
                 self._network.inside(end, argv),
@@ -134,7 +119,6 @@ class Sandbox:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE if end == "client" else sink,
                 stderr=sink,
-                text=True,
             )
         self._stack.callback(_collect, process)
         return process
@@ -142,8 +126,8 @@ class Sandbox:
     def finish(self, inside: Inside) -> int:
         """End the program if it still runs; returns how often memory ran out."""
         _collect(inside.process)
-        kills = kills_of(Path(self._roots["memory"], inside.name))
-        remove_roots({kind: str(Path(root, inside.name)) for kind, root in self._roots.items()})
+        kills = kills_of(Path(self.roots["memory"], inside.name))
+        remove_roots({kind: str(Path(root, inside.name)) for kind, root in self.roots.items()})
         return kills
 
     def unlimited(self, argv: list[str], env: Mapping[str, str]) -> str:
@@ -153,7 +137,7 @@ class Sandbox:
             subprocess.CalledProcessError: It failed.
         """
         return subprocess.run(  # noqa: S603 - the caller's own program
-            self._network.inside("client", argv),
+            self.inside(argv),
             env=dict(env),
             check=True,
             text=True,
@@ -176,7 +160,7 @@ def _parent_groups(name: str) -> dict[str, str]:
     return roots
 
 
-def _collect(process: subprocess.Popen[str]) -> None:
+def _collect(process: subprocess.Popen[bytes]) -> None:
     """End *process* and close its pipes."""
     process.kill()
     process.wait()

@@ -201,7 +201,7 @@ def listing(objects: Path) -> str:
     )
 
 
-def _await(sandbox: Sandbox, servers: list[subprocess.Popen[str]], log: Path) -> None:
+def _await(sandbox: Sandbox, servers: list[subprocess.Popen[bytes]], log: Path) -> None:
     """Wait until nginx answers through the proxy."""
     request = [tool("curl") or "curl", "--silent", "--insecure", "--output", "/dev/null"]
     deadline = time.monotonic() + _START_SECONDS

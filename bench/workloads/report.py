@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
 
-NOT_AWS: Final = "MeasuredWorkload in the sandbox, not on AWS."
+NOT_AWS: Final = "Measured in the sandbox, not on AWS."
 _CPU: Final = "CPU s"
 _PRICES: Final = prices_in("us-east-1", "arm64")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
@@ -12,6 +12,7 @@ from tests.cli.tune.sweeps import a_cell, good_samples
 from bucketsum_cli.tune import machine as machine_module
 from bucketsum_cli.tune.here import sweep
 from bucketsum_cli.tune.here.place import PREFIX
+from bucketsum_cli.tune.here.process import Processes
 from bucketsum_lab.protocol.run_records import Run as SweepRun
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.tune.here.process import Configuration
     from bucketsum_lab.protocol.probe import ProbeAnswer
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
@@ -37,19 +37,10 @@ CREATED: Final = ["s3:ObjectCreated:*"]
 QUEUE: Final = "arn:aws:sqs:us-east-1:123456789012:arrivals"
 
 
-class _Processes:
-    """Processes that answer by a formula."""
+class _Processes(Processes):
+    """Processes that answer by a formula; none is started."""
 
     on_probe: Callable[[], None] = staticmethod(lambda: None)
-
-    def __init__(self, configuration: Configuration) -> None:
-        self._memory_mb = configuration.memory_mb
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
     def probe(self, event: Mapping[str, Any], concurrency: int) -> list[ProbeAnswer]:
         """Half a second for each event."""
@@ -57,7 +48,7 @@ class _Processes:
         assert event["key"] == f"{PREFIX}objects/100000000.bin" or event["bucket"] != BUCKET
         answer: ProbeAnswer = {
             "status": "ok", "size_bytes": event["size_bytes"], "seconds": 0.5, "cold": False,
-            "mb_per_s": 200.0, "billed_ms": 500, "memory_mb": self._memory_mb,
+            "mb_per_s": 200.0, "billed_ms": 500, "memory_mb": self._configuration.memory_mb,
         }  # fmt: skip
         return [answer] * concurrency
 

@@ -83,8 +83,8 @@ def run(sandbox: Sandbox, argv: list[str], log: Path) -> Ended:
     """Run a program within both limits from its start."""
     inside = sandbox.start(argv, ENV, log)
     inside.limit_cpu()
-    output, _ = inside.process.communicate("\n")  # ignores a closed pipe
-    return Ended(inside.process.returncode, output, sandbox.finish(inside))
+    output, _ = inside.process.communicate(b"\n")  # ignores a closed pipe
+    return Ended(inside.process.returncode, output.decode(), sandbox.finish(inside))
 
 
 def is_gone(pid: str) -> bool:

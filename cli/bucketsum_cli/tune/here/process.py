@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 import math
 import os
-import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
+from bucketsum.clock import now
 from bucketsum_cli.emulator.process import end_group, signals_held
 from bucketsum_cli.machine.cgroups import kills_of, remove_roots
+from bucketsum_cli.machine.json_lines import NoAnswerError, answer_of, send
 from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX
 from bucketsum_lab.protocol.probe import ProbeAnswer, failed
+from bucketsum_lab.results.record_values import sample_of
+
+if TYPE_CHECKING:
+    from bucketsum_lab.protocol.samples import Sample
 
 PROGRAM: Final = "bucketsum_cli.tune.here.prober_program"
-_READ_BYTES: Final = 65_536
 _LOG: Final = "log"
 
 
@@ -37,6 +41,7 @@ class Configuration:
         roots: Folders for control groups; None for a process without limits.
         limits_cpu: Whether it gets Lambda's CPU share.
         programs: As `WorkloadView.programs`.
+        prefix: Beginning of the command, as of one that runs another in a network namespace.
     """
 
     memory_mb: int
@@ -45,6 +50,7 @@ class Configuration:
     roots: Mapping[str, str] | None = None
     limits_cpu: bool = False
     programs: str = ""
+    prefix: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -66,11 +72,11 @@ class _Process:
         self._configuration = configuration
         folder = configuration.folder
         folder.mkdir(parents=True)
-        command = [sys.executable, "-P", "-m", PROGRAM, configuration.program_argument]
+        program = [sys.executable, "-P", "-m", PROGRAM, configuration.program_argument]
         variables = {**os.environ, **configuration.environment, "TMPDIR": str(folder)}
         with (folder / _LOG).open("wb") as log, signals_held():
             self._child = subprocess.Popen(  # noqa: S603 - ourselves
-                command,
+                [*configuration.prefix, *program],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -83,30 +89,14 @@ class _Process:
         return self._child.poll() is not None
 
     def send(self, event: Mapping[str, Any]) -> None:
-        assert self._child.stdin  # noqa: S101 - a pipe
-        try:
-            self._child.stdin.write(f"{json.dumps(event)}\n".encode())
-            self._child.stdin.flush()
-        except BrokenPipeError:
-            return  # it has ended, as its answer will say
+        send(self._child, event)
 
     def answer(self, deadline: float) -> ProbeAnswer:
         """The answer to the event; a process without one is ended."""
-        line = b""
-        while not line.endswith(b"\n"):
-            part = self._read(deadline)
-            if not part:
-                return self._failure(is_late=part is None)
-            line += part
-        answer: ProbeAnswer = json.loads(line)
-        return {**answer, "log_stream": str(self._child.pid)}
-
-    def _read(self, deadline: float) -> bytes | None:
-        """Read a part of the answer; empty at its end, None after *deadline*."""
-        assert self._child.stdout  # noqa: S101 - a pipe
-        handle = self._child.stdout.fileno()
-        ready, _, _ = select.select([handle], [], [], max(deadline - time.monotonic(), 0))
-        return os.read(handle, _READ_BYTES) if ready else None
+        try:
+            return {**answer_of(self._child, deadline), "log_stream": str(self._child.pid)}
+        except NoAnswerError as error:
+            return self._failure(is_late=error.timed_out)
 
     def _failure(self, *, is_late: bool) -> ProbeAnswer:
         if is_late:
@@ -148,6 +138,13 @@ class Processes:
         while self._running:
             self._running[-1].end()
             self._running.pop()
+
+    def samples(self, event: Mapping[str, Any], repetition: int) -> Iterator[Sample]:
+        """The samples that the state machine would record for *event*, a `ProbeEvent`."""
+        answers = self.probe(event, event["concurrency"])
+        for invocation, answer in enumerate(answers, start=1):
+            place = {"cell_id": event["cell_id"], "run": repetition, "invocation": invocation}
+            yield sample_of({**answer, **place, "at": now()})
 
     def probe(self, event: Mapping[str, Any], concurrency: int) -> list[ProbeAnswer]:
         """Send *event* to *concurrency* processes at once, which share the price of the machine.

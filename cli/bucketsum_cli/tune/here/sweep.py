@@ -19,7 +19,6 @@ from bucketsum_cli.tune.plan_view import plan_as_json
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
-from bucketsum_lab.results.record_values import sample_of
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
 from bucketsum_lab.workloads import WORKLOADS
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.here.place import Place
     from bucketsum_lab.plan.plan import Plan
     from bucketsum_lab.protocol.measuring import MachinePrice
-    from bucketsum_lab.protocol.probe import ProbeAnswer
     from bucketsum_lab.protocol.samples import Sample
 
 _PREFIX = "bucketsum-here-"
@@ -138,10 +136,7 @@ class HereSweep:
                             "bucket": bucket.name,
                             "workload": plan["workload"],
                         }
-                        environments = processes[cell.get("disk")]
-                        answers = environments.probe(event, cell["concurrency"])
-                        for invocation, answer in enumerate(answers, start=1):
-                            yield _sample(answer, cell["cell_id"], repetition, invocation)
+                        yield from processes[cell.get("disk")].samples(event, repetition)
 
     def _configuration(self, memory_mb: int, folder: Path, disk_number: int) -> Configuration:
         return Configuration(
@@ -156,9 +151,3 @@ class HereSweep:
 
 def _folder_on(disk: str | None) -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix=_PREFIX, dir=disk, ignore_cleanup_errors=True)
-
-
-def _sample(answer: ProbeAnswer, cell_id: str, repetition: int, invocation: int) -> Sample:
-    """The sample that the state machine records for this answer."""
-    place = {"cell_id": cell_id, "run": repetition, "invocation": invocation, "at": now()}
-    return sample_of({**answer, **place})
