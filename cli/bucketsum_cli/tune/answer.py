@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import count_text, speed_text, usd_text
+from bucketsum_cli.tune.results import has_failed
 from bucketsum_cli.tune.setting_labels import streams_text
 from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.workloads import setting_of
 
 if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Results
@@ -47,6 +49,22 @@ def gain_text(results: Results) -> str:
     return f"{gains} than the deployed setting, {deployed}"
 
 
+def deploys_nothing(results: Results) -> bool:
+    """Whether the recommended setting was the deployed one."""
+    best, deployed = results.recommendation.best, results.run.deployed
+    return bool(best and deployed and best.setting.equals(setting_of(deployed)))
+
+
+def doubt_about(results: Results) -> str:
+    """Reason why the recommendation may be wrong for the stack that it would be deployed to."""
+    run = results.run
+    if results.is_local:
+        return f"{run.run_id} was measured in the local emulator, and no number of it is AWS's"
+    if run.status in (RunStatus.STOPPED, RunStatus.FAILED):
+        return f"{run.run_id} is {run.status}, and lacks measurements"
+    return ""
+
+
 def is_loss(results: Results) -> bool:
     """Whether the recommended setting may be slower or more expensive than the deployed one."""
     return results.improvement is None or any(change < 0 for change, _, _ in _changes(results))
@@ -61,7 +79,8 @@ def remarks_on(results: Results) -> Iterator[str]:
     if recommendation.also:
         others = count_text(len(recommendation.also), "other setting")
         yield f"Its speed differs from that of {others} by less than the noise of these runs."
-    if not setting.chunk_has_effect:
+    chunks = {cell.setting.chunk_bytes for cell in results.cells}
+    if not setting.chunk_has_effect and len(chunks) > 1:
         yield f"With {streams_text(setting.streams)}, the chunk size has no effect."
     if recommendation.best.few_samples:
         yield "Weak: a cell has fewer than 5 warm runs; measure again before you rely on this."
@@ -79,6 +98,11 @@ def _subject(results: Results) -> str:
 def _verdict(results: Results) -> str:
     best, effective = results.recommendation.best, results.labels.effective
     if best is not None:
+        planned = {cell.setting for cell in results.cells}
+        missing = {cell.setting for cell in results.cells if not (cell.stats or has_failed(cell))}
+        if missing:
+            count = f"{len(planned - missing)} of {count_text(len(planned), 'setting')} measured"
+            return f"incomplete, {count}; {effective(best.setting)} is best so far"
         return f"{effective(best.setting)} is best"
     if results.run.status is RunStatus.RUNNING:
         return "still being measured"

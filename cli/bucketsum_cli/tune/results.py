@@ -216,6 +216,11 @@ def median_sample(samples: Iterable[Sample], stats: CellStatistics) -> Sample | 
     return min(distances)[2] if distances else None
 
 
+def has_failed(cell: CellRow) -> bool:
+    """Whether a sample of *cell* failed, or it could not run."""
+    return bool(cell.failed or cell.cause)
+
+
 def failures_of(samples: Sequence[Sample]) -> Iterator[Sample]:
     """The samples that failed, of *samples*."""
     return (sample for sample in samples if sample.status == SampleStatus.FAILED)

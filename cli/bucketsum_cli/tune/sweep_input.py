@@ -28,7 +28,7 @@ _REPLACED_BY: Final = {
 }
 """Fields of the file that an option removes in addition to its own."""
 
-_EXAMPLE: Final = "bucketsum tune run --memory 512,1769 --chunk 256KiB,1MiB --object-size 100MB"
+_EXAMPLE: Final = "bucketsum tune run --memory 256,512,1769 --object-size 100MB"
 
 
 def sweep_input(file: Path | None, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,6 +64,18 @@ def test_an_answer_without_the_deployed_setting_says_so() -> None:
     assert is_loss(answer)
 
 
+def test_a_run_that_ended_early_has_no_best_setting() -> None:
+    """Settings without a sample may be better; one that failed has had its chance."""
+    cells = [a_cell(memory_mb, MIB) for memory_mb in (256, 512)]
+    samples = [a_sample(cells[0], number, 1) for number in range(1, 6)]
+    stopped = results(cells, samples, a_run(status="STOPPED"))
+    assert headline(stopped) == (
+        "Hashing objects of 100 MB: incomplete, 1 of 2 settings measured; 256 MB is best so far"
+    )
+    failed = results(cells, [*samples, *failed_samples(cells[1], "no")], a_run(status="PARTIAL"))
+    assert headline(failed) == "Hashing objects of 100 MB: 256 MB is best"
+
+
 def test_the_headline_is_the_answer() -> None:
     """Work, size and setting; the local emulator is named, and so is a run without an answer."""
     assert (

@@ -291,8 +291,25 @@ def test_a_recommendation_names_a_chunk_size_only_if_it_has_an_effect(
         record([cell], good_samples(cell), a_run(f"20261121T04150{streams}-a"))
         out = run("tune", "show", f"20261121T04150{streams}-a").out
         assert shown in out
-        assert ("With 1 stream, the chunk size has no effect." in out) is (streams == 1)
+        assert "no effect" not in out
         assert "of 1 setting\n" in out
+    cells = [a_cell(512, size) for size in (MIB, 4 * MIB)]
+    record(cells, [sample for cell in cells for sample in good_samples(cell)], a_run("b"))
+    shown = run("tune", "show", "b").out
+    assert "With 1 stream, the chunk size has no effect." in shown
+
+
+def test_what_is_deployed_is_not_to_be_deployed(run: Run, record: Record) -> None:
+    """The command that deploys is shown only for a change, and for numbers of AWS."""
+    cell = a_cell(512, MIB)
+    deployed = {"deployed": cell.setting.values}
+    cases: list[dict[str, Any]] = [{}, deployed, {"label": "local"}, {"status": "STOPPED"}]
+    for number, changes in enumerate(cases):
+        run_id = f"2026112{number}T041500-a"
+        record([cell], good_samples(cell), a_run(run_id, **changes))
+        out = run("tune", "show", run_id).out
+        assert "recommended: 512 MB" in out
+        assert ("deploy it" in out) is (not changes)
 
 
 def test_a_recommendation_names_the_noise_of_the_runs(run: Run, record: Record) -> None:

@@ -243,7 +243,7 @@ def test_cells_that_cannot_run_are_named_before_the_start(
         ((*AXES, "--weight", "0.5"), "need a --strategy"),
         ((*AXES, "--max-usd", "0.0000001"), "above the limit of 0.0000001 (--max-usd)"),
         (("--memory", "128"), "give either --object-size (sizes"),
-        (("--memory", "128", "--object-size", "1MB"), "--chunk is missing"),
+        (("--memory", "128", "--object-size", "1MB", "--streams", "4"), "--chunk is missing"),
         (("--memory", "512", "--chunk", "1MB", "--key", "no/such.bin"), "no object no/such.bin"),
     ],
 )
@@ -263,7 +263,7 @@ def test_what_cannot_run_is_refused_with_what_to_change(
         (b'{"runs": ' + b"9" * 5_000 + b"}", "cannot be read as JSON: Exceeds the limit"),
         (b'{"keys": ["\xff"]}', "cannot be read as JSON: 'utf-8' codec"),
         (b'{"keys": ["\\ud800"], "memory_mb": [512], "chunk_bytes": [262144]}', "keys has a"),
-        (b'{"memory_mb": [512], "object_bytes": [1]}', "cannot run: chunk_bytes is missing"),
+        (b'{"object_bytes": [1]}', "cannot run: memory_mb is missing"),
         (b'{"memory_mb": null, "object_bytes": [1]}', "memory_mb is null, not a list"),
         (b"[]", "is not a JSON object; see docs/sweeps.md"),
         (b" " * 1_000_001, "is too large for the input of a sweep: more than 1,000,000 bytes"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.sam_template import TEMPLATE
+from tests.support.sweeps import DEPLOYED
 
 from bucketsum.prices import prices_in
 from bucketsum_lab.errors import BadSweep
@@ -63,6 +64,14 @@ def test_streams_are_numbers_and_the_rule() -> None:
     assert [setting.read_policy.count for setting in ordered] == [1, 16, None]
 
 
+@pytest.mark.parametrize("streams", [["auto"], [1], [1, "auto"]])
+def test_a_chunk_size_without_an_effect_is_not_asked_for(streams: list[int | str]) -> None:
+    """Only several streams read parts of that size; else the template's default stands there."""
+    sweep = SweepInput.from_json({"keys": ["a"], "memory_mb": [512], "streams": streams})
+    assert sweep.settings == tuple(Setting(512, 1_048_576, count) for count in streams)
+    assert DEPLOYED["ChunkBytes"] == "1048576"
+
+
 def test_what_is_named_twice_is_measured_once() -> None:
     """Repeated entries of an axis do not make repeated cells."""
     sweep = SweepInput.from_json({**LEAST, "memory_mb": [128, 128], "chunk_bytes": [65_536] * 3})
@@ -109,7 +118,7 @@ def test_the_baselines_experiment_has_its_settings_objects_and_runs() -> None:
         ({"memory_mb": ...}, "memory_mb is missing"),
         ({"memory_mb": [127]}, r"memory_mb\[0\] is 127, not a whole number in 128\.\.10240"),
         ({"memory_mb": [10_241]}, r"memory_mb\[0\] is 10241"),
-        ({"chunk_bytes": ...}, "chunk_bytes is missing"),
+        ({"chunk_bytes": ..., "streams": [1, 2]}, "chunk_bytes is missing"),
         ({"chunk_bytes": [1]}, r"chunk_bytes\[0\] is 1, not a whole number in 16384\.\."),
         ({"pairs": [{"memory_mb": 128}]}, "give either pairs, or memory_mb and chunk_bytes"),
         ({"streams": [17]}, r"streams\[0\] is 17, not a whole number in 1\.\.16, nor auto"),

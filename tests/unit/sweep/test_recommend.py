@@ -122,6 +122,20 @@ def test_a_recommended_disk_comes_with_its_size() -> None:
     assert choice.best.usd_per_gb > without.usd_per_gb
 
 
+def test_settings_that_are_left_out_are_counted() -> None:
+    """The reason accounts for every setting of the table."""
+    cells = ways(("discard", "isal", 1.0), ("tmp", "isal", 2.0), ("stream", "isal", 3.0))
+    lost = replace(cells[0], stats=None, setting=replace(cells[0].setting, memory_mb=128))
+    choice = recommend([*cells, lost], Strategy(StrategyName.FASTEST), PRICES, UNZIP)
+    assert choice.reason == (
+        "the fastest, of 2 of 4 settings: 1 failed or is not measured, 1 cannot be deployed"
+    )
+    slow = Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=400)
+    assert recommend(cells[1:], slow, PRICES, UNZIP).reason == (
+        "the cheapest that reaches 400 MB/s, of 2 settings"
+    )
+
+
 def test_nothing_measured_recommends_nothing() -> None:
     """The answer is a reason instead."""
     choice = recommend([replace(CELLS[0], stats=None)], Strategy(), PRICES, HASH)

@@ -13,9 +13,8 @@ from bucketsum_cli.arguments.options import Target, json_option, stack_options, 
 from bucketsum_cli.emulator.emulator_state import project_folder
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
-from bucketsum_cli.tune.answer import gain_text, is_loss
+from bucketsum_cli.tune.answer import deploys_nothing, doubt_about, gain_text, is_loss
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
-from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
 from bucketsum_cli.tune.samconfig import with_parameters
 from bucketsum_lab.protocol.run_records import RunStatus
 
@@ -25,16 +24,19 @@ if TYPE_CHECKING:
 
 _OWN_FILE: Final = "deploy.toml"
 _TRACKED_FILE: Final = "samconfig.toml"
+_ENVIRONMENT: Final = "default"
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("apply")
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--config-file", "config_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="File to change; by default deploy.toml, or samconfig.toml if there is "
-                   "none.")  # fmt: skip
-@click.option("--config-env", "environment", default="default", show_default=True, metavar="NAME",
-              help="Environment in the file, as for `sam deploy`.")  # fmt: skip
+              help="File to change; by default deploy.toml, which is a copy of samconfig.toml at "
+                   "first.")  # fmt: skip
+@click.option("--config-env", "environment", default=_ENVIRONMENT, show_default=True,
+              metavar="NAME", help="Environment in the file, as for `sam deploy`.")  # fmt: skip
+@click.option("--force", is_flag=True,
+              help="Also apply a run of the local emulator, or one that did not end.")  # fmt: skip
 @yes_option
 @json_option()
 @stack_options
@@ -43,6 +45,7 @@ def apply(
     run_id: str,
     config_file: Path | None,
     environment: str,
+    force: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -50,8 +53,8 @@ def apply(
 
     RUN is a name from `bucketsum tune list`, or `last`.
 
-    The next `sam deploy --config-file deploy.toml` uses the new values. If there is no deploy.toml,
-    samconfig.toml is changed instead.
+    The next `sam deploy --config-file deploy.toml` uses the new values. Git ignores this file; if
+    there is none, it is made as a copy of samconfig.toml.
 
     Shows the change to the file and the gain over the deployed setting, and asks for confirmation.
     The rest of the file stays as it is.
@@ -61,24 +64,16 @@ def apply(
     Example: bucketsum tune apply last
     """
     results = RecordedRuns(target).results(run_id)
-    if results.machine:
-        raise CannotDoError(
-            f"{results.run.run_id} was measured on a machine ({results.machine.name}), not on "
-            "Lambda: there is nothing to deploy; run the same sweep without --here"
-        )
-    best = _recommended(results)
-    file = config_file or _file_in(project_folder())
-    before = _text_of(file)
-    after = with_parameters(before, file.name, environment, best.parameters)
-    if results.is_local:
-        note(f"{LOCAL_NOTE}; measure on AWS before you deploy there")
-    if results.run.status is not RunStatus.SUCCEEDED:
-        note(f"{results.run.run_id} is {results.run.status}: it may lack measurements", "yellow")
-    changed = after != before
+    best = _recommended(results, force=force)
+    file = config_file or project_folder() / _OWN_FILE
+    source = file if config_file or file.exists() else file.with_name(_TRACKED_FILE)
+    before = _text_of(source)
+    after = with_parameters(before, source.name, environment, best.parameters)
+    changed = after != before or file != source
     label = results.labels.effective(best.setting)
     note(f"{label}: {gain_text(results)}", "yellow" if is_loss(results) else "")
     if changed:
-        _show_difference(file, before, after)
+        _show_difference(source, file, before, after)
         confirm("Write it?", "nothing was written", yes=yes)
         write_text(file, after)
     if as_json:
@@ -92,22 +87,30 @@ def apply(
         )
         return
     note(f"{file} now has these values" if changed else f"{file} already has these values")
-    note(f"deploy it: sam build && {_deploy_command(file, environment, named=bool(config_file))}")
+    if not deploys_nothing(results):
+        note(f"deploy it: sam build && {_deploy_command(config_file, environment)}")
 
 
-def _file_in(project: Path) -> Path:
-    """The person's own file if there is one, else the file that git tracks."""
-    own = project / _OWN_FILE
-    return own if own.exists() else project / _TRACKED_FILE
-
-
-def _recommended(results: Results) -> Candidate:
-    recommendation = results.recommendation
+def _recommended(results: Results, *, force: bool) -> Candidate:
+    """The recommendation, if it may be applied; with *force*, doubts are notes."""
+    run_id, recommendation = results.run.run_id, results.recommendation
+    if results.machine:
+        raise CannotDoError(
+            f"{run_id} was measured on a machine ({results.machine.name}), not on Lambda: there is "
+            "nothing to deploy; run the same sweep without --here"
+        )
     if recommendation.best is None:
         raise CannotDoError(
-            f"{results.run.run_id} has no recommendation: {recommendation.reason}; `bucketsum tune "
-            f"show {results.run.run_id}` shows its measurements"
+            f"{run_id} has no recommendation: {recommendation.reason}; `bucketsum tune show "
+            f"{run_id}` shows its measurements"
         )
+    doubt = doubt_about(results)
+    if doubt and not force:
+        raise CannotDoError(f"{doubt}; measure to the end on AWS, or insist with --force")
+    if results.run.status is RunStatus.PARTIAL:
+        doubt = doubt or f"{run_id} is {results.run.status}: it may lack measurements"
+    if doubt:
+        note(doubt, "yellow")
     return recommendation.best
 
 
@@ -115,26 +118,25 @@ def _text_of(file: Path) -> str:
     try:
         with file.open(encoding="utf-8", newline="") as opened:  # line ends stay as they are
             return opened.read()
-    except FileNotFoundError:
-        raise CannotDoError(
-            f"there is no {file}; create it with `cp samconfig.toml deploy.toml` and `sam deploy "
-            "--guided --config-file deploy.toml`, or name another file with --config-file"
-        ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise CannotDoError(f"{file} cannot be read: {error}") from error
+        raise CannotDoError(
+            f"{file} cannot be read: {error}; name another file with --config-file"
+        ) from error
 
 
-def _show_difference(file: Path, before: str, after: str) -> None:
+def _show_difference(source: Path, file: Path, before: str, after: str) -> None:
+    new = f"{file} (new)"
     lines = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), str(file), f"{file} (new)", n=1, lineterm=""
+        before.splitlines(), after.splitlines(), str(source), new, n=1, lineterm=""
     )
     for line in lines:
         note(line, _STYLES.get(line[:1], ""))
 
 
-def _deploy_command(file: Path, environment: str, *, named: bool) -> str:
-    """`sam deploy` for the changed *file*; SAM looks in the project for a relative path."""
-    command = ["sam", "deploy", "--config-env", environment]
-    if named or file.name == _OWN_FILE:
-        command += ["--config-file", str(file.absolute()) if named else _OWN_FILE]
+def _deploy_command(config_file: Path | None, environment: str) -> str:
+    """`sam deploy` for the changed file; SAM looks in the project for a relative path."""
+    command = ["sam", "deploy", "--config-file"]
+    command.append(str(config_file.absolute()) if config_file else _OWN_FILE)
+    if environment != _ENVIRONMENT:
+        command += ["--config-env", environment]
     return shlex.join(command)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bucketsum_cli.html.markup import element, scrolling
-from bucketsum_cli.tune.report.table import RUNS, columns_of, groups_of, has_failed
-from bucketsum_cli.tune.results import Results, failures_of
+from bucketsum_cli.tune.report.table import RUNS, columns_of, groups_of
+from bucketsum_cli.tune.results import Results, failures_of, has_failed
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET

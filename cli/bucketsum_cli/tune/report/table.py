@@ -95,11 +95,6 @@ def groups_of(results: Results) -> Iterator[tuple[str, list[CellRow]]]:
         yield results.labels.heading(setting), [*cells]
 
 
-def has_failed(cell: CellRow) -> bool:
-    """Whether a sample of *cell* failed, or it could not run."""
-    return bool(cell.failed or cell.cause)
-
-
 def _average_text(cell: CellRow) -> str:
     seconds = statistic_of(cell, "mean_seconds")
     return speed_text(None if seconds is None else mb_per_s(cell.object_bytes, seconds))

@@ -11,9 +11,9 @@ from bucketsum_cli.terminal import output, tables
 from bucketsum_cli.terminal.formatting import MISSING, count_text, moment_text, prices_text
 from bucketsum_cli.terminal.screen import styled, width_of, write
 from bucketsum_cli.terminal.tables import Cell, Column
-from bucketsum_cli.tune.answer import conclusion, remarks_on
-from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of, has_failed
-from bucketsum_cli.tune.results import Results, measured
+from bucketsum_cli.tune.answer import conclusion, deploys_nothing, doubt_about, remarks_on
+from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of
+from bucketsum_cli.tune.results import Results, has_failed, measured
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.results.recommendation import recommendation_of
@@ -171,5 +171,5 @@ def _print_recommendation(results: Results, *, can_apply: bool) -> None:
     output.say(f"recommended: {setting}, {recommendation.reason}")
     for remark in remarks_on(results):
         output.say(f"  {remark}")
-    if can_apply:
+    if can_apply and not deploys_nothing(results) and not doubt_about(results):
         output.say(f"  deploy it: `bucketsum tune apply {results.run.run_id}`")

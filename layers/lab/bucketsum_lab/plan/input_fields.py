@@ -81,6 +81,9 @@ def _choices(names: type[StrEnum], default: str) -> str:
 MEMORY_MB: Final = whole(MEMORY_MB_MIN, MEMORY_MB_MAX)
 CHUNK_BYTES: Final = whole(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
 
+CHUNK_BYTES_DEFAULT: Final = 1_048_576
+"""The template's default, for settings with which it has no effect."""
+
 MEMORY: Final = Field(
     "memory_mb", several(MEMORY_MB), kind=f"list of {MEMORY_MB_MIN:,} to {MEMORY_MB_MAX:,}",
     meaning="memory sizes, as Lambda counts them",
@@ -88,8 +91,8 @@ MEMORY: Final = Field(
 )  # fmt: skip
 CHUNKS: Final = Field(
     "chunk_bytes", several(CHUNK_BYTES), kind=f"list of {CHUNK_BYTES_MIN:,} to {CHUNK_BYTES_MAX:,}",
-    meaning="size of a part, if several connections read an object; needed unless the next table "
-    "has a default",
+    meaning="size of a part; needed if `streams` has a number above 1, unless the next table has "
+    "a default",
     option="chunk", metavar="SIZE,...", help="Chunk sizes, for example 256KiB,10MB.",
 )  # fmt: skip
 OBJECT_BYTES: Final[Field[tuple[int, ...]]] = Field(

@@ -8,9 +8,16 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_lab.errors import BadSweep, FieldPlace
-from bucketsum_lab.plan.input_fields import CHUNK_BYTES, CHUNKS, MEMORY, MEMORY_MB, STREAMS
+from bucketsum_lab.plan.input_fields import (
+    CHUNK_BYTES,
+    CHUNK_BYTES_DEFAULT,
+    CHUNKS,
+    MEMORY,
+    MEMORY_MB,
+    STREAMS,
+)
 from bucketsum_lab.protocol.fields import Fields, several
-from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.parameters import Setting, has_parts
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.parameters import Parameter, Value, Variant
@@ -64,6 +71,8 @@ def settings_in(
         BadSweep: A field is missing or out of range.
     """
     streams, kept = STREAMS.of(fields), tuple(variants)
+    if chunk_bytes is None and not any(map(has_parts, streams)):
+        chunk_bytes = CHUNK_BYTES_DEFAULT
     pairs = _pairs(fields, chunk_bytes)
     limit_combinations(pairs, streams, kept)
     return tuple(

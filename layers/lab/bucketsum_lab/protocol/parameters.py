@@ -114,7 +114,7 @@ class Setting:
     @property
     def chunk_has_effect(self) -> bool:
         """Whether the chunk size matters: libcurl and the rule of ``auto`` choose sizes."""
-        return isinstance(self.streams, int) and self.streams > 1
+        return has_parts(self.streams)
 
     def equals(self, other: Setting) -> bool:
         """Whether it equals *other*; a chunk size without an effect is ignored."""
@@ -125,6 +125,11 @@ class Setting:
     def read_policy(self) -> ReadPolicy:
         """The policy with which the function reads an object."""
         return read_policy(self.streams, self.chunk_bytes, self.memory_mb)
+
+
+def has_parts(streams: Value) -> bool:
+    """Whether *streams* connections read parts of an object, each of the chunk size."""
+    return isinstance(streams, int) and streams > 1
 
 
 def read_policy(streams: Value, chunk_bytes: int, memory_mb: int) -> ReadPolicy:

@@ -68,7 +68,9 @@ def recommend(
         equal = _best_by(measure, equal)
     best = min(equal, key=lambda candidate: candidate.setting.order)
     also = _equally_fast(best, cells, deployable)
-    return Recommendation(best, _reason(strategy, len(fitting)), also)
+    planned = len({cell.setting for cell in cells})
+    reason = f"{_choice(strategy)}, of {_count(planned, len(measured), len(deployable))}"
+    return Recommendation(best, reason, also)
 
 
 def improvement(
@@ -145,8 +147,20 @@ def _best_by(measure: _Measure, rivals: Sequence[Candidate]) -> list[Candidate]:
     return [each for each in rivals if isclose(measure(each), lowest, rel_tol=_EQUAL)]
 
 
-def _reason(strategy: Strategy, fitting: int) -> str:
-    choice = {
+def _count(planned: int, measured: int, deployable: int) -> str:
+    """The number of settings that could be chosen, and the reasons why others could not."""
+    if deployable == planned:
+        return f"{planned} setting{'' if planned == 1 else 's'}"
+    reasons = {
+        "failed or is not measured": planned - measured,
+        "cannot be deployed": measured - deployable,
+    }
+    texts = (f"{count} {reason}" for reason, count in reasons.items() if count)
+    return f"{deployable} of {planned} settings: {', '.join(texts)}"
+
+
+def _choice(strategy: Strategy) -> str:
+    return {
         StrategyName.CHEAPEST: "the cheapest",
         StrategyName.FASTEST: "the fastest",
         StrategyName.BALANCED: (
@@ -155,7 +169,6 @@ def _reason(strategy: Strategy, fitting: int) -> str:
         StrategyName.CHEAPEST_AT_LEAST: f"the cheapest that reaches {strategy.mb_per_s} MB/s",
         StrategyName.FASTEST_BELOW: f"the fastest within {_usd_per_tb(strategy.usd_per_gb)}",
     }[strategy.name]
-    return f"{choice}, of {fitting} setting{'' if fitting == 1 else 's'}"
 
 
 def _none_fits(deployable: Sequence[Candidate], strategy: Strategy) -> str:
