@@ -11,14 +11,12 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from bench.unzip.variants import FOLDER
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     Members = Callable[[], Iterable[tuple[str, bytes]]]
     Contents = Mapping[str, Members]
-
-FOLDER: Final = Path(".bucketsum", "bench-unzip")
-"""Created archives, and what is extracted from them."""
 
 _SMALL_BYTES: Final = 200_000
 _LARGE_ROOTS: Final = (Path("/usr/lib"), Path("/usr/local"), Path("/usr/bin"))

@@ -7,7 +7,6 @@ are of wall time; ratios are of CPU time, which other work on the machine hardly
 from __future__ import annotations
 
 import platform
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,7 +19,7 @@ from bench.tables.machine import machine
 from bench.tables.table import show
 from bench.unzip.archives import BENGTSSON, OTHERS, archives
 from bench.unzip.tables import CURVE, curve, dump_and_extract, ratios, variants
-from bench.unzip.turns import measured
+from bench.unzip.turns import measured, missing_programs
 from bench.unzip.variants import COMPARED
 from bucketsum_cli.terminal import output
 
@@ -60,11 +59,12 @@ PARTS: Final = {"unzip": comparison, "unzip-threads": threads}
 def unzip(only: str | None, runs: int, *, write_docs: bool) -> None:
     """Compare bucketsum with other unzip programs and libraries.
 
-    These are zipfile, unzip and stream-unzip. The archives (in .bucketsum) are created once, from
-    files on this machine. The default of three runs takes about 10 minutes; use an idle machine.
+    These are zipfile, unzip, stream-unzip and Go's archive/zip. The archives (in .bucketsum) are
+    created once, from files on this machine. The default of three runs takes about 10 minutes; use
+    an idle machine.
     """
-    if shutil.which("unzip") is None:
-        output.note("unzip is not installed and left out; apt-get install unzip")
+    for program, remedy in missing_programs().items():
+        output.note(f"{program} is not installed and left out; {remedy}")
     origin = (
         f"{machine()}, Python {platform.python_version()}, {runs} runs: medians, and in brackets "
         "the minimum and maximum"

@@ -16,7 +16,6 @@ from typing import Final
 
 from bench.tables.spread import Spread
 from bench.unzip import variants
-from bench.unzip.archives import FOLDER
 from bucketsum_cli.terminal import output
 
 OURS: Final = "bucketsum stream"
@@ -35,14 +34,28 @@ Turns = dict[str, list[TurnTiming]]
 """Timings by variant, one per turn."""
 
 
+_GO_SOURCE: Final = Path(__file__).with_name("unzip.go")
+
+
+def missing_programs() -> dict[str, str]:
+    """Beginnings of the variants that cannot run here, and remedies; compiles the program in Go."""
+    missing = {} if shutil.which("unzip") else {"unzip": "apt-get install unzip"}
+    if go := shutil.which("go"):
+        variants.FOLDER.mkdir(parents=True, exist_ok=True)
+        subprocess.run([go, "build", "-o", variants.GO, _GO_SOURCE], check=True)  # noqa: S603 - the project's own source
+    else:
+        missing["Go"] = "https://go.dev/dl"
+    return missing
+
+
 def measured(archive: Path, turns: int, names: Iterable[str]) -> Turns:
     """Each of *names* once per turn, so that other work on the machine affects all of them.
 
     The archive is read into the page cache first, as in both articles.
     """
     archive.read_bytes()
-    has_unzip = shutil.which("unzip")
-    timings: Turns = {name: [] for name in names if has_unzip or name.split()[0] != "unzip"}
+    missing = missing_programs()
+    timings: Turns = {name: [] for name in names if name.split()[0] not in missing}
     for number in range(turns):
         output.note(f"{archive.stem}: run {number + 1} of {turns}")
         for name, runs in timings.items():
@@ -51,7 +64,7 @@ def measured(archive: Path, turns: int, names: Iterable[str]) -> Turns:
 
 
 def _once(variant: str, archive: Path) -> TurnTiming:
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+    with tempfile.TemporaryDirectory(dir=variants.FOLDER) as folder:
         module, out = variants.__name__, str(Path(folder, "out"))
         threads = re.search(r"(\d+) threads", variant)
         cores = int(threads[1]) if threads else 1

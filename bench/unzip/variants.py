@@ -23,6 +23,10 @@ from bucketsum.archives.background import BackgroundCalls
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
 
+FOLDER: Final = Path(".bucketsum", "bench-unzip")
+"""Created archives, what is extracted from them, and the program in Go."""
+
+GO: Final = FOLDER / "unzip-go"
 CHUNK_BYTES: Final = 1024 * 1024
 _LIMITS: Final = Limits(members=500_000, total_bytes=10**13, ratio=10**6)
 
@@ -74,6 +78,11 @@ def _unzip_devnull(archive: Path, _: Path) -> None:
         subprocess.run(["unzip", "-p", archive], check=True, stdout=null)  # noqa: S603, S607
 
 
+def _go(mode: str, archive: Path, folder: Path) -> None:
+    """Run unzip.go, which prints the SHA-1s of the archive and of its members, or extracts them."""
+    subprocess.run([GO, mode, archive, folder], check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+
+
 def _stream_unzip(archive: Path, _: Path) -> None:
     from stream_unzip import stream_unzip  # noqa: PLC0415 - only for this variant
 
@@ -113,6 +122,8 @@ COMPARED: Final[dict[str, Callable[[Path, Path], None]]] = {
     "unzip": _unzip,
     "unzip to /dev/null": _unzip_devnull,
     "stream-unzip, discarded": _stream_unzip,
+    "Go archive/zip to disk": partial(_go, "extract"),
+    "Go archive/zip, SHA-1 of all": partial(_go, "sha1"),
     "bucketsum stream": partial(_bucketsum, Mode.STREAM, Engine.ISAL, 1),
     "bucketsum stream, 2 threads": partial(_bucketsum, Mode.STREAM, Engine.ISAL, 2),
     "bucketsum stream, zlib": partial(_bucketsum, Mode.STREAM, Engine.ZLIB, 1),

@@ -19,7 +19,7 @@ from bench.tables.machine import origin
 from bench.tables.options import matching
 from bench.tables.table import show
 from bench.workloads.experiments import EXPERIMENTS
-from bench.workloads.languages import programs, records, transfer_manager
+from bench.workloads.languages import records, transfer_manager
 from bench.workloads.report import MeasuredWorkload
 from bench.workloads.runner import plan, samples_of
 from bucketsum_cli.terminal import output
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 
 MEASURED: Final = Path("bench", "measured", "workloads.json")
 DOCUMENT: Final = Path("bench", "measured", "workloads.md")
-LANGUAGES: Final = {"fetch-languages": programs.table, records.NAME: records.table}
-"""Tables of programs in other languages."""
-
-NAMES: Final = (*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES)
+NAMES: Final = (*(experiment.name for experiment in EXPERIMENTS), records.NAME)
 
 
 @click.command()
@@ -61,9 +58,8 @@ def workloads(
 ) -> None:
     """Measure the sweep workloads in the benchmark sandbox.
 
-    The measuring code is the same as on Lambda. Some experiments compare the same work in
-    Python and in other programming languages. Exits with 1 if a result was wrong, and with 2 if the
-    sandbox cannot be created.
+    The measuring code is the same as on Lambda. One experiment compares the same work in Python
+    and in C++. Exits with 1 if a result was wrong, and with 2 if the sandbox cannot be created.
     """
     if quick and write_docs:
         raise click.UsageError("--quick measures too little for --write-docs; leave one out")
@@ -76,11 +72,8 @@ def workloads(
             for each in _experiments(names)
         ]
     tables = [each.table(before) for each in measured]
-    tables += [
-        table(1 if quick else runs, before, quick=quick)
-        for language, table in LANGUAGES.items()
-        if language in names
-    ]
+    if records.NAME in names:
+        tables.append(records.table(1 if quick else runs, before, quick=quick))
     show(tables, origin=before)
     documents = {each.experiment.name: {"origin": before, **each.as_json()} for each in measured}
     write_json(FOLDER / "workloads.json", documents)

@@ -54,7 +54,7 @@ bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.
 cli.terminal cli.tune cli.tune.here cli.tune.workloads cli.tune.workloads.fetch lab.plan \
 lab.protocol lab.results lab.workloads lab.workloads.transfer layer
 bench.workloads.languages: bench bench.sandbox bench.tables bench.unzip cli.terminal \
-cli.tune.workloads.transfer lab.workloads.fetch lab.workloads.records lab.workloads.unzip
+cli.tune.workloads.transfer lab.workloads.records
 benchmarks: bench.cost bench.function bench.readers bench.targets bench.unzip bench.workloads
 cli: cli.commands
 cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal

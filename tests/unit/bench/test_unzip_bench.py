@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-import shutil
+import subprocess
 import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 from bench.tables.spread import Spread
+from bench.unzip import variants as unzipping
 from bench.unzip.archives import BenchArchive
 from bench.unzip.tables import RIVALS, dump_and_extract, ratios, variants
-from bench.unzip.turns import OURS, Turns, TurnTiming, slowdown
+from bench.unzip.turns import OURS, Turns, TurnTiming, missing_programs, slowdown
 from bench.unzip.variants import COMPARED, MORE_THREADS, main
 
+from bucketsum_lab.workloads.fetch.data_set import item_of
+from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -29,19 +34,54 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def missing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The programs that are not installed; the one in Go is compiled into a folder of its own."""
+    folder = tmp_path_factory.mktemp("go")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unzipping, "FOLDER", folder)
+        patch.setattr(unzipping, "GO", folder / "unzip-go")
+        yield missing_programs()
+
+
 @pytest.mark.parametrize("variant", [*COMPARED, *MORE_THREADS])
 def test_every_variant_unzips(
-    variant: str, small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    variant: str,
+    small: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    missing: dict[str, str],
 ) -> None:
     """Each prints its time, CPU time and memory; those that write leave files behind."""
-    if variant.startswith("unzip") and shutil.which("unzip") is None:
-        pytest.skip("unzip is not installed")
+    if variant.split(maxsplit=1)[0] in missing:
+        pytest.skip("the program is not installed")
     main(variant, small, tmp_path / "out")
     timing = TurnTiming(**json.loads(capfd.readouterr().out))
     assert timing.seconds > 0
     assert timing.peak_bytes > 5_000_000
-    extracts = variant in ("zipfile.extractall", "unzip")
+    extracts = variant in ("zipfile.extractall", "unzip", "Go archive/zip to disk")
     assert (tmp_path / "out" / "d" / "x").exists() == extracts
+
+
+def test_the_program_in_go_comes_to_the_same_digests(
+    tmp_path: Path, missing: dict[str, str]
+) -> None:
+    """Its SHA-1s are those of a sweep's archive and of its members."""
+    if "Go" in missing:
+        pytest.skip("Go is not installed")
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(b"".join(GeneratedArchive(300_000).chunks()))
+    item = item_of("a.zip", 300_000)
+    printed = subprocess.run(
+        [unzipping.GO, "sha1", archive], check=True, capture_output=True, text=True
+    )
+    assert printed.stdout.split() == [item.sha1, item.members_sha1]
+
+
+def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are still compared."""
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert [*missing_programs()] == ["unzip", "Go"]
 
 
 def test_ratio_is_taken_turn_by_turn() -> None:

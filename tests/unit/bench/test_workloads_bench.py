@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +12,9 @@ from typing import Final
 import pytest
 from bench.sandbox.objects import BUCKET
 from bench.tables.options import matching
-from bench.workloads.command import DOCUMENT, LANGUAGES, NAMES
+from bench.workloads.command import DOCUMENT, NAMES
 from bench.workloads.data_sets import ensured
 from bench.workloads.experiments import EXPERIMENTS, Experiment
-from bench.workloads.languages import programs
 from bench.workloads.report import MeasuredWorkload
 from bench.workloads.runner import plan
 from tests.support.s3_server import hostile_s3
@@ -26,9 +24,8 @@ from bucketsum_cli.tune.here.process import PROGRAM, Configuration
 from bucketsum_lab.protocol.objects import PlannedObject
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
-from bucketsum_lab.workloads.fetch.data_set import ITEMS, item_of
+from bucketsum_lab.workloads.fetch.data_set import ITEMS
 from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN
-from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 ROOT: Final = Path(__file__).parents[3]
 SMALL = Experiment(
@@ -51,7 +48,7 @@ def test_every_experiment_can_be_planned(experiment: Experiment) -> None:
 def test_every_experiment_has_its_place_in_the_document() -> None:
     """Each table is written between its markers."""
     document = (ROOT / DOCUMENT).read_text("utf-8")
-    for name in (*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES):
+    for name in NAMES:
         assert document.count(f"<!-- bench {name} -->") == 1
         assert document.count(f"<!-- /bench {name} -->") == 1
 
@@ -60,7 +57,6 @@ def test_experiments_are_chosen_by_a_part_of_their_names() -> None:
     """A part that fits none is refused with all names."""
     assert matching(("memory",), NAMES) == ["fetch-memory"]
     assert matching((), NAMES) == [*NAMES]
-    assert matching(("language",), NAMES) == [*LANGUAGES]
     with pytest.raises(ValueError, match="no name contains 'x9'; there are transfer-patterns, "):
         matching(("x9",), NAMES)
 
@@ -142,29 +138,3 @@ def test_json_has_every_sample_and_the_input() -> None:
     ).as_json()
     assert document["sweep"] == SMALL.sweep
     assert [entry["seconds"] for entry in document["samples"]] == [2.0]
-
-
-@pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed")
-def test_the_program_in_go_comes_to_the_same_digests(tmp_path: Path) -> None:
-    """Its SHA-1s are those of the sweep, and the members are the archive's."""
-    archive = tmp_path / "a.zip"
-    archive.write_bytes(b"".join(GeneratedArchive(300_000).chunks()))
-    item = item_of("a.zip", 300_000)
-    commands, _ = programs.built(tmp_path)
-    places = {"archive": str(archive), "folder": str(tmp_path / "out")}
-
-    def run(name: str) -> str:
-        command = [argument.format(**places) for argument in commands[name]]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    assert run("Go archive/zip, SHA-1 of all").split() == [item.sha1, item.members_sha1]
-    run("Go archive/zip to disk")
-    assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 165
-
-
-def test_missing_toolchains_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are still compared."""
-    monkeypatch.setattr(programs, "tool", lambda _: None)
-    commands, missing = programs.built(tmp_path)
-    assert next(iter(commands)) == "zipfile.extractall"
-    assert [reason.partition(":")[0] for reason in missing] == ["unzip", "Go"]
