@@ -113,7 +113,7 @@ _COLUMNS: Final[Columns] = (
     "GETs",
 )
 
-_NOT_IN_OVERVIEW: Final = frozenset({"256", "3008"})  # like their neighbors
+_NOT_IN_OVERVIEW: Final = frozenset({"3008"})  # like its neighbors
 
 _OVERVIEW: Final[Columns] = (
     "memory, network, object",

@@ -14,7 +14,7 @@ import click
 import pytest
 import yaml
 from tests.support.documents import DOCUMENTS, MEASUREMENTS, ROOT, Document, words_by_hand
-from tests.support.sam_template import TEMPLATE
+from tests.support.sam_template import TEMPLATE, load_template
 from tools.reference.pages import pages
 
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
@@ -59,6 +59,8 @@ documents = each_of([*DOCUMENTS, *MEASUREMENTS])
 
 TEMPLATE_BODY_MAX_BYTES: Final = 51_200
 """[A] CloudFormation's limit for a template in a request; one in a bucket may have 1 MB."""
+
+README_LINES_MAX: Final = 110
 
 WORDS_MAX: Final = 15_000
 """Of all documents that a person wrote, without decisions."""
@@ -201,6 +203,13 @@ def test_documents_are_short() -> None:
     """All pages that a person wrote have at most 15,000 words together."""
     words = {str(path): words_by_hand(path) for path in DOCUMENTS if "decisions" not in path.parts}
     assert sum(words.values()) <= WORDS_MAX, words
+
+
+def test_readme_is_short_and_has_a_row_for_the_default() -> None:
+    """A reader sees in the first table what the memory size of a new stack gives."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= README_LINES_MAX
+    assert f"\n| {load_template()['Parameters']['MemorySize']['Default']} MB, " in text
 
 
 def test_every_page_is_listed() -> None:
