@@ -47,10 +47,10 @@ def recorded_actions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def documented_actions(arguments: Sequence[str]) -> frozenset[str]:
-    """The actions of the most specific row for a call of the command."""
+    """The actions of the last row for a call of the command, which is the most specific one."""
     names = [
         name
         for name in ACTIONS
         if name.split()[0] == arguments[0] and set(name.split()) <= {*arguments}
     ]
-    return _ALWAYS.union(ACTIONS.get(max(names, key=len, default=""), "").split())
+    return _ALWAYS.union(ACTIONS[names[-1]].split() if names else ())

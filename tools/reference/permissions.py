@@ -35,6 +35,16 @@ _ATTACH: Final = (
     "cloudformation:UpdateStack cloudformation:DeleteStack cloudformation:DescribeStackEvents"
 )
 _SNAPSHOT: Final = "dynamodb:DescribeTable dynamodb:Scan s3:ListBucketVersions"
+_ATHENA: Final = (
+    f"{_SNAPSHOT} athena:StartQueryExecution athena:GetQueryExecution athena:GetQueryResults "
+    "athena:StopQueryExecution glue:CreateDatabase glue:GetDatabase glue:CreateTable "
+    "glue:UpdateTable glue:GetTable glue:GetTables s3:PutObject s3:AbortMultipartUpload "
+    "s3:GetObject s3:ListBucket s3:GetBucketLocation"
+)
+_FORGET: Final = (
+    "glue:DeleteDatabase s3:ListBucketVersions s3:ListBucketMultipartUploads "
+    "s3:AbortMultipartUpload s3:DeleteObjectVersion"
+)
 _CHECK: Final = (
     f"{_SHOW} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
     f"{_RUNS} {_COUNTS} sqs:GetQueueAttributes"
@@ -54,6 +64,10 @@ ACTIONS: Final = {
     "compare": f"{_SNAPSHOT} s3:GetObject",
     "coverage": f"{_SNAPSHOT} s3:GetObject s3:GetBucketVersioning",
     "sql": _SNAPSHOT,
+    **{f"{name} --athena": _ATHENA for name in ("duplicates", "find", "sql")},
+    "coverage --athena": f"{_ATHENA} s3:GetBucketVersioning",
+    "compare --athena": f"{_ATHENA} {_FORGET}",
+    "snapshot delete": _FORGET,
     "export": f"{_SNAPSHOT} s3:PutObject",
     "status": _STATUS,
     "failures": _FAILURES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -24,9 +25,19 @@ snapshot_option = click.option(
     help="Ask the last snapshot, or the one in FOLDER; by default, a new one is taken.",
 )
 
+athena_option = click.option(
+    "--athena",
+    metavar="URL",
+    help="Have Athena answer, from tables that are written to s3://BUCKET/FOLDER.",
+)
 
-def database_of(target: Target, name: str | None, taking: Taking) -> tuple[Database, Snapshot]:
+
+def database_of(
+    target: Target, name: str | None, taking: Taking, athena: str | None = None
+) -> tuple[Database, Snapshot]:
     """The database of the snapshot *name*, or of a new one as in *taking*; notes which, how old.
+
+    With the URL *athena*, the database is asked by Athena.
 
     Raises:
         CannotDoError: It lacks the listing that *taking* wants.
@@ -34,7 +45,30 @@ def database_of(target: Target, name: str | None, taking: Taking) -> tuple[Datab
     require_engine()
     snapshot = snapshot_for(target, name, taking)
     require_listing(snapshot, taking.listed)
-    return open_snapshot(snapshot), snapshot
+    database = open_snapshot(snapshot)
+    return by_athena(target, database, athena, snapshot), snapshot
+
+
+def by_athena(
+    target: Target, database: Database, url: str | None, snapshot: Snapshot | None = None
+) -> Database:
+    """With a *url*, the *database* as Athena is asked; what is of no *snapshot* stays not there."""
+    if url is None:
+        return database
+    from bucketsum_cli.snapshots.athena import AthenaDatabase, place_for  # noqa: PLC0415 - boto3
+
+    aws, _ = target.connect()
+    place = click.get_current_context().with_resource(place_for(aws, url, snapshot))
+    return AthenaDatabase(database, aws, place)
+
+
+def delete_tables_of(target: Target, snapshot: Snapshot) -> None:
+    """Delete what Athena was asked of *snapshot* from, if it was."""
+    from bucketsum_cli.snapshots.athena import delete_tables, kept_place  # noqa: PLC0415 - boto3
+
+    if place := kept_place(snapshot):
+        region = None if target.local else place.region
+        delete_tables(replace(target, region=region).connect()[0], place)
 
 
 def snapshot_for(target: Target, name: str | None, taking: Taking) -> Snapshot:

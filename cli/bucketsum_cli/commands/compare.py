@@ -16,7 +16,13 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.commands.asking import require_listing, snapshot_for, snapshot_option
+from bucketsum_cli.commands.asking import (
+    athena_option,
+    by_athena,
+    require_listing,
+    snapshot_for,
+    snapshot_option,
+)
 from bucketsum_cli.snapshots.engine import SidesDatabase, require_engine
 from bucketsum_cli.snapshots.sides import (
     COLUMNS,
@@ -80,6 +86,7 @@ class CompareResult:
 )
 @limit_option("names that are shown for each result")
 @snapshot_option
+@athena_option
 @yes_option
 @json_option(CompareResult)
 @stack_options
@@ -90,6 +97,7 @@ def compare(
     names: str | None,
     limit: int,
     snapshot_name: str | None,
+    athena: str | None,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -110,7 +118,8 @@ def compare(
     require_engine()
     sides = [side_of(left), side_of(right if right is not None else left)]
     comparison = _filled(target, sides, names, snapshot_name, yes=yes)
-    records = list(comparison.ask("compare", rows=limit).records())
+    answering = by_athena(target, comparison, athena)
+    records = list(answering.ask("compare", rows=limit).records())
     counts = {record["result"]: record["objects"] for record in records}
     if not counts:
         raise CannotDoError(f"neither {left} nor {right or names} has anything to compare")

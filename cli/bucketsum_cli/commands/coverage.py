@@ -17,7 +17,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
@@ -78,6 +78,7 @@ class CoverageResult:
     help="Instead of listing BUCKET, read the S3 inventory (CSV) with this manifest.json.",
 )
 @snapshot_option
+@athena_option
 @yes_option
 @json_option(CoverageResult)
 @stack_options
@@ -87,6 +88,7 @@ def coverage(
     prefix: str,
     inventory: str | None,
     snapshot_name: str | None,
+    athena: str | None,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -102,7 +104,7 @@ def coverage(
     buckets = (bucket,) if bucket else () if snapshot_name else buckets_of(target.find())
     listed = [Listed(each, prefix) for each in buckets]
     database, snapshot = database_of(
-        target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes)
+        target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes), athena
     )
     answer = database.ask("coverage", bucket=bucket or "", prefix=prefix)
     parts = [CoveredPart(**record) for record in answer.records()]

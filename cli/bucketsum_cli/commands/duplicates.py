@@ -20,7 +20,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.formatting import count_text, size_text, usd_text
@@ -83,6 +83,7 @@ _TOTALS: Final = ("all_groups", "all_wasted_bytes", "all_wasted_usd_per_month")
 @click.option("--listing", is_flag=True, help="List what S3 has now: only that, by storage class.")
 @limit_option("groups")
 @snapshot_option
+@athena_option
 @yes_option
 @json_option(DuplicatesResult)
 @stack_options
@@ -95,6 +96,7 @@ def duplicates(
     listing: bool,
     limit: int,
     snapshot_name: str | None,
+    athena: str | None,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -111,7 +113,7 @@ def duplicates(
         [bucket] if bucket else buckets_of(target.find()) if listing and not snapshot_name else []
     )
     listed = [Listed(each, prefix) for each in names] if listing else []
-    database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
+    database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
     put_prices(database)
     answer = database.ask(
         "duplicates", bucket=bucket or "", prefix=prefix, least_bytes=min_size,

@@ -24,6 +24,7 @@ from bucketsum_cli.arguments.options import (
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import BAGIT, FORMATS
+from bucketsum_cli.snapshots.engine import query_text
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -90,7 +91,8 @@ def export(
         if format_name == _PARQUET:
             if file is None:
                 raise click.UsageError("--format parquet needs --output")
-            database.write_parquet("export", Path(file.name), question)
+            database.put_question(question)
+            database.write_parquet(query_text("export"), Path(file.name))
             return
         records = database.ask("export", **question).records()
         format_ = FORMATS[format_name]

@@ -14,7 +14,7 @@ import click
 
 from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
-from bucketsum_cli.commands.asking import snapshot_option
+from bucketsum_cli.commands.asking import athena_option, snapshot_option
 from bucketsum_cli.commands.find_list import ListedDigest, find_in_snapshot, wanted_in
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import entries_in
@@ -64,6 +64,7 @@ class FindResult:
     help="Find each digest in FILE: alone in lines, a manifest, or NSRL's CSV.",
 )
 @snapshot_option
+@athena_option
 @yes_option
 @json_option(FindResult, list[FindResult], list[ListedDigest])
 @partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
@@ -72,6 +73,7 @@ def find(
     contents: tuple[str, ...],
     listed: BinaryIO | None,
     snapshot_name: str | None,
+    athena: str | None,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -94,8 +96,8 @@ def find(
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
-    if digests := _for_a_snapshot(contents, listed, with_sha1=snapshot_name is not None):
-        find_in_snapshot(target, digests, snapshot_name, yes=yes, as_json=as_json)
+    if digests := _for_a_snapshot(contents, listed, with_sha1=bool(snapshot_name or athena)):
+        find_in_snapshot(target, digests, snapshot_name, athena, yes=yes, as_json=as_json)
         return
     wanted, bad = _wanted(contents)
     stack = target.find()

@@ -72,6 +72,7 @@ def find_in_snapshot(
     target: Target,
     wanted: Iterable[Mapping[str, Any]],
     name: str | None,
+    athena: str | None,
     *,
     yes: bool,
     as_json: bool,
@@ -84,7 +85,7 @@ def find_in_snapshot(
     wanted = list(wanted)
     if not wanted:
         raise CannotDoError("the list has no digests: nothing was looked for")
-    database, _ = database_of(target, name, Taking(yes=yes))
+    database, _ = database_of(target, name, Taking(yes=yes), athena)
     database.put_table("wanted", "place BIGINT, name VARCHAR, digest VARCHAR", wanted)
     records = database.ask("find", bucket=target.bucket or "").records()
     results = [_result(list(rows)) for _, rows in groupby(records, key=lambda row: row["place"])]

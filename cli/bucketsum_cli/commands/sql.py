@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
-from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @click.argument("query", metavar="[QUERY]", required=False)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for programs.")
 @snapshot_option
+@athena_option
 @yes_option
 @json_option()
 @stack_options
@@ -33,20 +34,22 @@ def sql(
     query: str | None,
     as_csv: bool,
     snapshot_name: str | None,
+    athena: str | None,
     yes: bool,
     as_json: bool,
 ) -> None:
     """Answer a question in SQL, of the views of a snapshot.
 
     The views are objects, members, deletions, current_objects, listing, samples and cells. The
-    language is DuckDB's. A query cannot change anything, and reaches no file and no network.
-    Without QUERY, asks for queries until the end of the input; each ends with a semicolon.
+    language is DuckDB's, or Athena's with --athena. A query cannot change anything. It reaches no
+    file and no network; with --athena, it reads whatever your permissions allow. Without QUERY,
+    asks for queries until the end of the input; each ends with a semicolon.
 
     Example: bucketsum sql "SELECT status, count(*) FROM objects GROUP BY status" --snapshot last
     """
     if as_csv and as_json:
         raise click.UsageError("--csv cannot be used with --json")
-    database, _ = database_of(target, snapshot_name, Taking(yes=yes))
+    database, _ = database_of(target, snapshot_name, Taking(yes=yes), athena)
     database.lock()
     if query is not None:
         _answer(database, query, as_csv=as_csv, as_json=as_json)

@@ -35,33 +35,39 @@ _QUERIES: Final = ("SELECT", "EXPLAIN")
 
 
 class Answer:
-    """The rows of a question.
+    """The rows of a question, which are read once.
 
     Attributes:
         columns: Their names.
     """
 
-    def __init__(self, connection: DuckDBPyConnection) -> None:
-        self._connection = connection
-        description = connection.description or ()
-        self.columns: tuple[str, ...] = tuple(column[0] for column in description)
-        self._times = {n for n, column in enumerate(description) if column[1] == "TIMESTAMP"}
+    def __init__(self, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+        self.columns = columns
+        self._rows = rows
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Yield each row as it comes; times are in UTC."""
-        with _explained():
-            while page := self._connection.fetchmany(_PAGE_ROWS):
-                yield from map(self._in_utc, page) if self._times else page
-
-    def _in_utc(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            value.replace(tzinfo=UTC) if value is not None and place in self._times else value
-            for place, value in enumerate(row)
-        )
+        return iter(self._rows)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield each row by the names of the columns."""
         return (dict(zip(self.columns, row, strict=True)) for row in self)
+
+
+def _rows_of(connection: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    description = connection.description or ()
+    times = {n for n, column in enumerate(description) if column[1] == "TIMESTAMP"}
+    with _explained():
+        while page := connection.fetchmany(_PAGE_ROWS):
+            for row in page:
+                yield (
+                    row
+                    if not times
+                    else tuple(
+                        value.replace(tzinfo=UTC) if value is not None and place in times else value
+                        for place, value in enumerate(row)
+                    )
+                )
 
 
 class Database:
@@ -75,13 +81,21 @@ class Database:
         self.put_question(question)
         return self.run(query_text(query))
 
-    def write_parquet(
-        self, query: str, file: Path, question: Mapping[str, str | int | bool]
-    ) -> None:
-        """Write the answer to *file*, in Parquet."""
-        self.put_question(question)
+    def write_parquet(self, sql: str, file: Path) -> dict[str, str]:
+        """Write the answer to *file*, in Parquet; returns the types of its columns."""
         with _explained():
-            self.connection.sql(query_text(query)).write_parquet(str(file))
+            answer = self.connection.sql(sql)
+            answer.write_parquet(str(file))
+            return dict(zip(answer.columns, map(str, answer.types), strict=True))
+
+    def tables(self) -> dict[str, bool]:
+        """The views, and the tables of a question → whether it is one of these."""
+        self._execute(
+            "SELECT table_name, temporary FROM duckdb_tables() "
+            "UNION ALL SELECT view_name, temporary FROM duckdb_views()"
+        )
+        names = dict(self.connection.fetchall())
+        return {name: own for name, own in names.items() if own or name in VIEWS}
 
     def put_question(self, question: Mapping[str, str | int | bool]) -> None:
         """Make the table ``question`` of one row."""
@@ -93,7 +107,8 @@ class Database:
         """Run one statement; progress is shown on a terminal."""
         with notes().status("asking ..."):
             self._execute(sql)
-        return Answer(self.connection)
+        columns = [column[0] for column in self.connection.description or ()]
+        return Answer(columns, _rows_of(self.connection))
 
     def lock(self) -> None:
         """Let no query reach a file, the network, an extension or a setting, from now on."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.commands.asking import delete_tables_of
 from bucketsum_cli.commands.snapshot.take import KeptSnapshot
 from bucketsum_cli.snapshots.folder import delete_snapshot, snapshots, snapshots_folder
 from bucketsum_cli.snapshots.taking import kept_snapshot
@@ -44,12 +45,14 @@ def list_snapshots(as_json: bool) -> None:
 @click.command("delete")
 @click.argument("name", metavar="last|FOLDER")
 @yes_option
-def delete(name: str, yes: bool) -> None:
-    """Delete a snapshot and the tables that were made of it; nothing in AWS changes.
+@stack_options
+def delete(target: Target, name: str, yes: bool) -> None:
+    """Delete a snapshot, and the tables that were made of it for --athena.
 
     Example: bucketsum snapshot delete last
     """
     snapshot = kept_snapshot(name)
     confirm(f"Delete {snapshot.folder}, {snapshot.rows:,} rows?", "nothing was deleted", yes=yes)
+    delete_tables_of(target, snapshot)
     delete_snapshot(snapshot)
     say(f"deleted {snapshot.folder}")

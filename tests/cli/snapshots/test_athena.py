@@ -1,0 +1,144 @@
+"""Athena answers what DuckDB answers; what it needs is written once, and deleted on request."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.snapshots.athena_server import URL, athena_server
+from tests.cli.snapshots.hostile_rows import hostile
+
+from bucketsum_cli.commands.duplicates import put_prices
+from bucketsum_cli.snapshots import engine
+from bucketsum_cli.snapshots.athena import AthenaDatabase, place_for
+from bucketsum_cli.snapshots.engine import SidesDatabase, open_snapshot, query_text
+from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.terminal.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.connection import Connection
+    from bucketsum_cli.snapshots.engine import Database
+    from bucketsum_cli.snapshots.folder import Snapshot
+
+LISTED = (Listed("photos", ""), Listed("films", ""))
+OF_ROWS: dict[str, dict[str, str | int | bool]] = {
+    "duplicates": {"bucket": "", "prefix": "", "least_bytes": 0, "with_members": True, "groups": 9},
+    "coverage": {"bucket": "films", "prefix": ""},
+    "export": {"bucket": "photos", "prefix": "a", "with_members": True},
+    "find": {"bucket": ""},
+    "totals": {},
+    "side": {"bucket": "photos", "prefix": "'; DROP"},
+    "names": {"bucket": "photos", "prefix": "", "pattern": "([0-9])", "algorithm": "md5"},
+}
+"""Query → its question. Those of `compare` and of loading are not of rows."""
+UNORDERED = ("side", "names")
+
+
+@pytest.fixture(scope="module")
+def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    """An emulated Athena."""
+    with athena_server(tmp_path_factory.mktemp("athena")) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """Hostile rows."""
+    return hostile(3000).write(tmp_path_factory.mktemp("snapshots") / "s", LISTED)
+
+
+@pytest.fixture
+def local(snapshot: Snapshot) -> Database:
+    """DuckDB over the rows, with the tables of all questions."""
+    database = open_snapshot(snapshot)
+    put_prices(database)
+    digests = [sha1 for (sha1,) in database.run("SELECT DISTINCT sha1 FROM objects ORDER BY sha1")]
+    wanted = [{"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate([*digests, "0"])]
+    database.put_table("wanted", "place BIGINT, name VARCHAR, digest VARCHAR", wanted)
+    return database
+
+
+def rounded(rows: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - an answer
+    """The rows; dollars without the digits that depend on the order of an addition."""
+    return [tuple(round(v, 18) if isinstance(v, float) else v for v in row) for row in rows]
+
+
+@pytest.mark.parametrize("query", OF_ROWS)
+def test_both_engines_give_the_same_answer(
+    aws: Connection, local: Database, snapshot: Snapshot, query: str
+) -> None:
+    """The same file of SQL, over the same hostile rows, has the same rows in the same order."""
+    expected = local.ask(query, **OF_ROWS[query])
+    rows = rounded(expected)
+    with place_for(aws, URL, snapshot) as place:
+        got = AthenaDatabase(local, aws, place).ask(query, **OF_ROWS[query])
+    assert got.columns == expected.columns
+    order = repr if query in UNORDERED else lambda _: 0
+    assert sorted(rounded(got), key=order) == sorted(rows, key=order)
+    assert len(rows) > 1
+
+
+def test_both_engines_compare_alike(aws: Connection, snapshot: Snapshot) -> None:
+    """Two sides are equal, differ or moved on both; nothing stays in the bucket."""
+    sides = SidesDatabase()
+    for table, bucket in (("left_side", "photos"), ("right_side", "films")):
+        sides.put_objects(table, snapshot, "side", {"bucket": bucket, "prefix": ""})
+    rows = list(sides.ask("compare", rows=100))
+    assert len({row[0] for row in rows}) > 1
+    with place_for(aws, URL, None) as place:
+        assert list(AthenaDatabase(sides, aws, place).ask("compare", rows=100)) == rows
+    bucket, prefix = place.files
+    assert "Contents" not in aws.client("s3").list_objects_v2(Bucket=bucket, Prefix=prefix)
+    assert place.database not in str(aws.client("glue").get_databases())
+
+
+def test_no_query_is_left_out() -> None:
+    """Every question's file is asked of both engines."""
+    folder = engine.files(engine.__package__) / "queries"
+    names = {file.name.removesuffix(".sql") for file in folder.iterdir()}
+    of_loading = {"tables", "views", "load", "load_listing", "load_measurements"}
+    assert names - of_loading == {*OF_ROWS, "compare"}
+    assert query_text("compare")
+
+
+def test_commands_ask_athena(aws: Connection, run: Run, tmp_path: Path) -> None:
+    """Each says what it costs before; `snapshot delete` leaves nothing."""
+    own = hostile(300).write(tmp_path / "own", LISTED)
+    rest = ("--snapshot", own.folder, "--athena", URL)
+    for command, part in (("duplicates", "all_wasted_bytes"), ("coverage", "parts")):
+        ended = run(command, *rest, "--json")
+        assert "Athena scans at most 10.5 MB of s3://lists/athena, for 0.0000524 USD" in ended.err
+        assert ended.document[part] == run(command, *rest[:2], "--json").document[part]
+    query = "SELECT key, sha1, size_bytes, present, created_at FROM objects ORDER BY key, version"
+    there = run("sql", query, *rest, "--json").document
+    digest = next(row["sha1"] for row in there if row["sha1"])
+    assert run("find", digest, *rest).status == 0
+    sides = (f"{own.folder}#photos", f"{own.folder}#films")
+    assert run("compare", *sides, "--athena", URL).status == 1
+    run("sql", "SELECT nonsense FROM objects", *rest).assert_refused("Athena: ", "nonsense")
+    for text in ("DROP TABLE objects", "INSERT INTO objects SELECT 1", "UNLOAD (SELECT 1)"):
+        run("sql", text, *rest).assert_refused("must begin with SELECT or WITH")
+    run("sql", query, *rest[:3], "s3:/x").assert_refused("is not a URL like s3://bucket/folder")
+    run("sql", query, *rest[:3], "s3://other").assert_refused(f"are in {URL}, in us-east-1")
+    assert there == run("sql", query, *rest[:2], "--json").document  # last: it locks DuckDB
+    place = json.loads((own.folder / "athena.json").read_text())
+    assert run("snapshot", "delete", own.folder, "--yes").status == 0
+    listed = aws.client("s3").list_objects_v2(Bucket="lists", Prefix=f"athena/{place['database']}")
+    assert "Contents" not in listed
+    assert place["database"] not in str(aws.client("glue").get_databases())
+    assert not own.folder.exists()
+
+
+def test_a_bucket_that_is_not_there_is_named(aws: Connection, run: Run, snapshot: Snapshot) -> None:
+    """An error of AWS says what was refused; nothing is answered."""
+    other = hostile(10).write(snapshot.folder.parent / "other", ())
+    ended = run("sql", "SELECT 1 FROM objects", "--snapshot", other.folder, "--athena", "s3://no/x")
+    ended.assert_refused("NoSuchBucket")
+    with pytest.raises(CannotDoError, match="not a URL"), place_for(aws, "no", None):
+        pass
