@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,7 +23,6 @@ from bucketsum.table.rows import RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.cli.conftest import Run
 
@@ -151,25 +149,6 @@ def test_terminal_of_any_width_shows_the_digest_whole(
     plain = out.replace("\x1b[1m", "").replace("\x1b[0m", "")
     assert max(map(len, plain.splitlines())) <= max(columns, 80)
     assert ("2026-11-20 10:00:01" in out) == (columns >= 110)
-
-
-def test_sums_are_read_by_sha1sum(run: Run, stack: Stack, tmp_path: Path) -> None:
-    """`sha1sum --check` accepts the lines, also of odd names; the status is 1 if one is missing."""
-    for name in ("a.txt", "line\nbreak", "back\\slash"):
-        put_and_record(stack, name, name.encode())
-        (tmp_path / name).write_text(name)
-    listed = run("ls", "--sums")
-    assert listed.status == 0
-    checked = subprocess.run(
-        ["sha1sum", "--check"],  # noqa: S607 - wherever it is
-        cwd=tmp_path, input=listed.out.encode(), capture_output=True, check=False,
-    )  # fmt: skip
-    assert (checked.returncode, checked.stdout.count(b": OK")) == (0, 3)
-    put_object(stack, "waiting", b"")
-    incomplete = run("ls", "--sums")
-    assert (incomplete.status, incomplete.out) == (1, listed.out)
-    assert "1 object without a SHA-1" in incomplete.err
-    assert run("ls", "--sums", "--json").status == 2
 
 
 def test_a_key_can_be_named_with_its_bucket(run: Run, stack: Stack) -> None:

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum import algorithms
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.buckets.attachments.coverage import pending_of
-from bucketsum_cli.manifests.entries import Entry
-from bucketsum_cli.manifests.sums import sum_line
 from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import (
     DigestState,
@@ -26,8 +23,8 @@ from bucketsum_cli.objects.rows import (
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
-from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text, speed_text
-from bucketsum_cli.terminal.output import note, print_json_array, print_text
+from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
+from bucketsum_cli.terminal.output import note, print_json_array
 from bucketsum_cli.terminal.screen import width_of
 from bucketsum_cli.terminal.tables import (
     KEY,
@@ -60,12 +57,9 @@ class ListedObject:
 @click.argument("prefix", default="", shell_complete=complete_key)
 @click.option("--all-versions", is_flag=True, help="Also list overwritten versions.")
 @click.option("--members", is_flag=True, help="List the members of an archive; PREFIX is its key.")
-@click.option("--sums", is_flag=True, help="Print the lines that `sha1sum --check` reads.")
 @json_option(list[ListedObject], MemberListing)
 @bucket_options
-def ls(
-    target: Target, prefix: str, all_versions: bool, members: bool, sums: bool, as_json: bool
-) -> None:
+def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: bool) -> None:
     """List the objects in the bucket, with their SHA-1.
 
     An object without a digest is `not hashed yet`, `needs a backfill` (it is from before `bucketsum
@@ -76,14 +70,10 @@ def ls(
     the archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1
     if not all members have been recorded.
 
-    With --sums, prints the SHA-1 and the key of each object that has a SHA-1, as `sha1sum` does.
-    Keys that end with / are left out: no file can have such a name. Exits with 1 if an object has
-    no SHA-1.
+    `bucketsum export` prints a list that `sha1sum --check` reads.
 
     Example: bucketsum ls photos/ --local
     """
-    if sums and (all_versions or members or as_json):
-        raise click.UsageError("--sums cannot be used with --all-versions, --members or --json")
     if members:
         if not prefix:
             raise click.UsageError("--members needs the key of an archive")
@@ -92,9 +82,7 @@ def ls(
     stack = target.find()
     versions = versions_in(stack, prefix, all_versions=all_versions)
     listed = _Listed(versions, pending_of(stack))
-    if sums:
-        _print_sums(listed)
-    elif as_json:
+    if as_json:
         print_json_array(listed)
     else:
         _print_table(listed, prefix, all_versions=all_versions)
@@ -122,25 +110,6 @@ class _Listed:
             state = digest_state(row) if row else DigestState(self._pending(version))
             self.reasons.add(version.key, state)
             yield ListedObject(version, state)
-
-
-def _print_sums(listed: Iterable[ListedObject]) -> None:
-    without = folders = 0
-    name = algorithms.SHA1.name
-    for item in listed:
-        key, sha1 = item.version.key, item.digest.sha1
-        if key.endswith("/"):
-            folders += 1
-        elif sha1:
-            line = sum_line(Entry(key.encode(), {name: sha1}), name)
-            print_text(line.decode())
-        else:
-            without += 1
-    if folders:
-        note(f"{count_text(folders, 'key')} left out, which end with /: no file has such a name")
-    if without:
-        note(f"{count_text(without, 'object')} without a SHA-1; `bucketsum ls` shows why")
-        raise SystemExit(ANSWER_IS_NO)
 
 
 def _print_table(listed: Iterable[ListedObject], prefix: str, *, all_versions: bool) -> None:

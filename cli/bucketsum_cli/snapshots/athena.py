@@ -266,7 +266,7 @@ def _answer(pages: Iterator[Mapping[str, Any]], *, is_headed: bool) -> Answer:
 
 @contextmanager
 def _absent_is_fine(*codes: str) -> Iterator[None]:
-    """What is there already, by one of *codes*, or no longer, is no error."""
+    """Ignore that something is no longer there; or an error with one of *codes*."""
     try:
         yield
     except ClientError as error:
