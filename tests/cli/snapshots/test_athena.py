@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -100,7 +101,7 @@ def test_both_engines_compare_alike(aws: Connection, snapshot: Snapshot) -> None
 
 def test_no_query_is_left_out() -> None:
     """Every question's file is asked of both engines."""
-    folder = engine.files(engine.__package__) / "queries"
+    folder = files(engine.__package__) / "queries"
     names = {file.name.removesuffix(".sql") for file in folder.iterdir()}
     of_loading = {"tables", "views", "load", "load_listing", "load_measurements"}
     assert names - of_loading == {*OF_ROWS, "compare"}
