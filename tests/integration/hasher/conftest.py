@@ -8,7 +8,7 @@ import pytest
 from botocore.config import Config
 from moto import mock_aws
 from tests.integration.hasher.hasher_stack import HasherStack
-from tests.integration.hasher.reading import s3_client
+from tests.integration.hasher.reading import Reader, Reading, s3_client
 from tests.support.s3_server import HostileS3, hostile_s3
 
 from bucketsum.s3 import source
@@ -51,6 +51,12 @@ def client(hostile: HostileS3) -> Iterator[S3Client]:
     """A client of it that tries once."""
     with s3_client(hostile.endpoint_url) as client:
         yield client
+
+
+@pytest.fixture
+def reading(hostile: HostileS3, client: S3Client, reader: Reader) -> Reading:
+    """One way of reading from it, which the test's parameter names."""
+    return Reading(hostile, client, reader)
 
 
 @pytest.fixture

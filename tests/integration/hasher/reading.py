@@ -120,6 +120,32 @@ class Reader:
         return b"".join(opened.chunks)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A hostile S3, and one way of reading its objects.
+
+    Attributes:
+        client: A client of it that tries once.
+    """
+
+    s3: HostileS3
+    client: S3Client
+    reader: Reader
+
+    def source(self, chunk_bytes: int = 4096, pause: Callable[[float], None] = _no_pause) -> Source:
+        """See `Reader.source`."""
+        return self.reader.source(self.client, chunk_bytes, pause)
+
+    def content_of(
+        self,
+        stored: StoredObject,
+        chunk_bytes: int = 4096,
+        pause: Callable[[float], None] = _no_pause,
+    ) -> bytes:
+        """See `Reader.content_of`."""
+        return self.reader.content_of(self.client, stored, chunk_bytes, pause)
+
+
 BOTOCORE: Final = pytest.param(Reader(0), id="botocore")
 STREAM: Final = pytest.param(Reader(1), id="stream")
 RANGES: Final = pytest.param(Reader(3), id="ranges")

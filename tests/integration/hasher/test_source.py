@@ -16,6 +16,7 @@ from tests.integration.hasher.reading import (
     BODY,
     PATH,
     Reader,
+    Reading,
     arrival_of,
     every_reader,
     put_at,
@@ -49,128 +50,112 @@ def test_any_object_size(
     assert reader.streams or all(len(chunk) <= chunk_bytes for chunk in chunks)  # its memory
 
 
-def test_an_open_object_says_what_it_is(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_an_open_object_says_what_it_is(reading: Reading) -> None:
     """Size and entity tag are those of what S3 sends."""
-    stored = hostile.put(PATH, BODY, "v1")
-    opened = reader.source(client, 4096).open(arrival_of(stored))
+    stored = reading.s3.put(PATH, BODY, "v1")
+    opened = reading.source(4096).open(arrival_of(stored))
     opened.chunks.close()
     assert (opened.size_bytes, opened.etag) == (len(BODY), stored.etag)
 
 
-def test_exactly_what_arrived_is_asked_for(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_exactly_what_arrived_is_asked_for(reading: Reading) -> None:
     """Every request names key, version and entity tag, so that no other object can answer."""
-    stored = hostile.put(PATH, BODY, "v1")
-    reader.content_of(client, stored)
-    assert len(hostile.requests) == (3 if reader.streams > 1 else 1)
-    for request in hostile.requests:
+    stored = reading.s3.put(PATH, BODY, "v1")
+    reading.content_of(stored)
+    assert len(reading.s3.requests) == (3 if reading.reader.streams > 1 else 1)
+    for request in reading.s3.requests:
         assert (request.path, request.version_id) == (PATH, "v1")
         assert request.headers["if-match"] == f'"{stored.etag}"'
 
 
-def test_an_older_version_is_read_for_its_own_event(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_an_older_version_is_read_for_its_own_event(reading: Reading) -> None:
     """Where a bucket keeps versions, each is read as it was, whatever came later."""
-    versions = [hostile.put(PATH, b"first", "v1"), hostile.put(PATH, b"second", "v2")]
-    assert [reader.content_of(client, version) for version in versions] == [b"first", b"second"]
+    versions = [reading.s3.put(PATH, b"first", "v1"), reading.s3.put(PATH, b"second", "v2")]
+    assert [reading.content_of(version) for version in versions] == [b"first", b"second"]
 
 
-def test_an_event_without_etag_reads_what_is_there(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_an_event_without_etag_reads_what_is_there(reading: Reading) -> None:
     """Nothing is compared where the event has nothing to compare with."""
-    arrival = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
-    opened = reader.source(client, 4096).open(arrival)
+    arrival = replace(arrival_of(reading.s3.put(PATH, BODY)), etag=None)
+    opened = reading.source(4096).open(arrival)
     assert b"".join(opened.chunks) == BODY
-    assert "if-match" not in hostile.requests[0].headers
+    assert "if-match" not in reading.s3.requests[0].headers
 
 
 @pytest.mark.parametrize(
     "key", ["a/../b", "./a/./b", "//a//", "a?b&c=d#e", "ünï/☃ +%2F", "~-_.!*'()", "a\\b"]
 )
-def test_a_key_is_a_key(hostile: HostileS3, client: S3Client, key: str, reader: Reader) -> None:
+def test_a_key_is_a_key(reading: Reading, key: str) -> None:
     """Nothing in a key is taken for a path to be tidied up, a query or an escape."""
-    arrival = put_at(hostile, key)
-    assert b"".join(reader.source(client).open(arrival).chunks) == BODY
-    assert {request.path for request in hostile.requests} == {f"inbox/{key}"}
+    arrival = put_at(reading.s3, key)
+    assert b"".join(reading.source().open(arrival).chunks) == BODY
+    assert {request.path for request in reading.s3.requests} == {f"inbox/{key}"}
 
 
-def test_encoded_objects_are_read_as_stored(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_encoded_objects_are_read_as_stored(reading: Reading) -> None:
     """Content-Encoding is the business of who downloads: the stored bytes are what is hashed."""
     packed = gzip.compress(BODY)
-    assert reader.content_of(client, hostile.put(PATH, packed, content_encoding="gzip")) == packed
+    assert reading.content_of(reading.s3.put(PATH, packed, content_encoding="gzip")) == packed
 
 
-def test_it_streams(hostile: HostileS3, client: S3Client, reader: Reader) -> None:
+def test_it_streams(reading: Reading) -> None:
     """The first chunk is yielded while S3 has not sent the last."""
-    stored = hostile.put(PATH, BODY)
-    hostile.script(
-        Fault(piece_bytes=1024, pause=lambda sent: hostile.stall(sent) if sent else None)
+    stored = reading.s3.put(PATH, BODY)
+    reading.s3.script(
+        Fault(piece_bytes=1024, pause=lambda sent: reading.s3.stall(sent) if sent else None)
     )
-    chunks = reader.source(client, 1024).open(arrival_of(stored)).chunks
+    chunks = reading.source(1024).open(arrival_of(stored)).chunks
     assert next(chunks) == BODY[:1024]
-    hostile.resume()
+    reading.s3.resume()
     assert b"".join(chunks) == BODY[1024:]
 
 
-def test_a_trickle_is_not_a_break(hostile: HostileS3, client: S3Client, reader: Reader) -> None:
+def test_a_trickle_is_not_a_break(reading: Reading) -> None:
     """Bytes that come one by one make the same chunks."""
-    hostile.script(Fault(piece_bytes=1))
-    assert reader.content_of(client, hostile.put(PATH, BODY[:500])) == BODY[:500]
-    assert len(hostile.requests) == 1
+    reading.s3.script(Fault(piece_bytes=1))
+    assert reading.content_of(reading.s3.put(PATH, BODY[:500])) == BODY[:500]
+    assert len(reading.s3.requests) == 1
 
 
-def test_one_connection_serves_object_after_object(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_one_connection_serves_object_after_object(reading: Reading) -> None:
     """An object read to its end, even an empty one, leaves its connections open for the next."""
-    source = reader.source(client)
+    source = reading.source()
     for body in (BODY, b"", BODY[:1], b"", BODY):
-        assert b"".join(source.open(arrival_of(hostile.put(PATH, body))).chunks) == body
-    assert hostile.connections <= max(reader.streams, 1)
+        assert b"".join(source.open(arrival_of(reading.s3.put(PATH, body))).chunks) == body
+    assert reading.s3.connections <= max(reading.reader.streams, 1)
 
 
-def test_stopping_early_ends_the_connection(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_stopping_early_ends_the_connection(reading: Reading) -> None:
     """Closing the chunks tells S3 at once, even while something still refers to the body."""
     given_up, bodies = threading.Event(), []
 
     def keep(parsed: dict[str, Any], **_: object) -> None:  # as a failure's traceback would
         bodies.append(parsed["Body"])
 
-    client.meta.events.register("after-call.s3.GetObject", keep)
-    stored = hostile.put(PATH, bytes(64 * MIB))  # more than the buffers of two sockets take
-    hostile.script(Fault(afterwards=given_up.set))
-    chunks = reader.source(client, 4096).open(arrival_of(stored)).chunks
+    reading.client.meta.events.register("after-call.s3.GetObject", keep)
+    stored = reading.s3.put(PATH, bytes(64 * MIB))  # more than the buffers of two sockets take
+    reading.s3.script(Fault(afterwards=given_up.set))
+    chunks = reading.source(4096).open(arrival_of(stored)).chunks
     next(chunks)
     chunks.close()
     assert given_up.wait(30)
-    assert bodies or reader.streams  # else nothing referred to it
+    assert bodies or reading.reader.streams  # else nothing referred to it
 
 
 @pytest.mark.parametrize("chunk_bytes", [MIB, 8 * MIB])
 @pytest.mark.parametrize("cut_after", [None, 20 * MIB + 1])
-def test_memory_is_as_promised(
-    hostile: HostileS3, client: S3Client, chunk_bytes: int, cut_after: int | None, reader: Reader
-) -> None:
+def test_memory_is_as_promised(reading: Reading, chunk_bytes: int, cut_after: int | None) -> None:
     """Reading and hashing 64 MiB holds what the readers say, also where a connection breaks."""
-    source = reader.source(client, chunk_bytes)
-    for chunk in source.open(put_at(hostile, "warm up")).chunks:
+    source = reading.source(chunk_bytes)
+    for chunk in source.open(put_at(reading.s3, "warm up")).chunks:
         del chunk  # what is made only once is not counted
-    stored = hostile.put(PATH, bytes(64 * MIB))
-    hostile.script(Fault(cut_after=cut_after))
+    stored = reading.s3.put(PATH, bytes(64 * MIB))
+    reading.s3.script(Fault(cut_after=cut_after))
     tracemalloc.start()
     try:
         digest_of(source.open(arrival_of(stored)).chunks)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    promised = {0: 2 * chunk_bytes, 1: HELD_BYTES, 3: 4 * chunk_bytes}[reader.streams]
+    promised = {0: 2 * chunk_bytes, 1: HELD_BYTES, 3: 4 * chunk_bytes}[reading.reader.streams]
     assert peak <= promised + SLACK_BYTES

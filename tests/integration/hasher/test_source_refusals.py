@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from botocore.config import Config
-from tests.integration.hasher.reading import BODY, PATH, Reader, every_reader, s3_client
+from tests.integration.hasher.reading import BODY, PATH, Reader, Reading, every_reader, s3_client
 from tests.support.s3_faults import Fault
 
 from bucketsum.errors import (
@@ -20,7 +20,6 @@ from bucketsum.errors import (
 )
 
 if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
     from tests.support.s3_server import HostileS3
 
 pytestmark = every_reader
@@ -56,20 +55,15 @@ REFUSALS: Final = [
 
 @pytest.mark.parametrize(("status", "code", "error"), REFUSALS)
 def test_every_refusal_has_its_meaning(
-    hostile: HostileS3,
-    client: S3Client,
-    status: int,
-    code: str,
-    error: type[BucketsumError],
-    reader: Reader,
+    reading: Reading, status: int, code: str, error: type[BucketsumError]
 ) -> None:
     """An error code says whether the object is gone, replaced, closed to us, or S3 unwell."""
-    stored = hostile.put(PATH, BODY)
+    stored = reading.s3.put(PATH, BODY)
     if issubclass(error, (ObjectGone, ObjectSuperseded)):  # else a HEAD shows that it is there
-        hostile.delete(PATH)
-    hostile.always = Fault(refuse=(status, code, "because"))
+        reading.s3.delete(PATH)
+    reading.s3.always = Fault(refuse=(status, code, "because"))
     with pytest.raises(error) as caught:
-        reader.content_of(client, stored)
+        reading.content_of(stored)
     assert type(caught.value) is error
     assert (code or str(status)) in str(caught.value)
 
@@ -84,77 +78,65 @@ def test_every_refusal_has_its_meaning(
     ],
 )
 def test_what_cannot_be_read_says_what_to_do(
-    hostile: HostileS3, client: S3Client, status: int, code: str, advice: str, reader: Reader
+    reading: Reading, status: int, code: str, advice: str
 ) -> None:
     """A person learns from the reason what to do, and S3's own words."""
-    hostile.always = Fault(refuse=(status, code, "the words of S3"))
+    reading.s3.always = Fault(refuse=(status, code, "the words of S3"))
     with pytest.raises(ObjectUnreadable, match=advice) as caught:
-        reader.content_of(client, hostile.put(PATH, BODY))
+        reading.content_of(reading.s3.put(PATH, BODY))
     assert "the words of S3" in str(caught.value)
 
 
-def test_a_delete_marker_hides_no_version(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_a_delete_marker_hides_no_version(reading: Reading) -> None:
     """A version under a delete marker is still read; the marker itself is nothing to read."""
-    stored = hostile.put(PATH, BODY, "v1")
-    hostile.delete(PATH, marker_id="v2")
-    assert reader.content_of(client, stored) == BODY
+    stored = reading.s3.put(PATH, BODY, "v1")
+    reading.s3.delete(PATH, marker_id="v2")
+    assert reading.content_of(stored) == BODY
     with pytest.raises(ObjectGone):
-        reader.content_of(client, replace(stored, version_id="v2"))
+        reading.content_of(replace(stored, version_id="v2"))
 
 
-def test_an_object_from_before_versioning_is_read(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_an_object_from_before_versioning_is_read(reading: Reading) -> None:
     """Its event has no version; it stays as version null below newer versions and a marker."""
-    stored = hostile.put(PATH, BODY)
-    hostile.put(PATH, b"its successor", "v1")
-    assert reader.content_of(client, stored) == BODY
-    hostile.delete(PATH, marker_id="v2")
-    assert reader.content_of(client, stored) == BODY
+    stored = reading.s3.put(PATH, BODY)
+    reading.s3.put(PATH, b"its successor", "v1")
+    assert reading.content_of(stored) == BODY
+    reading.s3.delete(PATH, marker_id="v2")
+    assert reading.content_of(stored) == BODY
 
 
-def test_a_newer_version_of_the_same_bytes_is_not_version_null(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_a_newer_version_of_the_same_bytes_is_not_version_null(reading: Reading) -> None:
     """Without a version in the request, S3 sends the newest; the entity tags are equal."""
-    hostile.put(PATH, BODY)
-    hostile.delete(PATH)
-    newer = hostile.put(PATH, BODY, "v1")
+    reading.s3.put(PATH, BODY)
+    reading.s3.delete(PATH)
+    newer = reading.s3.put(PATH, BODY, "v1")
     with pytest.raises(ObjectSuperseded):
-        reader.content_of(client, replace(newer, version_id=None))
+        reading.content_of(replace(newer, version_id=None))
 
 
 @pytest.mark.parametrize("version_id", [None, "null"])
-def test_an_overwritten_object_is_superseded(
-    hostile: HostileS3, client: S3Client, version_id: str | None, reader: Reader
-) -> None:
+def test_an_overwritten_object_is_superseded(reading: Reading, version_id: str | None) -> None:
     """Where no versions are kept, also as version null, the successor is never read instead."""
-    stored = hostile.put(PATH, BODY)
-    hostile.put(PATH, b"its successor")
+    stored = reading.s3.put(PATH, BODY)
+    reading.s3.put(PATH, b"its successor")
     with pytest.raises(ObjectSuperseded):
-        reader.content_of(client, replace(stored, version_id=version_id))
+        reading.content_of(replace(stored, version_id=version_id))
 
 
-def test_a_store_that_ignores_if_match_deceives_nobody(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_a_store_that_ignores_if_match_deceives_nobody(reading: Reading) -> None:
     """The entity tag of the answer is compared too, so another object is never hashed."""
-    stored = hostile.put(PATH, BODY)
-    hostile.put(PATH, b"its successor")
-    hostile.always = Fault(ignore_conditions=True)
+    stored = reading.s3.put(PATH, BODY)
+    reading.s3.put(PATH, b"its successor")
+    reading.s3.always = Fault(ignore_conditions=True)
     with pytest.raises(ObjectSuperseded, match=stored.etag):
-        reader.content_of(client, stored)
+        reading.content_of(stored)
 
 
-def test_an_error_that_breaks_off_is_no_answer(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_an_error_that_breaks_off_is_no_answer(reading: Reading) -> None:
     """A refusal whose text never arrives says nothing of the object: try again later."""
-    hostile.always = Fault(refuse=(403, "AccessDenied", "because"), cut_after=10)
+    reading.s3.always = Fault(refuse=(403, "AccessDenied", "because"), cut_after=10)
     with pytest.raises(SourceUnavailable):
-        reader.content_of(client, hostile.put(PATH, BODY))
+        reading.content_of(reading.s3.put(PATH, BODY))
 
 
 def test_an_endpoint_that_refuses_connections(hostile: HostileS3, reader: Reader) -> None:

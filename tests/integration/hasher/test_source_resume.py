@@ -10,7 +10,15 @@ from botocore.config import Config
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, one_stream, s3_client
+from tests.integration.hasher.reading import (
+    BODY,
+    PATH,
+    Reader,
+    Reading,
+    arrival_of,
+    one_stream,
+    s3_client,
+)
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3, hostile_s3
 from tests.support.tls import own_tls
@@ -57,58 +65,50 @@ def test_breaks_upon_breaks_change_nothing(
     s3.forget_script()
 
 
-def test_resuming_is_bounded_and_pauses_longer_each_time(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_resuming_is_bounded_and_pauses_longer_each_time(reading: Reading) -> None:
     """After ten resumes the message goes back, and the error names the byte."""
     pauses: list[float] = []
-    hostile.always = Fault(cut_after=5, gently=True)
+    reading.s3.always = Fault(cut_after=5, gently=True)
     with pytest.raises(SourceInterrupted, match=r"broke 11 times, last at byte 55 of 10240"):
-        reader.content_of(client, hostile.put(PATH, BODY), 5, pauses.append)
+        reading.content_of(reading.s3.put(PATH, BODY), 5, pauses.append)
     assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 2.0, 2.0, 2.0]
 
 
-def test_an_object_that_never_comes_is_given_up(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_an_object_that_never_comes_is_given_up(reading: Reading) -> None:
     """A connection that is reset before any byte, always, ends as a retry for later."""
-    hostile.always = Fault(cut_after=0)
+    reading.s3.always = Fault(cut_after=0)
     with pytest.raises((SourceInterrupted, SourceUnavailable)):
-        reader.content_of(client, hostile.put(PATH, BODY))
+        reading.content_of(reading.s3.put(PATH, BODY))
 
 
-def test_a_resume_asks_for_the_rest_of_the_same_object(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_a_resume_asks_for_the_rest_of_the_same_object(reading: Reading) -> None:
     """It names the next byte, the version and the entity tag."""
-    stored = hostile.put(PATH, BODY, "v1")
-    hostile.script(Fault(cut_after=4500, gently=True))
-    reader.content_of(client, stored, 1000)
-    first, again = hostile.requests
+    stored = reading.s3.put(PATH, BODY, "v1")
+    reading.s3.script(Fault(cut_after=4500, gently=True))
+    reading.content_of(stored, 1000)
+    first, again = reading.s3.requests
     assert "range" not in first.headers
     assert (again.path, again.version_id) == (PATH, "v1")
     assert again.headers["range"] == "bytes=4500-"  # a short chunk was yielded before the break
     assert again.headers["if-match"] == f'"{stored.etag}"'
 
 
-def test_a_resume_compares_even_where_the_event_could_not(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_a_resume_compares_even_where_the_event_could_not(reading: Reading) -> None:
     """Without an entity tag in the event, the one of the first answer guards the rest."""
-    stored = hostile.put(PATH, BODY)
-    hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1])))
+    stored = reading.s3.put(PATH, BODY)
+    reading.s3.script(Fault(cut_after=100, afterwards=lambda: reading.s3.put(PATH, BODY[::-1])))
     arrival = replace(arrival_of(stored), etag=None)
     with pytest.raises(ObjectSuperseded):
-        list(reader.source(client, 10, lambda _seconds: None).open(arrival).chunks)
+        list(reading.source(10, lambda _seconds: None).open(arrival).chunks)
 
 
-def test_a_version_is_continued_though_newer_ones_came(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_a_version_is_continued_though_newer_ones_came(reading: Reading) -> None:
     """Where versions are kept, the break is continued in the version that was begun."""
-    stored = hostile.put(PATH, BODY, "v1")
-    hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1], "v2")))
-    assert reader.content_of(client, stored) == BODY
+    stored = reading.s3.put(PATH, BODY, "v1")
+    reading.s3.script(
+        Fault(cut_after=100, afterwards=lambda: reading.s3.put(PATH, BODY[::-1], "v2"))
+    )
+    assert reading.content_of(stored) == BODY
 
 
 LIES: Final = {
@@ -123,27 +123,23 @@ LIES: Final = {
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_a_wrong_continuation_is_refused(
-    hostile: HostileS3, client: S3Client, lie: Fault, reader: Reader
-) -> None:
+def test_a_wrong_continuation_is_refused(reading: Reading, lie: Fault) -> None:
     """A response that does not continue at the next byte is an error, not a digest."""
-    hostile.script(Fault(cut_after=4096, gently=True))
-    hostile.always = lie
+    reading.s3.script(Fault(cut_after=4096, gently=True))
+    reading.s3.always = lie
     with pytest.raises(SourceInterrupted, match="not the requested one"):
-        reader.content_of(client, hostile.put(PATH, BODY))
+        reading.content_of(reading.s3.put(PATH, BODY))
 
 
-def test_a_continuation_with_another_etag_is_refused(
-    hostile: HostileS3, client: S3Client, reader: Reader
-) -> None:
+def test_a_continuation_with_another_etag_is_refused(reading: Reading) -> None:
     """A store that ignores If-Match and has another object now is found out by its answer."""
-    stored = hostile.put(PATH, BODY)
-    hostile.script(
-        Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1])),
+    stored = reading.s3.put(PATH, BODY)
+    reading.s3.script(
+        Fault(cut_after=100, afterwards=lambda: reading.s3.put(PATH, BODY[::-1])),
         Fault(ignore_conditions=True),
     )
     with pytest.raises(ObjectSuperseded):
-        reader.content_of(client, stored)
+        reading.content_of(stored)
 
 
 @pytest.mark.parametrize(
@@ -156,21 +152,16 @@ def test_a_continuation_with_another_etag_is_refused(
     ],
 )
 def test_a_refused_resume_means_what_a_refusal_means(
-    hostile: HostileS3,
-    client: S3Client,
-    status: int,
-    code: str,
-    error: type[BucketsumError],
-    reader: Reader,
+    reading: Reading, status: int, code: str, error: type[BucketsumError]
 ) -> None:
     """In the middle of an object the error codes mean the same as at its beginning."""
     is_gone = error is ObjectGone
-    hostile.script(
-        Fault(cut_after=100, afterwards=lambda: hostile.delete(PATH) if is_gone else None)
+    reading.s3.script(
+        Fault(cut_after=100, afterwards=lambda: reading.s3.delete(PATH) if is_gone else None)
     )
-    hostile.always = Fault(refuse=(status, code, "because"))
+    reading.s3.always = Fault(refuse=(status, code, "because"))
     with pytest.raises(error, match=code):
-        reader.content_of(client, hostile.put(PATH, BODY))
+        reading.content_of(reading.s3.put(PATH, BODY))
 
 
 def test_a_silent_connection_is_a_broken_one(hostile: HostileS3, reader: Reader) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from tests.integration.hasher.log_lines import objects_in
-from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, every_reader, put_at
+from tests.integration.hasher.reading import BODY, PATH, Reading, arrival_of, every_reader, put_at
 from tests.integration.hasher.test_archives import ARCHIVES
 from tests.support.events import message_of
 from tests.support.s3_faults import Fault
@@ -55,60 +55,54 @@ versions = pytest.mark.parametrize("version_id", [None, "v1"], ids=["null", "ver
 @wrong
 @versions
 def test_an_answer_that_cannot_be_is_a_failed_reading(
-    hostile: HostileS3, client: S3Client, reader: Reader, fault: Fault, version_id: str | None
+    reading: Reading, fault: Fault, version_id: str | None
 ) -> None:
     """Neither a digest nor an outcome: S3 has the object unchanged, as one HEAD shows."""
-    stored = hostile.put(PATH, BODY, version_id)
-    hostile.script(*[fault] * FOREVER)
+    stored = reading.s3.put(PATH, BODY, version_id)
+    reading.s3.script(*[fault] * FOREVER)
     with pytest.raises(SourceInterrupted):
-        reader.content_of(client, stored)
+        reading.content_of(stored)
 
 
 @every_reader
 @wrong
 @versions
 def test_an_answer_that_cannot_be_is_asked_for_again(
-    hostile: HostileS3, client: S3Client, reader: Reader, fault: Fault, version_id: str | None
+    reading: Reading, fault: Fault, version_id: str | None
 ) -> None:
     """A passing fault costs two requests more at most, and the object is read."""
-    stored = hostile.put(PATH, BODY, version_id)
-    hostile.script(*[fault] * max(reader.streams, 1))
-    assert reader.content_of(client, stored) == BODY
+    stored = reading.s3.put(PATH, BODY, version_id)
+    reading.s3.script(*[fault] * max(reading.reader.streams, 1))
+    assert reading.content_of(stored) == BODY
 
 
 @every_reader
 @pytest.mark.parametrize("fault", OTHER_LENGTHS.values(), ids=OTHER_LENGTHS)
-def test_without_an_entity_tag_the_size_tells(
-    hostile: HostileS3, client: S3Client, reader: Reader, fault: Fault
-) -> None:
+def test_without_an_entity_tag_the_size_tells(reading: Reading, fault: Fault) -> None:
     """Another size is a fault if S3 has the event's object, and an overwritten object if not."""
-    created = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
-    hostile.script(*[fault] * FOREVER)
+    created = replace(arrival_of(reading.s3.put(PATH, BODY)), etag=None)
+    reading.s3.script(*[fault] * FOREVER)
     with pytest.raises(SourceInterrupted):
-        list(reader.source(client).open(created).chunks)
-    hostile.forget_script()
-    hostile.put(PATH, b"its successor")
+        list(reading.source().open(created).chunks)
+    reading.s3.forget_script()
+    reading.s3.put(PATH, b"its successor")
     with pytest.raises(ObjectSuperseded):
-        list(reader.source(client).open(created).chunks)
+        list(reading.source().open(created).chunks)
 
 
 @every_reader
 @pytest.mark.parametrize(("version_id", "error"), [(None, ObjectSuperseded), ("v1", ObjectGone)])
 def test_what_is_gone_or_overwritten_costs_one_head_more(
-    hostile: HostileS3,
-    client: S3Client,
-    reader: Reader,
-    version_id: str | None,
-    error: type[Exception],
+    reading: Reading, version_id: str | None, error: type[Exception]
 ) -> None:
     """The HEAD agrees with the GET, whoever sent that."""
-    stored = hostile.put(PATH, BODY, version_id)
-    hostile.delete(PATH)
-    hostile.put(PATH, b"its successor", "v2" if version_id else None)
+    stored = reading.s3.put(PATH, BODY, version_id)
+    reading.s3.delete(PATH)
+    reading.s3.put(PATH, b"its successor", "v2" if version_id else None)
     with pytest.raises(error):
-        reader.content_of(client, stored)
-    methods = [request.method for request in hostile.requests if not request.by_libcurl]
-    assert methods == ["HEAD"] if reader.streams else ["GET", "HEAD"]
+        reading.content_of(stored)
+    methods = [request.method for request in reading.s3.requests if not request.by_libcurl]
+    assert methods == ["HEAD"] if reading.reader.streams else ["GET", "HEAD"]
 
 
 @pytest.mark.parametrize(
@@ -223,14 +217,12 @@ def test_a_wrong_range_is_a_failed_reading(
 
 @every_reader
 @pytest.mark.parametrize("fault", RANGES.values(), ids=RANGES)
-def test_a_slice_begins_with_its_own_bytes(
-    hostile: HostileS3, client: S3Client, reader: Reader, fault: Fault
-) -> None:
+def test_a_slice_begins_with_its_own_bytes(reading: Reading, fault: Fault) -> None:
     """From an offset on, the rest of the requested object comes, or an error."""
-    created = arrival_of(hostile.put(PATH, BODY, "v1"))
-    hostile.script(*[fault] * FOREVER)
+    created = arrival_of(reading.s3.put(PATH, BODY, "v1"))
+    reading.s3.script(*[fault] * FOREVER)
     with pytest.raises(SourceInterrupted):
-        list(reader.source(client).open(created, 5000).chunks)
+        list(reading.source().open(created, 5000).chunks)
 
 
 @pytest.mark.parametrize("fault", RANGES.values(), ids=RANGES)
