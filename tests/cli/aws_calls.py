@@ -41,6 +41,14 @@ HEALTHY: Final[dict[str, Any]] = {
 }
 """Operation → answer of a stack that is deployed as the template says."""
 
+EXECUTED: Final[dict[str, Any]] = {
+    "GetFunctionConfiguration": HEALTHY["GetFunctionConfiguration"],
+    "StartExecution": {"executionArn": "arn"},
+    "StopExecution": {},
+    "DescribeExecution": {"status": "RUNNING"},
+}
+"""The same of Step Functions, whose executions never end, and of the hasher."""
+
 
 def change_calls(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
     """Let *change* see every call to AWS; what it returns, where not None, is the answer."""

@@ -122,18 +122,6 @@ def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) 
     assert attached() == {}
 
 
-def test_an_attachment_of_created_objects_alone_is_completed(run: Run, s3: S3Client) -> None:
-    """An older version of the command subscribed to fewer events; attaching again replaces it."""
-    assert run("attach", PHOTOS, "--prefix", "scans/", "--deploy").status == 0
-    complete = configuration(s3)
-    older: Any = json.loads(complete)
-    older["QueueConfigurations"][0]["Events"] = ["s3:ObjectCreated:*"]
-    s3.put_bucket_notification_configuration(Bucket=PHOTOS, NotificationConfiguration=older)
-    again = run("attach", PHOTOS, "--prefix", "scans/", "--json")
-    assert (again.status, again.document["changed"]) == (0, True)
-    assert configuration(s3) == complete
-
-
 def test_a_deleted_stack_of_the_same_name_is_replaced(run: Run, s3: S3Client) -> None:
     """CloudFormation deletes the queue and leaves the notification, which S3 would not double."""
     queue = f"arn:aws:sqs:us-east-1:123456789012:{NAME}-ArrivalsQueue-0123456789AB"
@@ -493,12 +481,15 @@ def test_a_bucket_of_another_account_is_refused(run: Run, monkeypatch: pytest.Mo
 
 @pytest.mark.usefixtures("eventbridge_returned")
 def test_created_objects_alone_on_request(run: Run, s3: S3Client) -> None:
-    """--created-only subscribes to no deletions, by both routes, and is no problem later."""
+    """--created-only subscribes to no deletions, by both routes; without it, they are added."""
     assert run("attach", PHOTOS, "--created-only", "--deploy").status == 0
     [entry] = json.loads(configuration(s3))["QueueConfigurations"]
     assert entry["Events"] == ["s3:ObjectCreated:*"]
     again = run("attach", PHOTOS, "--created-only", "--json").document
     assert (again["changed"], again["command"], again["warnings"]) == (False, None, [])
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    [entry] = json.loads(configuration(s3))["QueueConfigurations"]
+    assert entry["Events"] == [*EVENTS]
     assert run("attach", PHOTOS, "--created-only", "--via", "eventbridge", "--deploy").status == 0
     assert granted()["Rule0"]["EventPattern"]["detail-type"] == ["Object Created"]
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
+from tests.cli.aws_calls import EXECUTED, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, change, put_object
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
@@ -34,24 +34,12 @@ def executions(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> dict[str, Any]:
     assert stack.bucket == BUCKET
     seen: dict[str, Any] = {}
 
-    def states(operation: str, answer: object) -> Any:  # noqa: ANN401 - an answer
-        def kept(request: object) -> object:
+    def kept(operation: str, request: object) -> Any:  # noqa: ANN401 - an answer
+        if operation.endswith("Execution"):
             seen[operation] = request
-            return answer
+        return EXECUTED.get(operation)
 
-        return kept
-
-    change_calls(
-        monkeypatch,
-        answered(
-            {
-                "GetFunctionConfiguration": HEALTHY["GetFunctionConfiguration"],
-                "StartExecution": states("StartExecution", {"executionArn": "arn"}),
-                "StopExecution": states("StopExecution", {}),
-                "DescribeExecution": states("DescribeExecution", {"status": "RUNNING"}),
-            }
-        ),
-    )
+    change_calls(monkeypatch, kept)
     return seen
 
 

@@ -208,32 +208,6 @@ def test_a_list_of_sums_is_compared(run: Run, stack: Stack, tmp_path: Path) -> N
     run("check", "--sums", listed, tmp_path).assert_refused("cannot be used with PATH")
 
 
-def test_a_list_of_another_system_is_read(run: Run, stack: Stack, tmp_path: Path) -> None:
-    """A mark, CRLF, blank lines, comments and lines of --tag are read; UTF-16 is refused."""
-    keys = ["a", "b (1) = x", "line\nbreak"]
-    sums = [put_and_record(stack, key, key.encode()).sha1 for key in keys]
-    listed = tmp_path / "list"
-    text = f"\ufeff{sums[0]}  ./a\r\n\r\n# SHA-1\nSHA1 (b (1) = x) = {str(sums[1]).upper()}\n"
-    listed.write_text(text + f"\\SHA1 (line\\nbreak) = {sums[2]}\n", newline="")
-    ended = run("check", "--sums", listed, "--json")
-    assert [(file["key"], file["result"]) for file in ended.document["files"]] == [
-        (key, "equal") for key in keys
-    ]
-    listed.write_text(listed.read_text(), "utf-16")
-    run("check", "--sums", listed).assert_refused("is UTF-16; write it as UTF-8")
-
-
-@pytest.mark.parametrize("name", ["v1./a.txt", "a/./b", "a/../a/b", "././v1a.txt", ".//v1a.txt"])
-def test_a_list_never_names_another_object(run: Run, stack: Stack, name: str) -> None:
-    """A key is compared letter by letter: what only leads to an object on a disk is not it."""
-    for key in ("v1a.txt", "a/b"):
-        put_and_record(stack, key, b"s")
-    ended = run(
-        "check", "--sums", "-", "--json", answer=f"{hashlib.sha1(b's').hexdigest()}  {name}\n"
-    )
-    assert (ended.status, ended.document["files"][0]["result"]) == (1, "missing")
-
-
 @pytest.mark.parametrize("command", [("check", "--sums", "-"), ("find", "-")])
 def test_a_terminal_is_read_after_a_note(
     run: Run, monkeypatch: pytest.MonkeyPatch, stack: Stack, command: tuple[str, ...]

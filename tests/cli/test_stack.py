@@ -89,27 +89,29 @@ def test_refusal_to_tell_of_stacks_is_not_taken_for_a_missing_stack(
     assert "no stack" not in ended.err
 
 
-def test_without_region_the_options_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No Region anywhere is a sentence, not a traceback."""
-    monkeypatch.delenv("AWS_REGION")
-    monkeypatch.delenv("AWS_DEFAULT_REGION")
-    ended = run("ls")
-    ended.assert_refused("--region")
-    assert "Traceback" not in ended.err
-
-
-def test_without_credentials_the_ways_to_some_are_named(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("unset", "arguments", "parts"),
+    [
+        (("AWS_REGION", "AWS_DEFAULT_REGION"), (), ("--region",)),
+        (
+            ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+            (),
+            ("no AWS credentials", "--profile", "--local"),
+        ),
+        ((), ("--profile", "nobody"), ("nobody", "list-profiles")),
+    ],
+)
+def test_what_is_not_configured_is_named(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    unset: tuple[str, ...],
+    arguments: tuple[str, ...],
+    parts: tuple[str, ...],
 ) -> None:
-    """No credentials anywhere is a sentence, not a traceback."""
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    run("ls").assert_refused("no AWS credentials", "--profile", "--local")
-
-
-def test_unknown_profile_is_named(run: Run) -> None:
-    """A profile that is not configured is a sentence, not a traceback."""
-    run("ls", "--profile", "nobody").assert_refused("nobody", "list-profiles")
+    """No Region, no credentials or no such profile is a sentence with the options."""
+    for name in unset:
+        monkeypatch.delenv(name)
+    run("ls", *arguments).assert_refused(*parts)
 
 
 def refused(code: str) -> ClientError:

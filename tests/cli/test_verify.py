@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError
-from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.aws_calls import EXECUTED, answered, change_calls
 from tests.cli.deployed import BUCKET, put_object
 from tests.support.sam_template import load_template
 
@@ -41,17 +41,7 @@ EVENT: Final = {
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> BackfillsTable:
     """The table of backfills; Step Functions starts and stops whatever it is told."""
-    change_calls(
-        monkeypatch,
-        answered(
-            {
-                "GetFunctionConfiguration": HEALTHY["GetFunctionConfiguration"],
-                "StartExecution": {"executionArn": "arn"},
-                "StopExecution": {},
-                "DescribeExecution": {"status": "RUNNING"},
-            }
-        ),
-    )
+    change_calls(monkeypatch, answered(EXECUTED))
     return BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
 
 

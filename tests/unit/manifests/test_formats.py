@@ -28,7 +28,7 @@ SHA512 = hashlib.sha512(b"a").hexdigest()
 MD5 = hashlib.md5(b"a").hexdigest()
 HOSTILE = [
     b"a", b"\ta", b"*data/a", b"a b", b" a", b"a ", b"*a", b"#a", b"-", b"./a", b"././a",
-    b"/a", b".//a", b"a/./b",
+    b"/a", b".//a", b"a/./b", b"../a",
     b"a/../b", b"v1./a", b"a\nb", b"a\rb", b"a\r", b"a\\b", b"a\\nb", b"\\a", b"100%", b"a%0Ab",
     b"%25", b"a%20b", b'a"b', b"a,b", b"\xe9", b"\xef\xbb\xbfa", b"=cmd()", b"x) = y", b"SHA1 (x)",
     "é€\u202e".encode(), b"{", b"'", b"\x1b[2J",
