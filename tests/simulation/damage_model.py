@@ -11,8 +11,9 @@ from tests.simulation.progress_checks import is_progress
 if TYPE_CHECKING:
     from random import Random
 
-    from tests.simulation.dynamodb_model import DynamoDb, Item, Key
+    from tests.simulation.dynamodb_model import DynamoDb, Key
     from tests.simulation.schedule import Schedule
+    from tests.support.dynamodb_fake import Item
 
 _PROBABILITY: Final = 0.1
 _OTHER_TYPES: Final[tuple[dict[str, Any], ...]] = (

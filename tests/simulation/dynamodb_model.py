@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.simulation.network import Network
-from tests.support.expressions import (
-    ConditionalCheckFailedException,
-    check_failed,
-    holds,
-    updated,
-)
+from tests.support.dynamodb_fake import Writes
+from tests.support.expressions import check_failed, holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.simulation.schedule import Schedule
+    from tests.support.dynamodb_fake import Change, Item
 
-    Item = dict[str, Any]
     Key = tuple[str, str]
-    Change = Callable[[Item | None], Item | None]
 
 DIGESTS: Final = "digests"
 BACKFILLS: Final = "backfills"
@@ -31,10 +25,8 @@ STALE_SECONDS: Final = 1.0
 KEYS: Final = {DIGESTS: ("object", "entry"), BACKFILLS: ("backfill", "item")}
 
 
-class DynamoDb:
+class DynamoDb(Writes):
     """The digests table and that of backfills, and the DynamoDB client of the product."""
-
-    exceptions = SimpleNamespace(ConditionalCheckFailedException=ConditionalCheckFailedException)
 
     def __init__(
         self, schedule: Schedule, on_write: Callable[[Item | None, Item | None], None]
@@ -72,26 +64,7 @@ class DynamoDb:
         written = self._tables[table].get(key)
         return written[-1][1] if written else None
 
-    def put_item(self, **request: Any) -> None:  # noqa: ANN401 - as botocore's
-        """See DynamoDB's PutItem."""
-        self._write("PutItem", request, request["Item"], lambda _: request["Item"])
-
-    def delete_item(self, **request: Any) -> None:  # noqa: ANN401 - as botocore's
-        """See DynamoDB's DeleteItem."""
-        self._write("DeleteItem", request, request["Key"], lambda _: None)
-
-    def update_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
-        """See DynamoDB's UpdateItem: SET and REMOVE, or ADD of numbers."""
-
-        def changed(before: Item | None) -> Item:
-            return updated({**(before or request["Key"])}, request)
-
-        item = self._write("UpdateItem", request, request["Key"], changed)
-        return {"Attributes": item}
-
-    def _write(
-        self, operation: str, request: dict[str, Any], key_item: Item, change: Change
-    ) -> Item | None:
+    def write(self, operation: str, request: Item, key_item: Item, change: Change) -> Item | None:
         """Change an item; botocore repeats a request whose response is lost."""
         table = request["TableName"]
         key = _key_in(table, key_item)
@@ -138,11 +111,6 @@ class DynamoDb:
         seen = (self._seen(table, _key_in(table, key), consistent=False) for key in keys[:count])
         left = {table: {"Keys": keys[count:]}} if keys[count:] else {}
         return {"Responses": {table: [item for item in seen if item]}, "UnprocessedKeys": left}
-
-    def get_paginator(self, operation: str) -> DynamoDb:
-        """The paginator of Query, which is this model itself."""
-        assert operation == "query"
-        return self
 
     def paginate(self, **request: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as botocore's
         """See DynamoDB's Query; of the items that share a partition, and a prefix."""

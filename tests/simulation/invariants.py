@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tests.simulation.damage_model import OtherProgram
-    from tests.simulation.dynamodb_model import DynamoDb, Item, Key
+    from tests.simulation.dynamodb_model import DynamoDb, Key
     from tests.simulation.schedule import Schedule
     from tests.simulation.sqs_model import Sqs
+    from tests.support.dynamodb_fake import Item
 
     from bucketsum.events.object_events import ObjectEvent
 

@@ -27,8 +27,8 @@ from bucketsum.hashing.job import Purpose
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.simulation.dynamodb_model import Item
     from tests.simulation.s3_model import Version
+    from tests.support.dynamodb_fake import Item
 
     from bucketsum.events.object_events import ObjectEvent
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.support.dynamodb_fake import FakeDynamoDb
+from tests.support.dynamodb_fake import table_with
 from tests.support.settings import SETTINGS
 
 from bucketsum.errors import (
@@ -27,12 +27,13 @@ from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, ObjectHasher
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
-from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import ReadSetup, Row, Status, Timing, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+
+    from bucketsum.table.digests_table import DigestsTable
 
 CHUNKS: Final = (b"one " * 10_000, b"two " * 10_000, b"three" * 10_000)
 CONTENT: Final = b"".join(CHUNKS)
@@ -87,19 +88,9 @@ class FakeSource:
             self.closed += 1
 
 
-class FakeTable(DigestsTable):
-    """The digests table with *rows* of one key, in memory."""
-
-    def __init__(self, *rows: Row) -> None:
-        dynamodb: Any = FakeDynamoDb()
-        super().__init__(dynamodb, "digests")
-        for row in rows:
-            self.record(row)
-
-    @property
-    def rows(self) -> list[Row]:
-        """All rows."""
-        return self.versions_of("inbox", "a")
+def rows_in(table: DigestsTable) -> list[Row]:
+    """All rows of the key of these tests."""
+    return table.versions_of("inbox", "a")
 
 
 def row_with(sequencer: str, status: Status = Status.HASHED) -> Row:
@@ -118,7 +109,7 @@ def row_with(sequencer: str, status: Status = Status.HASHED) -> Row:
 
 
 def hasher(
-    source: FakeSource, table: FakeTable, clock: Callable[[], float] | None = None
+    source: FakeSource, table: DigestsTable, clock: Callable[[], float] | None = None
 ) -> ObjectHasher:
     """A hasher whose clock gains half a second each time it is asked."""
     ticks = iter(range(1000))
@@ -130,9 +121,9 @@ PLENTY: Final = Deadline(lambda: 900.0)
 
 def test_a_hashed_row_tells_everything() -> None:
     """The row holds digests, size, times, speed and the settings that it was read with."""
-    table = FakeTable()
+    table = table_with()
     report = hasher(FakeSource(), table).hash(Job(replace(SMALL, version_id="v1")), PLENTY)
-    [row] = table.rows
+    [row] = rows_in(table)
     assert row.entry == "v1"
     assert (report.outcome, report.sha1) == (Outcome.HASHED, hashlib.sha1(CONTENT).hexdigest())
     assert (row.status, row.sha1, row.size_bytes) == (Status.HASHED, report.sha1, len(CONTENT))
@@ -154,10 +145,10 @@ def test_what_is_not_there_leaves_no_row(
 ) -> None:
     """Gone and superseded are outcomes with a reason, at the beginning and in the middle."""
     source = FakeSource(break_off=refusal) if midway else FakeSource(refusal=refusal)
-    table = FakeTable()
+    table = table_with()
     report = hasher(source, table).hash(Job(SMALL), PLENTY)
     assert (report.outcome, report.reason, report.sha1) == (outcome, str(refusal), None)
-    assert table.rows == []
+    assert rows_in(table) == []
 
 
 @pytest.mark.parametrize("midway", [False, True])
@@ -165,9 +156,9 @@ def test_what_cannot_be_read_leaves_its_reason(*, midway: bool) -> None:
     """Unreadable is an outcome with a row: no digest, the event's size, and the reason."""
     refusal = ObjectUnreadable("restore it")
     source = FakeSource(break_off=refusal) if midway else FakeSource(refusal=refusal)
-    table = FakeTable()
+    table = table_with()
     report = hasher(source, table).hash(Job(SMALL), PLENTY)
-    [row] = table.rows
+    [row] = rows_in(table)
     assert (report.outcome, report.reason) == (Outcome.UNREADABLE, "restore it")
     assert (row.status, row.reason, row.sha1) == (Status.UNREADABLE, "restore it", None)
     assert (row.size_bytes, row.etag, row.timing) == (len(CONTENT), "an-etag", None)
@@ -185,10 +176,10 @@ def test_what_cannot_be_read_leaves_its_reason(*, midway: bool) -> None:
 )
 def test_an_unreadable_row_never_replaces_what_is_known(held: Row, outcome: Outcome) -> None:
     """A digest of this event, and whatever a newer one left, outlive that it is unreadable now."""
-    table = FakeTable(held)
+    table = table_with(held)
     source = FakeSource(refusal=ObjectUnreadable("restore it"))
     assert hasher(source, table).hash(Job(SMALL), PLENTY).outcome is outcome
-    [row] = table.rows
+    [row] = rows_in(table)
     assert (row.recorded_at == held.recorded_at) == (outcome is not Outcome.UNREADABLE)
 
 
@@ -206,9 +197,9 @@ def test_an_unreadable_row_never_replaces_what_is_known(held: Row, outcome: Outc
 @pytest.mark.parametrize("arrival", [SMALL, BIG], ids=["small", "big"])
 def test_the_sequencer_decides(arrival: ObjectCreated, held: Row, outcome: Outcome) -> None:
     """A look-up before reading and the condition when writing come to the same outcome."""
-    table = FakeTable(held)
+    table = table_with(held)
     assert hasher(FakeSource(), table).hash(Job(arrival), PLENTY).outcome is outcome
-    [row] = table.rows
+    [row] = rows_in(table)
     assert (row.recorded_at == held.recorded_at) == (outcome is not Outcome.HASHED)
 
 
@@ -219,22 +210,22 @@ def test_only_large_objects_are_looked_up_first(size_bytes: int, reads: int) -> 
     """From 16 MiB on what is recorded is not read again; below, reading is as cheap as asking."""
     source = FakeSource()
     arrival = replace(SMALL, size_bytes=size_bytes)
-    report = hasher(source, FakeTable(row_with("00AB"))).hash(Job(arrival), PLENTY)
+    report = hasher(source, table_with(row_with("00AB"))).hash(Job(arrival), PLENTY)
     assert (report.outcome, len(source.opened)) == (Outcome.UNCHANGED, reads)
 
 
 def test_an_unknown_large_object_is_read() -> None:
     """Where the look-up finds nothing, the object is hashed."""
-    assert hasher(FakeSource(), FakeTable()).hash(Job(BIG), PLENTY).outcome is Outcome.HASHED
+    assert hasher(FakeSource(), table_with()).hash(Job(BIG), PLENTY).outcome is Outcome.HASHED
 
 
 def test_time_that_runs_out_stops_the_reading() -> None:
     """The error says how much was read, nothing is recorded, and the stream is closed."""
-    source, table = FakeSource(), FakeTable()
+    source, table = FakeSource(), table_with()
     seconds = iter([900.0] * 5 + [STOP_BEFORE_END_SECONDS - 0.001])
     with pytest.raises(OutOfTime) as caught:  # kept, as Powertools keeps it
         hasher(source, table).hash(Job(SMALL), Deadline(lambda: next(seconds)))
-    assert (source.closed, table.rows) == (1, [])
+    assert (source.closed, rows_in(table)) == (1, [])
     assert str(caught.value).startswith("40000 of 130000 bytes were read")
 
 
@@ -243,22 +234,22 @@ def test_no_object_is_begun_without_time_for_it() -> None:
     source = FakeSource()
     too_late = Deadline(lambda: STOP_BEFORE_END_SECONDS - 0.001)
     with pytest.raises(OutOfTime, match="before this object's turn"):
-        hasher(source, FakeTable()).hash(Job(SMALL), too_late)
+        hasher(source, table_with()).hash(Job(SMALL), too_late)
     assert source.opened == []
 
 
 def test_what_goes_back_leaves_no_row() -> None:
     """An error that time can heal passes through, and nothing is recorded of it."""
-    source, table = FakeSource(break_off=SourceInterrupted("broke")), FakeTable()
+    source, table = FakeSource(break_off=SourceInterrupted("broke")), table_with()
     with pytest.raises(Retryable, match="broke"):
         hasher(source, table).hash(Job(SMALL), PLENTY)
-    assert (source.closed, table.rows) == (1, [])
+    assert (source.closed, rows_in(table)) == (1, [])
 
 
 LONG: Final = replace(SMALL, size_bytes=10**15)
 
 
-def handing_over(source: FakeSource, table: FakeTable) -> tuple[ObjectHasher, list[Job]]:
+def handing_over(source: FakeSource, table: DigestsTable) -> tuple[ObjectHasher, list[Job]]:
     """A hasher with long objects, and the jobs that it hands over."""
     begun: list[Job] = []
     settings = replace(HASHING, long_objects_queue_url="long-objects")
@@ -268,7 +259,7 @@ def handing_over(source: FakeSource, table: FakeTable) -> tuple[ObjectHasher, li
 def test_a_long_object_is_handed_over_unread() -> None:
     """An object that a slow reader might not finish is not begun."""
     source = FakeSource()
-    hasher, begun = handing_over(source, FakeTable())
+    hasher, begun = handing_over(source, table_with())
     assert hasher.hash(Job(LONG), PLENTY).outcome is Outcome.LONG
     assert begun == [Job(LONG)]
     assert source.opened == []
@@ -276,7 +267,7 @@ def test_a_long_object_is_handed_over_unread() -> None:
 
 def test_a_recorded_long_object_is_not_handed_over_again() -> None:
     """A duplicate of its event that comes after its last slice changes nothing."""
-    hasher, begun = handing_over(FakeSource(), FakeTable(row_with("00AB")))
+    hasher, begun = handing_over(FakeSource(), table_with(row_with("00AB")))
     assert hasher.hash(Job(LONG), PLENTY).outcome is Outcome.UNCHANGED
     assert begun == []
 
@@ -284,7 +275,7 @@ def test_a_recorded_long_object_is_not_handed_over_again() -> None:
 def test_an_object_whose_time_runs_out_is_handed_over() -> None:
     """It was expected to be read in time, and was not."""
     source = FakeSource(break_off=OutOfTime("13 of 14 bytes were read"))
-    hasher, begun = handing_over(source, FakeTable())
+    hasher, begun = handing_over(source, table_with())
     result = hasher.hash(Job(SMALL), PLENTY)
     assert (result.outcome, result.reason) == (Outcome.LONG, "13 of 14 bytes were read")
     assert source.closed == 1
@@ -294,7 +285,7 @@ def test_an_object_whose_time_runs_out_is_handed_over() -> None:
 def test_without_an_entity_tag_nothing_is_handed_over() -> None:
     """Slices of it could be of different objects."""
     source = FakeSource(break_off=OutOfTime("some bytes were read"))
-    hasher, begun = handing_over(source, FakeTable())
+    hasher, begun = handing_over(source, table_with())
     with pytest.raises(OutOfTime):
         hasher.hash(Job(replace(LONG, etag=None)), PLENTY)
     assert begun == []

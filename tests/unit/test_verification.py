@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.support.dynamodb_fake import FakeDynamoDb
+from tests.support.dynamodb_fake import table_with
 from tests.support.settings import SETTINGS
 from tests.support.sha1 import sha1_of
 
@@ -29,7 +29,6 @@ from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.source import OpenObject
-from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NO_SEQUENCER, Row, RowKey, Status, Verified
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from bucketsum.hashing.batch import MessageResult
+    from bucketsum.table.digests_table import DigestsTable
 
 PLENTY: Final = Deadline(lambda: 900.0)
 CONTENT: Final = b"as it was recorded"
@@ -92,15 +92,6 @@ class Source:
     def _chunks(self, content: bytes) -> Generator[bytes]:
         yield content
         self.meanwhile()
-
-
-def table_with(*rows: Row) -> DigestsTable:
-    """The digests table with *rows*."""
-    dynamodb: Any = FakeDynamoDb()
-    table = DigestsTable(dynamodb, "digests")
-    for row in rows:
-        table.record(row)
-    return table
 
 
 def verify(
