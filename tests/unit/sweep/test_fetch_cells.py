@@ -49,8 +49,8 @@ def test_a_page_cache_is_an_axis_of_the_schedules_with_a_disk() -> None:
     ("schedule", "size_bytes", "cause"),
     [
         ("all-first", 500_000_000, None),
-        ("all-first", 600_000_000, "need 573 MB of /tmp, the prober has 512: deploy"),
-        ("shell", 600_000_000, "EphemeralStorageSize=573 or more, or use a queue"),
+        ("all-first", 600_000_000, "needs 573 MB of /tmp, the prober has 512: deploy"),
+        ("shell", 600_000_000, "EphemeralStorageSize=573 or more"),
         ("queue:8", 2_000_000_000, None),
         ("stream", 2_000_000_000, None),
     ],

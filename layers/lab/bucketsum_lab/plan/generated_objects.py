@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum.digest import digest_of
 from bucketsum_lab.errors import BadSweep, FieldPlace
-from bucketsum_lab.protocol.objects import PART_BYTES, file_key
+from bucketsum_lab.protocol.objects import PART_BYTES, file_key, whole_in
 from bucketsum_lab.protocol.workload import DataSetWorkload
 
 if TYPE_CHECKING:
@@ -189,14 +189,15 @@ def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:
     """
     if not isinstance(workload, DataSetWorkload):
         return int(head["ContentLength"])
-    text = head["Metadata"].get(SET_BYTES_METADATA, "")
-    if not (text.isascii() and text.isdigit() and int(text)):
+    size_bytes = whole_in(head["Metadata"], SET_BYTES_METADATA)
+    if not size_bytes:
         raise BadSweep(
             FieldPlace("keys"),
-            f" names {key!r}, which has {SET_BYTES_METADATA}={text!r} in its metadata, not the "
-            "total size of its files",
+            f" names {key!r}, which has {SET_BYTES_METADATA}="
+            f"{head['Metadata'].get(SET_BYTES_METADATA, '')!r} in its metadata, not the total size "
+            "of its files",
         )
-    return int(text)
+    return size_bytes
 
 
 def _known(

@@ -23,8 +23,8 @@ _EVENTS_PER_SAMPLE: Final = 12
 PROBE_SECONDS_MAX: Final = 900
 """The prober's time-out."""
 
-_NETWORK_MB_PER_S: Final = 78.1
-"""[A] 625 Mbit/s per execution environment."""
+NETWORK_BYTES_PER_S: Final = 78_125_000
+"""[A] 625 Mbit/s per execution environment, after a burst."""
 
 _SECONDS_ONCE: Final = 20.0
 _SECONDS_PER_VERSION: Final = 15.0
@@ -34,8 +34,7 @@ _WRITE_MB_PER_S: Final = 60
 
 def read_seconds(size_bytes: int, cpu_mb_per_s: float, *, in_turn: bool = False) -> float:
     """One invocation: the slower of network and CPU, or their sum if they work *in_turn*."""
-    megabytes = size_bytes / BYTES_PER_MB
-    network, cpu = megabytes / _NETWORK_MB_PER_S, megabytes / cpu_mb_per_s
+    network, cpu = size_bytes / NETWORK_BYTES_PER_S, size_bytes / BYTES_PER_MB / cpu_mb_per_s
     return min(network + cpu if in_turn else max(network, cpu), PROBE_SECONDS_MAX)
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING, Final
+
+from bucketsum.table.archive_values import STORAGE_MIB_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -14,6 +17,24 @@ PART_BYTES: Final = 16 * 1024 * 1024
 """[A] S3 takes at most 10,000 parts: up to 167 GB."""
 
 _READ_BYTES: Final = 256 * 1024
+_MIB: Final = 1024 * 1024
+
+
+def disk_refusal(reason: str, needed_bytes: float, storage_mb: int) -> str | None:
+    """*reason* as a whole sentence if a prober with *storage_mb* MiB of /tmp lacks room."""
+    needed_mb = ceil(needed_bytes / _MIB)
+    if needed_mb <= storage_mb:
+        return None
+    sentence = f"{reason} needs {needed_mb} MB of /tmp, the prober has {storage_mb}"
+    if needed_mb > STORAGE_MIB_MAX:
+        return f"{sentence} and can have {STORAGE_MIB_MAX} at most"
+    return f"{sentence}: deploy with EphemeralStorageSize={needed_mb} or more"
+
+
+def whole_in(metadata: Mapping[str, str], name: str) -> int | None:
+    """The whole number in an object's metadata; None if there is none."""
+    text = metadata.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
+
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.samples import Sample
     from bucketsum_lab.protocol.use import Use
@@ -20,7 +22,6 @@ AT_LIMIT: Final = 0.9
 IN_FORCE: Final = 1.15
 """A rate above this multiple shows that the limit is not in force, as in an emulator without it."""
 
-SUSTAINED_BYTES_PER_S: Final = 78_125_000
 BURST_BYTES: Final = 300_000_000
 CONNECTION_BYTES_PER_S: Final = 90_000_000
 
@@ -33,7 +34,7 @@ SampleKey: TypeAlias = "tuple[str, int, int]"
 def is_at_lambdas_limit(connections: int, use: Use, burst_bytes: float) -> bool:
     """Whether *use* reaches the limit of *connections*; *burst_bytes* are left at its start."""
     of_connections = CONNECTION_BYTES_PER_S * connections * use.seconds
-    sustained = SUSTAINED_BYTES_PER_S * use.seconds
+    sustained = NETWORK_BYTES_PER_S * use.seconds
     left = {burst_bytes, 0.0} if burst_bytes <= _EMPTY_BYTES else {burst_bytes}
     limits = (min(of_connections, sustained + burst) for burst in left)
     return any(AT_LIMIT <= (use.network_bytes or 0) / limit <= IN_FORCE for limit in limits)
@@ -50,8 +51,8 @@ def burst_after(use: Use, burst_bytes: float) -> float:
 
     At about the sustained rate, nothing is refilled: the rate may be a little lower than published.
     """
-    change = SUSTAINED_BYTES_PER_S * use.seconds - (use.network_bytes or 0)
-    if 0 < change <= (1 - AT_LIMIT) * SUSTAINED_BYTES_PER_S * use.seconds:
+    change = NETWORK_BYTES_PER_S * use.seconds - (use.network_bytes or 0)
+    if 0 < change <= (1 - AT_LIMIT) * NETWORK_BYTES_PER_S * use.seconds:
         return burst_bytes
     return min(max(burst_bytes + change, 0.0), BURST_BYTES)
 
@@ -75,7 +76,7 @@ def bursts(samples: Iterable[Sample]) -> dict[SampleKey, float]:
         end = datetime.fromisoformat(sample.at).timestamp()
         begin = end - sum(use.seconds for use in sample.use.uses)
         ended, burst_bytes = ends.get(environment, (begin, BURST_BYTES))
-        burst_bytes += max(begin - ended, 0.0) * SUSTAINED_BYTES_PER_S
+        burst_bytes += max(begin - ended, 0.0) * NETWORK_BYTES_PER_S
         left[key_of(sample)] = burst_bytes = min(burst_bytes, BURST_BYTES)
         for use in sample.use.uses:
             burst_bytes = burst_after(use, burst_bytes)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.central_directory import read_directory
-from bucketsum.archives.decoders import crc32, decoded
 from bucketsum.archives.stream import Cursor
-from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable, StreamEndsEarly
+from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum_lab.workloads.fetch.model import ArchiveWork, ItemFailed
 from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
-from bucketsum_lab.workloads.unzip.null_members import members_at
+from bucketsum_lab.workloads.unzip.null_members import counted, members_at
 
 if TYPE_CHECKING:
-    from bucketsum.archives.zip_model import Member
     from bucketsum_lab.workloads.fetch.model import ArchiveItem, Bytes
 
 _LIMITS: Final = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
@@ -70,16 +67,10 @@ def _hashed(item: ArchiveItem, content: Bytes) -> tuple[str, str]:
 def _lines(item: ArchiveItem, content: Bytes) -> int:
     """Newlines in all members; their CRC-32s are checked, as unzip does."""
     directory = read_directory(content.read, item.size_bytes, _LIMITS)
-    cursor = Cursor(content.chunks)
-    return sum(_lines_in(member, cursor) for member in members_at(cursor, directory))
-
-
-def _lines_in(member: Member, cursor: Cursor) -> int:
-    crc, lines = 0, 0
-    with suppress(StreamEndsEarly):  # the CRC-32 differs then
-        for piece in decoded(member, cursor.views(member.compressed_bytes), _LIMITS):
-            crc = crc32(piece, crc)
-            lines += bytes(piece).count(NEWLINE)
-    if crc != member.crc32:
-        raise ArchiveStopped(ArchiveStatus.BROKEN, f"{member.name} has another CRC-32")
+    cursor, lines = Cursor(content.chunks), 0
+    for member in members_at(cursor, directory):
+        in_member = counted(member, cursor, _LIMITS, lambda piece: bytes(piece).count(NEWLINE))
+        if in_member is None:
+            raise ArchiveStopped(ArchiveStatus.BROKEN, f"{member.name} has another CRC-32")
+        lines += in_member
     return lines

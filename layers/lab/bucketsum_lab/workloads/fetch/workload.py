@@ -17,7 +17,7 @@ from bucketsum_lab.errors import BadSweep
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.measuring import Meter, children_cpu_seconds
-from bucketsum_lab.protocol.objects import DataFile, Generated, file_key
+from bucketsum_lab.protocol.objects import DataFile, Generated, disk_refusal, file_key
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE, PageCache
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, failed
@@ -46,7 +46,6 @@ WORKERS: Final = Parameter("workers", range(1, 17), "workers {}", meaning="numbe
 
 _MB_PER_VCPU_SECOND: Final = 150
 """As the workload unzip, streaming."""
-_MIB: Final = 1024 * 1024
 _IN_TURN: Final = (Schedule.ALL_FIRST, Schedule.SHELL)
 
 
@@ -111,13 +110,10 @@ class FetchWorkload(DataSetWorkload):
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
         """Reason if all archives must be on the disk at once, but do not fit."""
         schedule = setting.own["schedule"]
-        needed_mb = -(-planned.size_bytes // _MIB)
-        if schedule not in _IN_TURN or needed_mb <= storage_mb:
+        if schedule not in _IN_TURN:
             return None
-        return (
-            f"schedule is {schedule}; the archives need {needed_mb} MB of /tmp, the prober has "
-            f"{storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more, or use a queue"
-        )
+        reason = f"schedule is {schedule}, not a queue; a data set of {planned.size_bytes} bytes"
+        return disk_refusal(reason, planned.size_bytes, storage_mb)
 
     def generate(self, size_bytes: int) -> Generated:
         """The manifest of the data set."""

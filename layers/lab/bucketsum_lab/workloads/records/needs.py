@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum_lab.protocol.objects import disk_refusal
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES_MAX, DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
@@ -45,12 +46,10 @@ def refusal(
             f"block_bytes is {own['block_bytes']}; the block size of a block file is a multiple "
             f"of {RECORD_BYTES_MAX}"
         )
-    needed_mb = -(-round(size_bytes * _DISK_SHARE) // MIB)
-    if layout in ON_DISK and needed_mb > storage_mb:
-        return (
-            f"layout is {layout}; a data set of {size_bytes} bytes needs {needed_mb} MB of /tmp, "
-            f"the prober has {storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more"
-        )
+    if layout in ON_DISK:
+        reason = f"layout is {layout}; a data set of {size_bytes} bytes"
+        if refused := disk_refusal(reason, round(size_bytes * _DISK_SHARE), storage_mb):
+            return refused
     needed_mb = -(-_memory_bytes(layout, own, size_bytes, records) // MIB)
     if needed_mb > memory_mb:
         return f"layout is {layout}; it needs some {needed_mb} MB of memory, there are {memory_mb}"

@@ -8,6 +8,7 @@ from math import exp
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES, DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
@@ -39,8 +40,6 @@ _BATCH: Final = 100
 
 
 _TYPICAL_LATENCY_SECONDS: Final = 0.03
-_TYPICAL_BYTES_PER_SECOND: Final = 78.1e6
-"""[A] 625 Mbit/s per execution environment."""
 _CALIBRATION_SECONDS: Final = 0.5
 
 
@@ -131,7 +130,7 @@ def probe_seconds(own: Mapping[str, Value], size_bytes: int, memory_mb: int) -> 
     layout, reads = RecordLayout(str(own["layout"])), int(own["reads"])
     data_set, objects = DataSet(size_bytes), int(own.get("objects", 1))
     sampled = Sampled.of(layout, data_set, objects, reads)
-    link = Link(_TYPICAL_LATENCY_SECONDS, _TYPICAL_BYTES_PER_SECOND)
+    link = Link(_TYPICAL_LATENCY_SECONDS, NETWORK_BYTES_PER_S)
     connections = int(own.get("connections", 1))
     if layout in IN_PARTITIONS:  # a smaller data set, of the objects that exist
         objects = min(objects, SAMPLED_OBJECTS)

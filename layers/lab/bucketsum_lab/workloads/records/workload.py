@@ -12,7 +12,7 @@ from bucketsum_lab.errors import BadSweep, FieldPlace
 
 # What only a probe or a generated data set needs is imported there.
 # ruff: noqa: PLC0415
-from bucketsum_lab.protocol.objects import DataFile, Generated
+from bucketsum_lab.protocol.objects import DataFile, Generated, whole_in
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
@@ -214,16 +214,16 @@ class RecordsWorkload(DataSetWorkload):
         Raises:
             BadSweep: It is not the main object of a generated data set.
         """
-        text = metadata.get(_RECORDS, "")
-        if not (text.isascii() and text.isdigit() and int(text)):
+        records = whole_in(metadata, _RECORDS)
+        if not records:
             raise BadSweep(
-                f"{key!r} has {_RECORDS}={text!r} in its metadata; the workload records reads data "
-                "sets that a sweep generated: give ",
+                f"{key!r} has {_RECORDS}={metadata.get(_RECORDS, '')!r} in its metadata; the "
+                "workload records reads data sets that a sweep generated: give ",
                 FieldPlace("object_bytes"),
                 " instead of ",
                 FieldPlace("keys"),
             )
-        return {_RECORDS: int(text)}
+        return {_RECORDS: records}
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Build, load, fetch and verify."""

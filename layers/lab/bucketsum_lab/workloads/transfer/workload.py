@@ -9,7 +9,7 @@ from bucketsum.settings import BASE_MEMORY_BYTES
 
 # What only a probe or a data set needs is imported there.
 # ruff: noqa: PLC0415
-from bucketsum_lab.protocol.objects import Generated
+from bucketsum_lab.protocol.objects import Generated, disk_refusal
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.transfer.duration import trial_seconds
@@ -131,12 +131,9 @@ class TransferWorkload(DataSetWorkload):
 
 def _no_room(setting: Setting, size_bytes: int, storage_mb: int) -> str | None:
     destination = setting.own["destination"]
-    needed_mb = -(-size_bytes // _MIB)
-    if destination == Destination.TMP and needed_mb > storage_mb:
-        return (
-            f"destination is tmp; a data set of {size_bytes} bytes needs {needed_mb} MB of /tmp, "
-            f"the prober has {storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more"
-        )
+    if destination == Destination.TMP:
+        reason = f"destination is tmp; a data set of {size_bytes} bytes"
+        return disk_refusal(reason, size_bytes, storage_mb)
     room = setting.memory_mb * _MIB - BASE_MEMORY_BYTES
     if destination == Destination.MEMORY and size_bytes > room:
         return (

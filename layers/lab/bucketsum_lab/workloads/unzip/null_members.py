@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from bucketsum.archives.central_directory import read_directory
-from bucketsum.archives.decoders import crc32, decoded
+from bucketsum.archives.decoders import ENGINES, crc32, decoded
 from bucketsum.archives.local_header import LocalHeader
 from bucketsum.archives.names import folder_count
 from bucketsum.archives.stream import Cursor
@@ -36,7 +36,7 @@ def read_members(
             if member.is_folder:
                 continue
             members += 1
-            content_bytes = _content_bytes(member, cursor, limits, engine)
+            content_bytes = counted(member, cursor, limits, engine=engine)
             unreadable += content_bytes is None
             member_bytes += content_bytes or 0
     except (ArchiveStopped, MemberUnreadable) as error:
@@ -72,13 +72,20 @@ def members_at(cursor: Cursor, directory: Directory) -> Iterator[Member]:
         yield placed.members[-1]
 
 
-def _content_bytes(member: Member, cursor: Cursor, limits: Limits, engine: Engine) -> int | None:
-    """Bytes that came out; None if they are not as the central directory says."""
-    size_bytes = checksum = 0
+def counted(
+    member: Member,
+    cursor: Cursor,
+    limits: Limits,
+    count: Callable[[bytes | memoryview], int] = len,
+    engine: Engine = ENGINES[0],
+) -> int | None:
+    """The sum of *count* over what came out; None if that is not as the directory says."""
+    size_bytes = checksum = total = 0
     try:
         for piece in decoded(member, cursor.views(member.compressed_bytes), limits, engine):
             size_bytes += len(piece)
             checksum = crc32(piece, checksum)
+            total += count(piece)
     except StreamEndsEarly:
         return None
-    return size_bytes if (size_bytes, checksum) == (member.size_bytes, member.crc32) else None
+    return total if (size_bytes, checksum) == (member.size_bytes, member.crc32) else None

@@ -11,14 +11,14 @@ from bucketsum import settings as hasher
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings
 from bucketsum.settings import MEMORY_MB_PER_CPU, has_second_core
-from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
+from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
 from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.measuring import Meter
-from bucketsum_lab.protocol.objects import Generated
+from bucketsum_lab.protocol.objects import Generated, disk_refusal, whole_in
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.probe import answer_of, created_object, failed
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
@@ -67,8 +67,6 @@ _MB_PER_VCPU_SECOND: Final[Mapping[Value, int]] = {
 
 _ZLIB_SLOWDOWN: Final = 1.6
 """Time of zlib over that of ISA-L; bench/measured/unzip.md."""
-
-_MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,18 +125,8 @@ class UnzipWorkload(Workload):
             return None
         mode = setting.own["mode"]
         kept = 1 + CONTENT_RATIO * (planned.generated and mode == Mode.TMP)
-        needed_mb = -(-round(planned.size_bytes * kept) // _MIB)
-        if needed_mb <= storage_mb:
-            return None
-        reason = (
-            f"mode is {mode}; an archive of {planned.size_bytes} bytes needs "
-            f"{needed_mb} MB of /tmp, the prober has {storage_mb}"
-        )
-        if needed_mb > STORAGE_MIB_MAX:
-            return (
-                f"{reason} and can have {STORAGE_MIB_MAX} at most: stream it, or take a smaller one"
-            )
-        return f"{reason}: deploy with EphemeralStorageSize={needed_mb} or more"
+        reason = f"mode is {mode}; an archive of {planned.size_bytes} bytes"
+        return disk_refusal(reason, round(planned.size_bytes * kept), storage_mb)
 
     def generate(self, size_bytes: int) -> Generated:
         """An archive, with its contents in its metadata."""
@@ -156,7 +144,7 @@ class UnzipWorkload(Workload):
         from bucketsum_lab.workloads.unzip.generated_archive import ArchiveContents
 
         contents = {
-            field.name: text if field.name == "members_sha1" else _count(key, field.name, text)
+            field.name: text if field.name == "members_sha1" else _count(key, field.name, metadata)
             for field in fields(ArchiveContents)
             if (text := metadata.get(_metadata_name(field.name)))
         }
@@ -269,12 +257,12 @@ def _problem(
     return ("WrongMembers", ", ".join(wrong)) if wrong else None
 
 
-def _count(key: str, name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise BadSweep(
-            f"{key!r} has {_metadata_name(name)}={text!r} in its metadata, not a whole number"
-        )
-    return int(text)
+def _count(key: str, field: str, metadata: Mapping[str, str]) -> int:
+    name = _metadata_name(field)
+    count = whole_in(metadata, name)
+    if count is None:
+        raise BadSweep(f"{key!r} has {name}={metadata[name]!r} in its metadata, not a whole number")
+    return count
 
 
 def _metadata_name(name: str) -> str:
