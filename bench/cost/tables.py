@@ -18,16 +18,6 @@ from bucketsum_cli.terminal.formatting import size_text
 if TYPE_CHECKING:
     from bench.cost.measured import MeasuredHandling
 
-BASELINE_SPEEDS: Final = (
-    (128, 1, 15.32), (128, 10, 21.47),
-    (256, 10, 47.85), (256, 20, 50.63), (256, 50, 39.26),
-    (512, 20, 72.57), (512, 50, 71.53),
-    (1024, 20, 70.18), (1024, 50, 68.80),
-    (2048, 20, 71.94),
-)  # fmt: skip
-"""Memory in MB, chunk in MB, MB/s of 1 GB on Lambda in 2021, as its author published them."""
-
-_BASELINE_BYTES: Final = 1_000_000_000
 _SIZES: Final = (SMALL_BYTES, 10_000)
 """The average of the small objects that are measured, and a very small one."""
 
@@ -73,17 +63,6 @@ def _usd_per_tb(
     )
     tb = BYTES_PER_TB / object_bytes
     return arm.total * tb, x86.total * tb, arm.requests * tb
-
-
-def baseline_table() -> Table:
-    """The baseline's own settings and speeds of 2021 at today's prices."""
-    rows = (
-        (memory_mb, chunk_mb, speed, *_usd_per_tb(memory_mb, _BASELINE_BYTES, speed)[:2])
-        for memory_mb, chunk_mb, speed in BASELINE_SPEEDS
-    )
-    speed = numbers("MB/s of 1 GB, Lambda, 2021", decimals=1)
-    columns: Columns = (_MEMORY, "chunk (MB)", *speed, *_PER_TB)
-    return Table("cost-baseline", columns, tuple(rows))
 
 
 def small_objects(measured: MeasuredHandling) -> Table:
@@ -191,6 +170,5 @@ def details(measured: MeasuredHandling) -> tuple[Table, ...]:
         small_objects(measured),
         cold_starts(measured),
         backfill(),
-        baseline_table(),
         prices(),
     )

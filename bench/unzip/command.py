@@ -18,7 +18,7 @@ from bench.tables.document import write, written_between
 from bench.tables.machine import machine
 from bench.tables.table import show
 from bench.unzip.archives import BENGTSSON, OTHERS, archives
-from bench.unzip.tables import CURVE, curve, dump_and_extract, ratios, variants
+from bench.unzip.tables import dump_and_extract, ratios, variants
 from bench.unzip.turns import measured, missing_programs
 from bench.unzip.variants import COMPARED
 from bucketsum_cli.terminal import output
@@ -38,25 +38,10 @@ def comparison(runs: int) -> Iterator[Table]:
     yield ratios(timed)
 
 
-def threads(runs: int) -> Iterator[Table]:
-    """Measure the curve of threads with small and with large files."""
-    chosen = archives(dict(list(BENGTSSON.items())[:1] + list(OTHERS.items())[1:2]))
-    yield curve([(each, measured(each.path, runs, CURVE)) for each in chosen])
-
-
-PARTS: Final = {"unzip": comparison, "unzip-threads": threads}
-"""Marker in the document → its tables."""
-
-
 @click.command()
-@click.option(
-    "--only",
-    type=click.Choice(list(PARTS)),
-    help="Measure only the comparison, or only the curve of threads.",
-)
 @options.runs(3)
 @options.write_docs(str(DOCUMENT))
-def unzip(only: str | None, runs: int, *, write_docs: bool) -> None:
+def unzip(runs: int, *, write_docs: bool) -> None:
     """Compare bucketsum with other unzip programs and libraries.
 
     These are zipfile, unzip, stream-unzip and Go's archive/zip. The archives (in .bucketsum) are
@@ -69,9 +54,8 @@ def unzip(only: str | None, runs: int, *, write_docs: bool) -> None:
         f"{machine()}, Python {platform.python_version()}, {runs} runs: medians, and in brackets "
         "the minimum and maximum"
     )
-    parts = {name: list(tables(runs)) for name, tables in PARTS.items() if only in (name, None)}
-    show([table for part in parts.values() for table in part], origin=origin)
+    tables = list(comparison(runs))
+    show(tables, origin=origin)
     if write_docs:
-        for name, part in parts.items():
-            text = "\n\n".join(["", f"{origin}.", *(table.markdown() for table in part), ""])
-            write(DOCUMENT, written_between(DOCUMENT.read_text("utf-8"), name, text))
+        text = "\n\n".join(["", f"{origin}.", *(table.markdown() for table in tables), ""])
+        write(DOCUMENT, written_between(DOCUMENT.read_text("utf-8"), "unzip", text))

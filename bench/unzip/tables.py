@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from bench.unzip.turns import Turns
 
 RIVALS: Final = ("zipfile.extractall", "zipfile to /dev/null", "zipfile, SHA-1 of all")
-CURVE: Final = (
-    "zipfile.extractall", "zipfile, 2 threads: read, write",
-    *(
-        f"bucketsum {mode}{threads}"
-        for mode in ("tmp", "discard")
-        for threads in ("", *(f", {number} threads" for number in (2, 4, 8)))
-    ),
-)  # fmt: skip
-"""Variants by their number of threads."""
 _BENGTSSON: Final = (
     "zipfile.extractall", "zipfile to /dev/null", "unzip", "stream-unzip, discarded",
     "Go archive/zip to disk", OURS, "bucketsum stream, 2 threads", "bucketsum tmp",
@@ -78,21 +69,6 @@ def variants(archive: BenchArchive, turns: Turns) -> Table:
         f"MB in {archive.files} files and {archive.directories} directories"
     )
     return Table("unzip", columns, tuple(rows), title)
-
-
-def curve(measured: Sequence[tuple[BenchArchive, Turns]]) -> Table:
-    """MB/s by the number of threads, for each archive."""
-    archives, turns = zip(*measured, strict=True)
-    rows = (
-        (name, *(_mb_per_s(archive, runs, name) for archive, runs in measured)) for name in turns[0]
-    )
-    return Table(
-        "unzip-threads",
-        ("mode", *numbers(*(archive.name for archive in archives), decimals=0)),
-        tuple(rows),
-        "MB/s of archive by the number of threads",
-        "A mode with N threads may use N cores, if the machine has them.",
-    )
 
 
 def ratios(measured: Sequence[tuple[BenchArchive, Turns]]) -> Table:

@@ -119,6 +119,7 @@ COMPARED: Final[dict[str, Callable[[Path, Path], None]]] = {
     "zipfile.extractall": _extractall,
     "zipfile to /dev/null": _devnull,
     "zipfile, SHA-1 of all": _zipfile_sha1,
+    "zipfile, 2 threads: read, write": _reader_and_writer,
     "unzip": _unzip,
     "unzip to /dev/null": _unzip_devnull,
     "stream-unzip, discarded": _stream_unzip,
@@ -134,21 +135,11 @@ COMPARED: Final[dict[str, Callable[[Path, Path], None]]] = {
 }
 """Each takes an archive and a folder that does not exist; bucketsum's variants also hash."""
 
-MORE_THREADS: Final[dict[str, Callable[[Path, Path], None]]] = {
-    "zipfile, 2 threads: read, write": _reader_and_writer,
-    **{
-        f"bucketsum {mode}, {threads} threads": partial(_bucketsum, mode, Engine.ISAL, threads)
-        for mode in (Mode.TMP, Mode.DISCARD)
-        for threads in (4, 8)
-    },
-}
-"""For the curve of threads alone."""
-
 
 def main(variant: str, archive: Path, folder: Path) -> None:
     """Unzip once, and print time and memory."""
     meter = ProcessMeter()
-    (COMPARED | MORE_THREADS)[variant](archive, folder)
+    COMPARED[variant](archive, folder)
     print(json.dumps(meter.stop()))
 
 

@@ -13,7 +13,7 @@ from bench.unzip import variants as unzipping
 from bench.unzip.archives import BenchArchive
 from bench.unzip.tables import RIVALS, dump_and_extract, ratios, variants
 from bench.unzip.turns import OURS, Turns, TurnTiming, missing_programs, slowdown
-from bench.unzip.variants import COMPARED, MORE_THREADS, main
+from bench.unzip.variants import COMPARED, main
 
 from bucketsum_lab.workloads.fetch.data_set import item_of
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
@@ -44,7 +44,7 @@ def missing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
         yield missing_programs()
 
 
-@pytest.mark.parametrize("variant", [*COMPARED, *MORE_THREADS])
+@pytest.mark.parametrize("variant", COMPARED)
 def test_every_variant_unzips(
     variant: str,
     small: Path,
