@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.aws.stack import Stack
 
-METRICS: Final = {
+METRICS: Final[dict[str, list[tuple[int, float]]]] = {
     "ObjectsHashed": [(10, 3.0), (120, 4.0)],
     "BytesHashed": [(10, 3e6), (120, 4e6)],
     "Speed": [(10, 90.0), (120, 1.0)],
@@ -90,6 +90,7 @@ def test_document_has_the_state_of_queues_metrics_and_mapping(run: Run, watched:
         "bytes_last_day": 7_000_000,
         "mb_per_s": 30.0,
         "unreadable_last_day": 0,
+        "differing_last_day": 0,
         "dead_lettered_last_day": 0,
         "errors_last_day": 2,
         "oldest_waiting_seconds": 90.0,
@@ -117,6 +118,18 @@ def test_a_bucket_that_is_no_longer_hashed_is_a_negative_result(
     assert ["photos", "no", "notification", "of", "created", "objects"] in [
         line.split() for line in ended.out.splitlines()
     ]
+
+
+@pytest.mark.usefixtures("watched")
+def test_an_object_that_differs_is_a_negative_result(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person who asks once a day, or a job that does, learns of it."""
+    monkeypatch.setitem(METRICS, "ObjectsDiffers", [(10, 2.0)])
+    ended = run("status")
+    assert ended.status == 1
+    assert "differ, last day" in ended.out
+    assert "`bucketsum verify list`" in ended.err
 
 
 DENIABLE: Final = (

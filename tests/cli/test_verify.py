@@ -147,11 +147,15 @@ def test_an_object_that_differs_is_an_exit_status(run: Run, table: BackfillsTabl
 class States:
     """Keeps the executions that are started."""
 
+    exceptions: Any = SimpleNamespace(ExecutionAlreadyExists=KeyError)
+
     def __init__(self) -> None:
         self.started: list[dict[str, Any]] = []
 
     def start_execution(self, **request: Any) -> None:  # noqa: ANN401 - botocore's
-        """Take a request."""
+        """Take a request; a name is used once."""
+        if request in self.started:
+            raise KeyError
         self.started.append(request)
 
 
@@ -171,9 +175,9 @@ def attached(template: dict[str, Any] | None) -> Any:  # noqa: ANN401 - a client
 @pytest.fixture
 def scheduled(table: BackfillsTable) -> Callable[..., tuple[list[str], States]]:
     """Ids of the verifications that the schedule starts, and requests to Step Functions."""
+    states: Any = States()
 
     def start(event: dict[str, Any], buckets: tuple[str, ...]) -> tuple[list[str], States]:
-        states: Any = States()
         template = {"Metadata": {"bucketsum": [{"name": name} for name in buckets]}}
         client = attached(template if buckets else None)
         return start_scheduled(event, table, client, states, Logger(service="test")), states

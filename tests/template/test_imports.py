@@ -59,8 +59,8 @@ benchmarks: bench.cost bench.function bench.readers bench.targets bench.unzip be
 cli: cli.commands
 cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.invocation layer.long_objects layer.table
-cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing layer.s3 \
-layer.table settings
+cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing \
+layer.long_objects layer.s3 layer.table settings
 cli.buckets: cli.aws cli.terminal
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.stacks cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.dead_letters \

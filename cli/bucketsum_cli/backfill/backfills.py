@@ -21,6 +21,7 @@ from bucketsum.backfill.verifications import running_check
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.job import Purpose
+from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.prices import Prices, prices_in
 from bucketsum.table.damage import each_read
 from bucketsum_cli.aws.executions import Execution, StateMachine
@@ -92,7 +93,8 @@ class RecordedProgress:
         if self.is_done:
             return 0
         if self.backfill.status is BackfillStatus.QUEUED:  # at least one, but some counted twice
-            return max(0, self.queued.object_count - self.tally.objects) or None
+            left = max(0, self.queued.object_count - self.tally.objects)
+            return left or self.tally.long or None
         if self.backfill.expected_objects is None:
             return None
         return max(0, self.backfill.expected_objects - self.tally.objects)
@@ -254,15 +256,24 @@ class Backfills:
         execution = None if is_over else self._state_machine.execution(backfill.execution_name)
         failed = execution if execution and execution.has_failed else None
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
-        hashed = Work(tally.hashed, tally.hashed_bytes)
+        read = Work(tally.hashed + tally.verified, tally.hashed_bytes + tally.verified_bytes)
         usd = estimate_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
-        usd += estimate_of(hashed, self.setup, self.prices).usd_of(Group.HASHING)
+        usd += estimate_of(read, self.setup, self.prices).usd_of(Group.HASHING)
         seconds = _seconds(backfill.started_at, (is_over and counted_at) or now())
         last = [moment for moment in (backfill.ended_at, counted_at) if moment]
         is_done = backfill.status is BackfillStatus.QUEUED and (
             is_complete(parts, tally) or self._is_quiet_since(last)
         )
+        is_done = is_done and not (tally.long and self._has_slices(backfill.backfill_id))
         return RecordedProgress(backfill, parts, queued, tally, is_done, failed, usd, seconds)
+
+    def _has_slices(self, backfill_id: str) -> bool:
+        """Whether an object of it is being read in slices."""
+        return any(
+            isinstance(each, Progress)
+            and (each.run, each.status) == (backfill_id, ChainStatus.RUNNING)
+            for each in self._stack.progress_table().in_progress()
+        )
 
     def _is_quiet_since(self, moments: Iterable[str]) -> bool:
         """Whether the queue is empty, and all *moments* are so long ago that SQS knows that."""

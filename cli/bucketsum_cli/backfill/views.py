@@ -178,10 +178,11 @@ def print_list(listed: Iterable[RecordedProgress | DamagedItem], kind: Kind) -> 
 def _cells(progress: RecordedProgress | DamagedItem) -> list[str | Cell]:
     if isinstance(progress, DamagedItem):
         return [progress.name, MISSING, Cell("damaged", "red"), *[MISSING] * 3]
+    differs = progress.tally.differs
     return [
         progress.backfill.backfill_id,
         f"{progress.backfill.bucket}/{progress.backfill.prefix or ''}",
-        progress.state,
+        Cell(f"{progress.state}, {differs:,} differ", "red") if differs else progress.state,
         f"{progress.queued.object_count:,}",
         f"{progress.tally.objects:,}",
         f"{progress.usd:,.2f}",
@@ -225,6 +226,8 @@ def _left_text(progress: RecordedProgress) -> str:
         if progress.backfill.status is BackfillStatus.QUEUED:
             return "not known: some were counted twice; done 5 min after the queue is empty"
         return f"{waiting:,} of the queued objects; the total is not known"
+    if progress.left and progress.left == progress.tally.long:
+        return f"{progress.left:,} in slices; `bucketsum status` shows them"
     if progress.left and progress.objects_per_second:
         hours = progress.left / progress.objects_per_second / 3600
         return f"{progress.left:,}, {time_text(hours)} at this rate"

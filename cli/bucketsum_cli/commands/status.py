@@ -57,12 +57,13 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     queue.
 
     Numbers of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads
-    ten metrics, which costs 0.0001 USD (with --watch, each time). Values that your credentials do
-    not allow you to read are left out.
+    eleven metrics, which costs 0.0001 USD (with --watch, each time). Values that your credentials
+    do not allow you to read are left out.
 
-    Exits with 1 if there are messages in the dead-letter queue, if new objects of a bucket are not
-    hashed, if an event source mapping is disabled, or if the record of a long object, a sweep or a
-    backfill is damaged. With --watch, exits with 0 after Ctrl-C.
+    Exits with 1 if there are messages in the dead-letter queue, if a verification of the last day
+    found an object that differs, if new objects of a bucket are not hashed, if an event source
+    mapping is disabled, or if the record of a long object, a sweep or a backfill is damaged. With
+    --watch, exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """
@@ -107,6 +108,8 @@ def _print(state: StackStatus) -> None:
     print_table(_COLUMNS, _rows(state), heading=False)
     for text in state.notes:
         note(text)
+    if state.activity.differing_last_day:
+        note("objects differ: `bucketsum verify list` shows which verification found them")
     if state.dead_letter_messages:
         note(
             "dead letters: `bucketsum failures` shows the reasons, `bucketsum redrive` tries again"
@@ -126,6 +129,8 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "hashed, last day", _work_text(activity.hashed_last_day, activity.bytes_last_day)
     yield "MB/s, last hour", speed_text(activity.mb_per_s)
     yield "unreadable, last day", _count_text(activity.unreadable_last_day)
+    differing = activity.differing_last_day
+    yield "differ, last day", _alarming(_count_text(differing), bad=bool(differing))
     yield "failed, last day", _count_text(activity.dead_lettered_last_day)
     yield "errors, last day", _count_text(activity.errors_last_day)
     yield "cost, this month", _cost_text(state.estimated_usd_this_month)

@@ -59,6 +59,7 @@ class Activity:
     bytes_last_day: Annotated[int | None, "Their total size."] = None
     mb_per_s: float | None = None
     unreadable_last_day: Annotated[int | None, "Unreadable objects."] = None
+    differing_last_day: Annotated[int | None, "Objects with other bytes than recorded."] = None
     dead_lettered_last_day: Annotated[int | None, "Failed messages."] = None
     errors_last_day: Annotated[int | None, "Invocations that died or did not start."] = None
     oldest_waiting_seconds: Annotated[float | None, "Age of the oldest waiting message."] = None
@@ -98,9 +99,9 @@ class StackStatus:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether messages failed, objects are not hashed, or an item is damaged."""
+        """Whether messages failed, objects are not hashed or differ, or an item is damaged."""
         return (
-            bool(self.dead_letter_messages)
+            bool(self.dead_letter_messages or self.activity.differing_last_day)
             or not all(source.enabled for source in self.event_sources or ())
             or bool(self.damaged_sweeps or self.damaged_backfills)
             or any(item.slices_status == DAMAGED for item in self.long_objects or ())
@@ -204,6 +205,7 @@ def _activity(stack: Stack, now: datetime) -> Activity:
         "speeds": own_metric(stack, "Speed"),
         "measured": own_metric(stack, "Speed", "SampleCount"),
         "unreadable": own_metric(stack, "ObjectsUnreadable"),
+        "differing": own_metric(stack, "ObjectsDiffers"),
         "dead_lettered": own_metric(stack, "MessagesDeadLettered"),
         "errors": lambda_metric(stack, "Errors"),
         "oldest": MetricStatistic("AWS/SQS", "ApproximateAgeOfOldestMessage", queue, "Maximum"),
@@ -224,6 +226,7 @@ def _activity(stack: Stack, now: datetime) -> Activity:
         bytes_last_day=count("hashed_bytes"),
         mb_per_s=_mean(values["speeds"], values["measured"], hour),
         unreadable_last_day=count("unreadable"),
+        differing_last_day=count("differing"),
         dead_lettered_last_day=count("dead_lettered"),
         errors_last_day=count("errors"),
         oldest_waiting_seconds=values["oldest"].newest(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -11,9 +12,14 @@ from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
+from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
+from bucketsum.backfill.backfill_records import Check, Tally
+from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.table import BackfillsTable
 from bucketsum.long_objects.progress import PARTITION
+from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -90,6 +96,38 @@ def test_forty_slices_give_the_digest(
     [ended] = [line for line in lines if line.get("message") == "object" and line.get("sha1")]
     assert (ended["key"], ended["sha1"]) == ("big", sha1_of(CONTENT))
     assert sum(line.get("Slices", [0])[0] for line in lines) == 42
+
+
+def test_the_end_of_the_last_slice_is_counted(
+    hostile_stack: HasherStack, hostile: HostileS3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A listed object is `long` while it is read in slices; then it has its outcome."""
+    create_table(hostile_stack.dynamodb, "BackfillsTable", "backfills")
+    table = BackfillsTable(hostile_stack.dynamodb, "backfills")
+    queue_url = hostile_stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
+    hostile_stack.load(LONG_OBJECTS_QUEUE_URL=queue_url, AWS_LAMBDA_FUNCTION_MEMORY_SIZE="128")
+    created = put_at(hostile, "big", CONTENT)
+    listed = replace(created, sequencer=NO_SEQUENCER)
+    ends = {"hashed": Tally(hashed=1, hashed_bytes=len(CONTENT))}
+    ends["verified"] = Tally(verified=1, verified_bytes=len(CONTENT))
+    ends["rotten"] = Tally(differs=1)
+    app: ModuleType | None = None
+    for run, end in ends.items():
+        if run == "rotten":
+            hostile_stack.dynamodb.update_item(
+                TableName="digests",
+                Key={"object": {"S": f"{created.bucket}/big"}, "entry": {"S": "null"}},
+                UpdateExpression="SET sha1 = :other",
+                ExpressionAttributeValues={":other": {"S": "0" * 40}},
+            )
+        [body] = bodies_of(run, [listed], None if run == "hashed" else Check())
+        assert hostile_stack.deliver(body, context=SHORT) == []
+        tally, _ = table.tally(run)
+        assert replace(tally, object_hashes=0) == Tally(long=1, invocations=1)
+        app = app or slicer_of(queue_url, monkeypatch, "20000000")
+        slices(hostile_stack, app, queue_url)
+        done = replace(end, object_hashes=tally.object_hashes, invocations=1)
+        assert table.tally(run)[0] == done
 
 
 def test_malformed_slices_go_to_the_dead_letter_queue(

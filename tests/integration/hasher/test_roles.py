@@ -92,7 +92,7 @@ def test_the_slicer_calls_what_its_role_allows(
     content = bytes(30_000_000)
     stack.deliver(message_of(stack.put("long", content)), context=SHORT)
     stack.keep_versions()
-    stack.deliver(message_of(stack.put("long", content)), context=SHORT)
+    stack.deliver(*bodies_of("run", [stack.put("long", content)]), context=SHORT)
     app = slicer_of(url, monkeypatch, "16000000")
     recorder.record_handler(app)
     stack.sqs.send_message(QueueUrl=url, MessageBody="malformed")

@@ -9,6 +9,7 @@ from typing import Final
 
 from bucketsum.hashing.job import Purpose
 from bucketsum.table.codec import NOT_STORED, stored
+from bucketsum.table.outcome import Outcome
 
 
 class BackfillStatus(StrEnum):
@@ -150,7 +151,7 @@ class Tally:
         superseded: Overwritten since they were listed, or a newer row exists.
         gone: Deleted since they were listed.
         unreadable: Recorded with a reason instead of a digest.
-        long: Handed over to be hashed in slices.
+        long: Read in slices; at the end of the last, it moves to its outcome.
         failed: In the dead-letter queue.
         object_hashes: Sum of the hashes of them all; see `is_complete`.
         invocations: Invocations of the hasher that did this.
@@ -180,6 +181,13 @@ class Tally:
         """All objects that are done."""
         done = (self.hashed, self.skipped, self.superseded, self.gone, self.unreadable)
         return sum(done) + self.verified + self.differs + self.long + self.failed
+
+
+def tally_of(outcome: Outcome, size_bytes: int) -> Tally:
+    """One object of *outcome*; its size counts if it was read whole."""
+    name = "skipped" if outcome is Outcome.UNCHANGED else outcome.value
+    is_read = outcome in (Outcome.HASHED, Outcome.VERIFIED)
+    return Tally(**{name: 1}, **({f"{name}_bytes": size_bytes} if is_read else {}))
 
 
 def is_complete(parts: Iterable[Part], tally: Tally) -> bool:

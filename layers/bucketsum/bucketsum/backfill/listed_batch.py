@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.algorithms import ALGORITHMS
-from bucketsum.backfill.backfill_records import MEMBERS, Tally
+from bucketsum.backfill.backfill_records import MEMBERS, Tally, tally_of
 from bucketsum.backfill.messages import body_of, listed_objects_in, object_hash
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
 from bucketsum.events.message_fields import shown
@@ -59,9 +58,13 @@ class ListedBatchHasher:
 
         def tasks_in(body: str) -> list[Job | HashResult]:
             whole = listed_objects_in(body)
-            return [
+            tasks = (
                 self._task_of(listed, records.get(row_key_of(listed)), whole.check)
                 for listed in whole.objects
+            )
+            return [
+                replace(task, run=whole.backfill_id) if isinstance(task, Job) else task
+                for task in tasks
             ]
 
         for result in BatchHasher(self.hasher, self.settings, tasks_in).handle(messages, deadline):
@@ -110,10 +113,7 @@ class ListedBatchHasher:
                 tally = tallies.get(backfill_id, Tally(invocations=1))
                 tallies[backfill_id] = tally + _tally_of(result)
         for backfill_id, tally in tallies.items():
-            try:
-                self.backfills.count(backfill_id, tally)
-            except (BotoCoreError, ClientError):
-                logger.exception("the counts of the backfill are not recorded; its rows are")
+            self.backfills.count(backfill_id, tally, logger)
 
 
 def _task_of(listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) -> Job | HashResult:
@@ -168,24 +168,14 @@ def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
 
 def _tally_of(result: MessageResult) -> Tally:
     """The objects of a message that is done, by outcome."""
-    counts = Counter(report.outcome for report in result.reports)
-    sizes = Counter[Outcome]()
-    for report in result.reports:
-        sizes[report.outcome] += report.measurement.size_bytes if report.measurement else 0
-    return Tally(
-        hashed=counts[Outcome.HASHED],
-        hashed_bytes=sizes[Outcome.HASHED],
-        verified=counts[Outcome.VERIFIED],
-        verified_bytes=sizes[Outcome.VERIFIED],
-        differs=counts[Outcome.DIFFERS],
-        skipped=counts[Outcome.UNCHANGED],
-        superseded=counts[Outcome.SUPERSEDED],
-        gone=counts[Outcome.GONE],
-        unreadable=counts[Outcome.UNREADABLE],
-        long=counts[Outcome.LONG],
+    tally = Tally(
         failed=len(result.tasks) - len(result.reports),
         object_hashes=sum(map(object_hash, _listed(result))),
     )
+    for report in result.reports:
+        size_bytes = report.measurement.size_bytes if report.measurement else 0
+        tally += tally_of(report.outcome, size_bytes)
+    return tally
 
 
 def _listed(result: MessageResult) -> Iterator[ObjectCreated]:

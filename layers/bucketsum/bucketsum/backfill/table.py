@@ -3,50 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
-from bucketsum.clock import now
+from bucketsum.backfill.counts import TALLY, BackfillCounts, key_of
 from bucketsum.errors import DamagedItem
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import decoded, encoded
 from bucketsum.table.condition import absent, compared
 from bucketsum.table.damage import each_read, intact
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
 RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
 _FIRST: Final = "2"  # ids begin with a year
 _PART: Final = "part#"
-_TALLY: Final = "tally"
 _FLOAT_FORMAT: Final = ".9g"
 _LEFT_OUT_NONE: Final = {"archived": {"BOOL": True}}
 """Of backfills from before there was this attribute: they read every storage class."""
 
 
-class BackfillsTable:
+class BackfillsTable(BackfillCounts):
     """The table of backfills.
 
     Its key is ``backfill`` and ``item``. Runs share the key ``backfills``, so that they can be
     listed; parts and counts have the id of their backfill.
     """
 
-    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
-        self._dynamodb = dynamodb
-        self._table = table
-
     def record(self, backfill: Backfill) -> None:
         """Write the present state of a backfill."""
-        item = encoded(backfill, _FLOAT_FORMAT) | _key(RUNS, backfill.backfill_id)
+        item = encoded(backfill, _FLOAT_FORMAT) | key_of(RUNS, backfill.backfill_id)
         self._dynamodb.put_item(TableName=self._table, Item=item)
 
     def backfill(self, backfill_id: str) -> Backfill | None:
         """The backfill, or None; consistent."""
         response = self._dynamodb.get_item(
-            TableName=self._table, Key=_key(RUNS, backfill_id), ConsistentRead=True
+            TableName=self._table, Key=key_of(RUNS, backfill_id), ConsistentRead=True
         )
         return _backfill_of(response["Item"]) if "Item" in response else None
 
@@ -59,7 +50,7 @@ class BackfillsTable:
         try:
             self._dynamodb.update_item(
                 TableName=self._table,
-                Key=_key(RUNS, backfill_id),
+                Key=key_of(RUNS, backfill_id),
                 UpdateExpression="SET #status = :new, ended_at = :ended",
                 **compared("status", "=", BackfillStatus.RUNNING).parameters(
                     values={":new": {"S": status}, ":ended": {"S": ended_at}}
@@ -72,11 +63,11 @@ class BackfillsTable:
     def record_plan(self, backfill_id: str, parts: list[Part]) -> None:
         """Write the parts of a backfill, then their number."""
         for part in parts:
-            item = encoded(part, _FLOAT_FORMAT) | _key(backfill_id, _part_item(part))
+            item = encoded(part, _FLOAT_FORMAT) | key_of(backfill_id, _part_item(part))
             self._dynamodb.put_item(TableName=self._table, Item=item)
         self._dynamodb.update_item(
             TableName=self._table,
-            Key=_key(RUNS, backfill_id),
+            Key=key_of(RUNS, backfill_id),
             UpdateExpression="SET part_count = :count",
             ExpressionAttributeValues={":count": {"N": str(len(parts))}},
         )
@@ -93,33 +84,17 @@ class BackfillsTable:
         try:
             self._dynamodb.put_item(
                 TableName=self._table,
-                Item=encoded(after, _FLOAT_FORMAT) | _key(backfill_id, _part_item(after)),
+                Item=encoded(after, _FLOAT_FORMAT) | key_of(backfill_id, _part_item(after)),
                 **same.parameters(),
             )
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return False
         return True
 
-    def count(self, backfill_id: str, tally: Tally) -> None:
-        """Add *tally* to the counts of a backfill."""
-        counts = {name: count for name, count in asdict(tally).items() if count}
-        if counts:
-            self._dynamodb.update_item(
-                TableName=self._table,
-                Key=_key(backfill_id, _TALLY),
-                UpdateExpression="SET counted_at = :now ADD "
-                + ", ".join(f"#{name} :{name}" for name in counts),
-                ExpressionAttributeNames={f"#{name}": name for name in counts},
-                ExpressionAttributeValues={
-                    ":now": {"S": now()},
-                    **{f":{name}": {"N": str(count)} for name, count in counts.items()},
-                },
-            )
-
     def tally(self, backfill_id: str) -> tuple[Tally, str | None]:
         """The counts of a backfill, and the time of the last of them; consistent."""
         response = self._dynamodb.get_item(
-            TableName=self._table, Key=_key(backfill_id, _TALLY), ConsistentRead=True
+            TableName=self._table, Key=key_of(backfill_id, TALLY), ConsistentRead=True
         )
         item = response.get("Item", {})
         with intact("counts of the backfill", backfill_id):
@@ -136,10 +111,6 @@ class BackfillsTable:
         )
         for page in pages:
             yield from page["Items"]
-
-
-def _key(backfill_id: str, item: str) -> dict[str, Any]:
-    return {"backfill": {"S": backfill_id}, "item": {"S": item}}
 
 
 def _part_item(part: Part) -> str:

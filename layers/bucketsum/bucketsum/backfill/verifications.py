@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -87,11 +88,13 @@ def start_scheduled(
             continue
         if table.backfill(check.backfill_id) is None:
             table.record(check)
-        stepfunctions.start_execution(  # again, it does nothing: name and input are the same
-            stateMachineArn=event["state_machine_arn"],
-            name=check.execution_name,
-            input=json.dumps({"backfill_id": check.backfill_id}),
-        )
+        # The schedule may send an event twice; an execution's name is used once.
+        with suppress(stepfunctions.exceptions.ExecutionAlreadyExists):
+            stepfunctions.start_execution(
+                stateMachineArn=event["state_machine_arn"],
+                name=check.execution_name,
+                input=json.dumps({"backfill_id": check.backfill_id}),
+            )
         logger.info("verification started", bucket=bucket, backfill_id=check.backfill_id)
         started.append(check.backfill_id)
     return started

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger, Metrics
 
+from bucketsum.backfill.backfill_records import tally_of
+from bucketsum.backfill.counts import BackfillCounts
 from bucketsum.hashing.report import Report
 from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
@@ -20,6 +23,7 @@ from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
 from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -49,6 +53,7 @@ _SLICER: Final = Slicer(
     slice_bytes=slice_bytes_in(os.environ),
 )
 
+_BACKFILLS: Final = BackfillCounts(_DYNAMODB, os.environ.get("BACKFILLS_TABLE", ""))
 _REPORT: Final = Report(lambda: DeadLetters(_SQS, SETTINGS), logger, metrics, SETTINGS.logs_objects)
 
 
@@ -71,4 +76,7 @@ def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
     except Exception as error:  # noqa: BLE001 - any error is the message's
         return _REPORT.is_done(received, error)
     publish_slice(report, _REPORT)
+    if (progress := report.progress) and progress.run and isinstance(report.outcome, Outcome):
+        ended = tally_of(report.outcome, progress.size_bytes)
+        _BACKFILLS.count(progress.run, replace(ended, long=-1), logger)  # the hasher counted it
     return _REPORT.is_done(received, None)

@@ -36,6 +36,7 @@ class Job:
         doubt: The error in the response to a request for the object, which is not repeated.
         purpose: With VERIFY, the expected row is marked as verified, and never replaced.
         mode: Mode in which its members would be read; None if it is no archive.
+        run: Backfill or verification that counts it; None for an event.
     """
 
     created: ObjectCreated
@@ -43,6 +44,7 @@ class Job:
     purpose: Purpose = Purpose.RECORD
     mode: Mode | None = None
     doubt: BucketsumError | None = None
+    run: str | None = None
 
     @property
     def recorded(self) -> Row | None:

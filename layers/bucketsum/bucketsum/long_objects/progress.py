@@ -68,6 +68,7 @@ class Progress:
         replaces_etag: Entity tag of the row that it replaces, empty if that has none; None if it
             replaces no row of the same sequencer. See `DigestsTable.replace`.
         archive_mode: Mode in which its members would have been read; None if it is no archive.
+        run: Backfill or verification that counts its end; None for an event.
         reason: Why it was stopped.
         states: Algorithms' names → states of the digests at *offset*.
     """
@@ -94,6 +95,7 @@ class Progress:
     differing: str | None = None
     replaces_etag: str | None = None
     archive_mode: Mode | None = field(default=None, metadata=stored(read=Mode, write=str))
+    run: str | None = None
     reason: str | None = None
     states: Mapping[str, bytes] = field(default_factory=dict, metadata=NOT_STORED)
 
@@ -141,6 +143,7 @@ def progress_of(job: Job) -> Progress:
         if isinstance(expected, Row) and not job.recorded
         else None,
         archive_mode=job.mode,
+        run=job.run,
     )
 
 

@@ -137,7 +137,7 @@ class ProgressTable:
                 "status": ChainStatus.RUNNING.value, "reason": None,
                 "sequencer": comparable_sequencer(newest.sequencer),
                 "arrived_at": newest.arrived_at, "replaces_etag": newest.replaces_etag,
-                "purpose": newest.purpose.value,
+                "purpose": newest.purpose.value, "run": wanted.run or seen.run,
             },
             _same_event(seen),
         )  # fmt: skip
