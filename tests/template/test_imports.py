@@ -64,8 +64,8 @@ layer.long_objects layer.s3 layer.table settings
 cli.buckets: cli.aws cli.terminal
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.stacks cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.dead_letters \
-cli.emulator cli.manifests cli.objects cli.selftest cli.snapshots cli.stacks cli.terminal layer \
-layer.archives layer.hashing layer.long_objects layer.table
+cli.emulator cli.manifests cli.objects cli.page cli.selftest cli.snapshots cli.stacks cli.terminal \
+layer layer.archives layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.commands cli.terminal \
 layer layer.backfill
 cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.emulator.deploy \
@@ -84,6 +84,7 @@ cli.machine: cli.emulator.worker
 cli.manifests: cli.terminal layer
 cli.objects: cli.aws cli.dead_letters cli.manifests cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
+cli.page: cli.aws cli.backfill cli.html cli.snapshots cli.terminal layer
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events layer.hashing \
 layer.long_objects layer.table

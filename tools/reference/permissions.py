@@ -68,6 +68,8 @@ ACTIONS: Final = {
     "coverage --athena": f"{_ATHENA} s3:GetBucketVersioning",
     "compare --athena": f"{_ATHENA} {_FORGET}",
     "snapshot delete": _FORGET,
+    "page": _SNAPSHOT,
+    "page --publish": f"{_SNAPSHOT} s3:PutObject s3:ListBucket s3:GetObject",
     "export": f"{_SNAPSHOT} s3:PutObject",
     "status": _STATUS,
     "failures": _FAILURES,

@@ -101,6 +101,16 @@ class BucketName(click.ParamType):
         return bucket
 
 
+def object_place(
+    ctx: click.Context, param: click.Parameter, url: str | None
+) -> tuple[str, str] | None:
+    """Bucket and key of an option's ``s3://BUCKET/KEY``; a callback of click's."""
+    bucket, key = _parts_of(url or "")
+    if url and not (bucket and key):
+        raise click.BadParameter(f"{url} is not a URL like {_S3}BUCKET/KEY.", ctx, param)
+    return (bucket, key) if bucket else None
+
+
 def _parts_of(place: str) -> tuple[str | None, str]:
     """Return bucket and key of ``s3://BUCKET/KEY``; for any other text, None and the text."""
     if place[: len(_S3)].lower() != _S3:

@@ -19,6 +19,7 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
 from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.next_steps import HASHED, NEXT_STEPS, NO_OBJECT
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import moment_text, size_text
@@ -30,17 +31,10 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.terminal.documents import Moment
 
-_HASHED: Final = "hashed"
 _COLUMNS: Final = (
     Column("folder", shrinks=True), Column("class"), Column("state", shrinks=True),
     Column("objects", right=True), SIZE, Column("oldest (UTC)"),
 )  # fmt: skip
-_HINTS: Final = {
-    "not recorded": "`bucketsum backfill BUCKET` hashes what has no row",
-    "unreadable": "`bucketsum redrive --key KEY` hashes again what could not be read",
-    "no object": "rows without an object: their deletion was not reported, or is on its way",
-    "damaged": "`bucketsum show KEY` says what another program changed in a row",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +105,7 @@ def coverage(
     counts: Counter[str] = Counter()
     for part in parts:
         counts[part.state] += part.objects
-    is_complete = counts.keys() <= {_HASHED, "no object"}
+    is_complete = counts.keys() <= {HASHED, NO_OBJECT}
     if as_json:
         print_json(CoverageResult(snapshot.folder, is_complete, parts))
     else:
@@ -121,7 +115,7 @@ def coverage(
             or "no objects",
             "bold green" if is_complete else "bold red",
         )
-        for state, hint in _HINTS.items():
+        for state, hint in NEXT_STEPS.items():
             if counts[state]:
                 note(f"{state}: {hint}")
     if not is_complete:
@@ -133,6 +127,6 @@ def _cells(part: CoveredPart) -> list[Any]:
     oldest = moment_text(part.oldest_verified_at) if part.oldest_verified_at else ""
     return [
         f"{part.bucket}/{part.folder}", part.storage_class or "",
-        Cell(state, "" if part.state == _HASHED else "red"), f"{part.objects:,}",
+        Cell(state, "" if part.state == HASHED else "red"), f"{part.objects:,}",
         size_text(part.size_bytes or 0), oldest,
     ]  # fmt: skip

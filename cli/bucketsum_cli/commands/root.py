@@ -32,6 +32,7 @@ _SECTIONS: Final = {
         "compare": "Compare two buckets, snapshots or manifests, without a download.",
         "coverage": "Show which objects in S3 have no digest, and why.",
         "export": "Print a manifest of what is in BUCKET now, sorted by key.",
+        "page": "Write what a stack's buckets have as a self-contained HTML page.",
         "sql": "Answer a question in SQL, of the views of a snapshot.",
     },
     "Buckets": {

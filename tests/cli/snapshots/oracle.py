@@ -149,8 +149,11 @@ class Oracle:
         return got
 
     def totals(self) -> Counter[tuple[Any, ...]]:
-        """Bucket, status and storage class → objects that exist."""
+        """Bucket, status and storage class → versions that exist."""
         got: Counter[tuple[Any, ...]] = Counter()
+        for place, version in self.listing.items():
+            if place not in self.objects or not self.entry_of(self.objects[place]):
+                got[place[0], "not recorded", version["storage_class"]] += 1
         for row in self.objects.values():
             if self.is_present(row):
                 entry = self.entry_of(row)

@@ -1,0 +1,106 @@
+"""`bucketsum page`: everything at a glance, as one HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+
+from bucketsum_cli.arguments.options import (
+    Target,
+    json_option,
+    object_place,
+    output_option,
+    stack_options,
+    yes_option,
+)
+from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.commands.duplicates import put_prices
+from bucketsum_cli.page.answers import PageAnswer, answers_of
+from bucketsum_cli.page.figures import figures_of
+from bucketsum_cli.page.page import page_of
+from bucketsum_cli.page.publish import publish
+from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.terminal.formatting import moment_text
+from bucketsum_cli.terminal.output import STDOUT, note, print_json, say, write_text
+
+if TYPE_CHECKING:
+    from bucketsum_cli.terminal.documents import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class PageResult:
+    """The result of `page`."""
+
+    snapshot: Annotated[Path, "Folder of the snapshot that was asked."]
+    file: Annotated[Path | None, "The page; null if it was only published."]
+    url: Annotated[str | None, "A link to the published page."]
+    url_expires_at: Annotated[Moment | None, "When the link ends."]
+    answers: Annotated[Sequence[PageAnswer], "The answers at its top."]
+
+
+@click.command("page")
+@output_option("Output file; by default the stack's name with .html; - is stdout.")
+@click.option(
+    "--publish",
+    "place",
+    callback=object_place,
+    metavar="URL",
+    help="Write it to s3://BUCKET/KEY, and print a link.",
+)
+@click.option(
+    "--days",
+    type=click.IntRange(1, 7),
+    default=7,
+    show_default=True,
+    metavar="N",
+    help="Time after which the link ends.",
+)
+@snapshot_option
+@yes_option
+@json_option(PageResult)
+@stack_options
+def page(
+    target: Target,
+    file: Path | None,
+    place: tuple[str, str] | None,
+    days: int,
+    snapshot_name: str | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Write what a stack's buckets have as a self-contained HTML page.
+
+    The page has objects, arrivals, failures, verification, coverage, duplicates and costs. Lists
+    all buckets, unless --snapshot is given. Anybody with the link of --publish can read the page
+    until the link ends.
+
+    Example: bucketsum page --publish s3://my-reports/photos.html --days 1
+    """
+    if as_json and file == STDOUT:
+        raise click.UsageError("--json cannot be used with --output -")
+    listed = [] if snapshot_name else [Listed(each, "") for each in buckets_of(target.find())]
+    database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
+    put_prices(database)
+    figures = figures_of(database, snapshot)
+    html = page_of(snapshot, figures)
+    link = publish(target.connect()[0], *place, html, days) if place else None
+    if file is None and not place:
+        file = Path(f"{Path(snapshot.stack).name}.html")
+    if file:
+        write_text(file, html)
+    if as_json:
+        answers = [*answers_of(figures, is_listed=bool(snapshot.listed))]
+        url, end, _ = link or (None, None, None)
+        print_json(PageResult(snapshot.folder, file, url, end, answers))
+        return
+    if file not in (None, STDOUT):
+        say(str(file))
+    if link:
+        say(link.url)
+        sooner = ", or sooner, with your temporary credentials" * link.ends_with_credentials
+        note(f"the link ends on {moment_text(link.expires_at)} UTC{sooner}")

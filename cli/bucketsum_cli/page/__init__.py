@@ -1,0 +1,1 @@
+"""`bucketsum page`: a snapshot as one HTML page that needs nothing else."""

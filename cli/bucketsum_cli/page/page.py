@@ -1,0 +1,175 @@
+"""The page of a snapshot: the answers first, then a section for each question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.html.markup import definitions, document, element, scrolling
+from bucketsum_cli.page.answers import answers_of
+from bucketsum_cli.snapshots.next_steps import NEXT_STEPS
+from bucketsum_cli.terminal.formatting import (
+    MISSING,
+    count_text,
+    moment_text,
+    size_text,
+    usd_text,
+)
+from bucketsum_cli.terminal.output import printable
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
+
+    from bucketsum_cli.page.figures import Figures, Record
+    from bucketsum_cli.snapshots.folder import Snapshot
+
+_ROWS_MAX: Final = 60
+_TEXT_MAX: Final = 160
+_ANSWER_MAX: Final = 320
+_TEXT_END: Final = 50
+
+_LONG: Final = frozenset({"bucket", "key", "first_key", "reason", "item", "parameters"})
+_NUMBERS: Final = ("objects", "copies", "_bytes", "usd_per_month", "usd_per_tb")
+_SECTIONS: Final = {
+    "stored": (
+        "In the buckets, and coverage",
+        "bucket status objects size_bytes storage_class usd_per_month",
+    ),
+    "problems": ("Failures", "state objects reason first_key size_bytes newest_at"),
+    "verification": ("Verification", "verified objects size_bytes newest_at oldest_at"),
+    "duplicates": (
+        "Duplicates: the first of each group",
+        "key copies size_bytes wasted_bytes wasted_usd_per_month",
+    ),
+    "arrivals": ("Arrivals by day", "day objects size_bytes"),
+    "largest": ("Largest objects", "key size_bytes created_at status"),
+    "newest": ("Newest objects", "key size_bytes created_at status"),
+    "costs": ("Cost of a month", "item usd_per_month"),
+    "settings": (
+        "Settings that the last sweep recommends",
+        "reason parameters speed usd_per_tb measured_on sweep",
+    ),
+}
+"""Section → title and columns."""
+
+
+def page_of(snapshot: Snapshot, figures: Figures) -> str:
+    """The whole page, as HTML; its length does not grow with the number of rows."""
+    answers = [*answers_of(figures, is_listed=bool(snapshot.listed))]
+    is_good = all(answer.is_good is not False for answer in answers)
+    text, class_ = ("nothing broken", "badge succeeded") if is_good else ("look at this", "badge")
+    badge = element("span", text, class_=class_)
+    facts = {
+        "account": snapshot.account,
+        "Region": snapshot.region,
+        "rows as of (UTC)": moment_text(snapshot.ended_at),
+        "rows": f"{snapshot.rows:,}",
+        "S3 was listed": "yes" if snapshot.listed else "no",
+    }
+    cards = (
+        element(
+            "div",
+            element("dt", element("a", answer.question, href=f"#{answer.section}")),
+            element("dd", element("bdi", _short(answer.answer, _ANSWER_MAX))),
+            class_={True: "good", False: "bad", None: ""}[answer.is_good],
+        )
+        for answer in answers
+    )
+    kicker = element("p", f"bucketsum · {snapshot.stack} ", badge, class_="kicker")
+    title = element("h1", answers[0].answer)
+    return document(
+        f"{snapshot.stack}: {answers[0].answer}",
+        element("header", kicker, title, definitions(facts, "facts")),
+        element("main", element("dl", *cards, class_="answers"), *_sections(snapshot, figures)),
+    )
+
+
+def _sections(snapshot: Snapshot, figures: Figures) -> Iterator[ET.Element]:
+    states = {row["state"]: row["state_objects"] for row in figures["problems"]}
+    steps = {f"{n:,} {state}": NEXT_STEPS[state].replace("`", "") for state, n in states.items()}
+    prices = "by storage class" if snapshot.listed else "as STANDARD: S3 was not listed"
+    notes = {
+        "problems": definitions(steps, "meanings"),
+        "duplicates": element("p", f"Priced {prices}. Old versions are copies too."),
+        "costs": element("p", "Estimated at list prices, without alarms, metrics and KMS."),
+        "settings": element(
+            "p", "A sweep measures them; numbers of a local machine are not AWS's."
+        ),
+    }
+    for name, (title, columns) in _SECTIONS.items():
+        rows = figures[name]
+        parts = [_table(title, rows, columns.split()) if rows else element("p", "None.")]
+        if name == "arrivals":
+            parts = [_chart(rows), element("details", element("summary", "In numbers"), *parts)]
+        parts += [notes[name]] if name in notes else []
+        yield element("section", element("h2", title), *parts, id=name)
+
+
+def _chart(days: Sequence[Record]) -> ET.Element:
+    """A bar for each day, the newest last."""
+    peak = max(days, key=lambda day: day["objects"])
+    bars = []
+    for number, day in enumerate(reversed(days)):
+        height = 100 * day["objects"] / max(peak["objects"], 1)
+        text = f"{day['day']}: {day['objects']:,}, {size_text(day['size_bytes'])}"
+        place = {"x": str(number), "y": f"{100 - height:.1f}", "height": f"{height:.1f}"}
+        bars.append(element("rect", element("title", text), width="0.8", **place))
+    most = f"most: {count_text(peak['objects'], 'object')} on {peak['day']}"
+    name = most if peak["objects"] else "nothing arrived"
+    box = {"viewBox": f"0 0 {len(days)} 100", "preserveAspectRatio": "none", "aria_label": name}
+    ends = (element("span", days[end]["day"]) for end in (-1, 0))
+    chart = element("svg", *bars, role="img", **box)
+    return element("figure", element("div", name), chart, element("div", *ends), class_="days")
+
+
+def _table(name: str, rows: Sequence[Record], names: Sequence[str]) -> ET.Element:
+    """The first of the rows."""
+    kinds = [
+        "text"
+        if name in _LONG
+        else "number"
+        if name.endswith(_NUMBERS) or "usd" in name
+        else "word"
+        for name in names
+    ]
+    titles = (
+        element("th", _title(column), scope="col", class_=kind)
+        for column, kind in zip(names, kinds, strict=True)
+    )
+    body = []
+    for row in rows[:_ROWS_MAX]:
+        texts = (element("bdi", _text(column, row)) for column in names)
+        cells = zip(texts, kinds, strict=True)
+        body.append(element("tr", *(element("td", text, class_=kind) for text, kind in cells)))
+    if len(rows) > _ROWS_MAX:
+        text = f"{len(rows) - _ROWS_MAX:,} more"
+        body.append(element("tr", element("td", text, class_="word", colspan=str(len(names)))))
+    table = element("table", element("thead", element("tr", *titles)), element("tbody", *body))
+    table.set("class", "figures")
+    return scrolling(name, table)
+
+
+def _title(column: str) -> str:
+    title = column.removesuffix("_bytes").replace("_at", " (UTC)").replace("_", " ")
+    return title.replace("usd per tb", "USD per TB").replace("usd per", "USD per")
+
+
+def _text(column: str, row: Record) -> str:
+    value = row[column]
+    if value is None:
+        return MISSING
+    if column == "key":
+        return _short(f"s3://{row['bucket']}/{value}")
+    if column.endswith("_at"):
+        return moment_text(value)
+    if column.endswith("_bytes"):
+        return size_text(value)
+    if "usd" in column:
+        return usd_text(value)
+    return f"{value:,}" if isinstance(value, int) else _short(value)
+
+
+def _short(text: str, most: int = _TEXT_MAX) -> str:
+    """A text from outside, without its middle if it is long."""
+    text = printable(text)
+    return text if len(text) <= most else f"{text[: most - _TEXT_END]} … {text[-_TEXT_END:]}"

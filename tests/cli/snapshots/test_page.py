@@ -1,0 +1,256 @@
+"""The page of a snapshot: its answers, hostile keys, its size, and its publication."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter, defaultdict
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from tests.cli.deployed import BUCKET, put_and_record
+from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile, write_lines
+from tests.cli.snapshots.oracle import Oracle
+
+from bucketsum_cli.commands.duplicates import put_prices
+from bucketsum_cli.page.figures import figures_of
+from bucketsum_cli.page.page import page_of
+from bucketsum_cli.snapshots.engine import open_snapshot
+from bucketsum_cli.snapshots.folder import MEASUREMENTS, Listed
+from bucketsum_cli.terminal.output import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.page.figures import Figures
+    from bucketsum_cli.snapshots.folder import Snapshot
+
+HOSTILE: Final = hostile(2000)
+LISTED: Final = (Listed("photos", ""), Listed("films", ""))
+TAGS: Final = (
+    "html head meta title style body header main section p span h1 h2 dl div dt dd a bdi table "
+    "thead tbody tr th td figure svg rect details summary code"
+)
+ATTRIBUTES: Final = (
+    "lang charset name content http-equiv class id href role aria-label tabindex scope viewbox "
+    "preserveaspectratio x y width height"
+)
+
+
+class ParsedPage(HTMLParser):
+    """The page as a browser's parser sees it: elements, answers, and the rows of each section."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: set[str | None] = set()
+        self.rows: defaultdict[str, list[list[str]]] = defaultdict(list)
+        self.answers: list[str] = []
+        self._section = self._tag = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep it."""
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links |= {value for name, value in attrs if name == "href"}
+        if tag == "section":
+            self._section = str(dict(attrs)["id"])
+        elif tag == "tr":
+            self.rows[self._section].append([])
+        elif tag == "td":
+            self.rows[self._section][-1].append("")
+        elif tag == "bdi" and not self._section:
+            self.answers.append("")
+        self._tag = tag
+
+    def handle_data(self, data: str) -> None:
+        """Add it to the cell or to the answer."""
+        if self._section and self._tag == "bdi":
+            self.rows[self._section][-1][-1] += data
+        elif self._tag == "bdi":
+            self.answers[-1] += data
+
+
+def figures(snapshot: Snapshot) -> Figures:
+    """Everything that the page shows."""
+    database = open_snapshot(snapshot)
+    put_prices(database)
+    return figures_of(database, snapshot)
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> tuple[Snapshot, Figures]:
+    """A snapshot of hostile rows, and its figures."""
+    snapshot = HOSTILE.write(tmp_path_factory.mktemp("snapshots") / "s", LISTED)
+    return snapshot, figures(snapshot)
+
+
+def counted(rows: Sequence[Any], name: str, count: str = "objects") -> dict[str, int]:
+    """The rows by one column."""
+    return {str(row[name]): row[count] for row in rows}
+
+
+def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Figures]) -> None:
+    """States, verifications, days and sizes are counted over all versions."""
+    sections, oracle = case[1], Oracle(HOSTILE, LISTED)
+    present = [row for row in oracle.objects.values() if oracle.is_present(row)]
+    whole = [row for row in oracle.objects.values() if row.status != "damaged"]
+    states = Counter("differs" if r.difference else r.status.value for r in present)
+    states += Counter(
+        {"not recorded": 0, "no object": 0}
+        | Counter(k[3] for k, n in oracle.coverage().items() for _ in range(n) if " " in k[3])
+    )
+    states["unreadable member"] = sum(
+        row.status != "hashed" and row.deletion is None for row in oracle.archived()
+    )
+    assert counted(sections["problems"], "state", "state_objects") == states - Counter(
+        hashed=states["hashed"]
+    )
+    verified = Counter(
+        bool(r.verified and r.verified.at.startswith("2026-11"))
+        for r in present
+        if r.status == "hashed"
+    )
+    ages = counted(sections["verification"], "verified")
+    assert (ages["never"], sum(ages.values())) == (verified[False], verified.total())
+    days = Counter(row.arrived_at[:10] for row in whole)
+    assert {day: n for day, n in counted(sections["arrivals"], "day").items() if n} == days
+    listed = [v["size_bytes"] for v in HOSTILE.listing]
+    assert [row["size_bytes"] for row in sections["largest"]] == sorted(listed)[:-11:-1]
+
+
+def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
+    """Each row of an answer is a row of its table, and the answers stand before them."""
+    sections, page = case[1], ParsedPage(page_of(*case))
+    for name in ("stored", "problems", "verification", "duplicates", "largest", "newest", "costs"):
+        shown = [row for row in page.rows[name] if row]
+        assert len(shown) == len(sections[name]) > 0, name
+    totals = [(r["bucket"], r["status"], f"{r['objects']:,}") for r in sections["stored"]]
+    assert [tuple(row[:3]) for row in page.rows["stored"] if row] == totals
+    differing = sections["problems"][0]["state_objects"]
+    assert f"Yes: {differing} differs" in page.answers[1]
+    assert page.answers[3] == f"Yes: {differing} objects had another digest when read again"
+
+
+def test_keys_are_inert(case: tuple[Snapshot, Figures]) -> None:
+    """No key makes an element or an attribute, runs backwards or hides; the page needs nothing."""
+    sections, row = case[1], case[1]["newest"][0]
+    attacks = [*NAMES, "'\"><script>alert(1)</script><img src=x onerror=alert(2)>"]
+    newest = [{**row, "bucket": "b", "key": name, "status": name} for name in attacks]
+    problem = {**sections["problems"][0], "reason": attacks[-1], "first_key": attacks[-1]}
+    shown_rows = {**sections, "newest": newest, "largest": newest[::-1], "problems": [problem]}
+    html = page_of(case[0], shown_rows)
+    page = ParsedPage(html)
+    assert page.tags <= {*TAGS.split()}
+    assert page.attributes <= {*ATTRIBUTES.split()}
+    assert page.links <= {f"#{name}" for name in (*page.rows, "arrivals")}
+    assert printable(html.replace("\n", "")) == html.replace("\n", "")
+    shown = [cells[0] for cells in page.rows["newest"] if cells]
+    expected = [printable(f"s3://b/{name}") for name in attacks]
+    assert [s for s, e in zip(shown, expected, strict=True) if s != e] == [
+        f"{expected[11][:110]} … {'k' * 50}"
+    ]
+
+
+def test_a_page_is_small_whatever_the_rows_hold(tmp_path: Path) -> None:
+    """The longest names, in any number, stay below 300 kB."""
+    sample = Hostile()
+    for number, item in enumerate(hostile(1500).items):
+        sample.items.append(item)
+        if "status" in item and item["status"].get("S") == "unreadable":
+            item["reason"] = {"S": f"{'&' * 2000}{number}"}
+        item["object"] = {"S": f"{'&' * 63}{number}/{'&' * 900}"}
+    snapshot = sample.write(tmp_path / "s", ())
+    sections = figures(snapshot)
+    assert len({row["bucket"] for row in sections["stored"]}) > 100
+    html = page_of(snapshot, sections)
+    assert len(html.encode()) < 300_000
+    assert " more</td>" in html
+
+
+def test_the_last_sweep_is_recommended(tmp_path: Path) -> None:
+    """The newest sweep that ended has its setting, speed and price on the page."""
+    snapshot = Hostile().write(tmp_path / "s", ())
+    best: dict[str, Any] = {"reason": "<cheapest>", "parameters": {"MemorySize": 512}}
+    best |= {"mb_per_s": 76.5, "usd_per_gb": 9.36e-5}
+    items: list[dict[str, Any]] = [
+        {"run_id": "3", "item": "run"},  # still runs
+        {
+            "run_id": "2",
+            "item": "run",
+            "label": "aws",
+            "summary": json.dumps({"recommendation": best}),
+        },
+        {"run_id": "1", "item": "run", "summary": "{"},
+        {"run_id": "2", "item": "cell#1", "cell_id": "1", "mb_per_s": "1.5"},
+    ]
+    lines = [{"Item": {name: {"S": value} for name, value in item.items()}} for item in items]
+    file = write_lines(snapshot.folder, f"{MEASUREMENTS}/0.json.gz", lines)
+    snapshot = replace(snapshot, files=(*snapshot.files, file))
+    page = ParsedPage(page_of(snapshot, figures(snapshot)))
+    assert page.rows["settings"][1:] == [
+        ["<cheapest>", '{"MemorySize":512}', "76.5 MB/s", "0.0936", "aws", "2"]
+    ]
+
+
+def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """Nothing is broken, and nothing is known that was not looked for."""
+    file = tmp_path / "page.html"
+    assert run("page", "--output", file).out == f"{file}\n"
+    page = ParsedPage(file.read_text("utf-8"))
+    assert page.answers[:2] == [
+        "0 objects, 0 B, in 0 buckets",
+        "No: every row has a digest, and none differs",
+    ]
+    run("snapshot")
+    unlisted = run("page", "--snapshot", "last", "--output", file, "--json").document
+    good = {each["question"]: each["is_good"] for each in unlisted["answers"]}
+    assert good["Is anything broken?"] is good["Does every object have a digest?"] is None
+    assert stack.name in file.read_text("utf-8")
+
+
+def test_a_published_page_has_a_link_that_expires(run: Run, stack: Stack) -> None:
+    """The link is signed for the chosen time and the bucket's Region, and its end is said."""
+    put_and_record(stack, "a<b>", b"x")
+    place: Any = {"LocationConstraint": "eu-west-1"}
+    s3 = stack.client("s3")
+    s3.create_bucket(Bucket="elsewhere", CreateBucketConfiguration=place)
+    ended = run("page", "--publish", "s3://elsewhere/reports/p.html", "--days", 2)
+    assert ended.status == 0
+    link = urlsplit(ended.out.strip())
+    values = parse_qs(link.query)
+    assert link.path.endswith("reports/p.html")
+    assert values["X-Amz-Algorithm"] == ["AWS4-HMAC-SHA256"]
+    assert "/eu-west-1/s3/" in values["X-Amz-Credential"][0]
+    assert values["X-Amz-Expires"] == [str(2 * 24 * 3600)]
+    assert "the link ends on 20" in ended.err
+    stored = s3.get_object(Bucket="elsewhere", Key="reports/p.html")
+    assert stored["ContentType"] == "text/html; charset=utf-8"
+    assert b"s3://inbox/a&lt;b&gt;" in stored["Body"].read()
+    document = run("page", "--publish", f"s3://{BUCKET}/p", "--snapshot", "last", "--json").document
+    assert (document["file"], document["url_expires_at"] > "2026") == (None, True)
+    run("page", "--publish", f"s3://{BUCKET}").assert_refused("is not a URL like s3://BUCKET/KEY")
+
+
+def test_without_duckdb_no_snapshot_is_taken(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command says the line that installs it."""
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    run("page", "--stack", stack.name).assert_refused("pip install 'bucketsum[sql]'")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of snapshots, and the current folder."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
