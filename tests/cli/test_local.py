@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("command", [("status",), ("logs",), ("logs", "--emulator")])
 def test_what_needs_a_running_one_says_how_to_start_it(run: Run, command: tuple[str, ...]) -> None:
     """Where nothing runs the way to start it is in the error, and the status is 2."""
-    ended = run("local", *command)
-
-    ended.assert_refused("bucketsum local up")
+    run("local", *command).assert_refused("bucketsum local up")
 
 
 def test_the_emulators_log_cannot_be_followed(run: Run) -> None:
@@ -64,18 +62,13 @@ def test_outside_a_project_the_error_says_so(
 ) -> None:
     """The local emulator belongs to a clone of bucketsum."""
     monkeypatch.chdir(tmp_path)
-
-    ended = run("local", "up")
-
-    ended.assert_refused("not inside a bucketsum project")
+    run("local", "up").assert_refused("not inside a bucketsum project")
 
 
 @pytest.mark.usefixtures("project")
 def test_a_parameter_needs_a_value(run: Run) -> None:
     """`--parameter` says what it was given and what it wants."""
-    ended = run("local", "up", "--parameter", "MemorySize")
-
-    ended.assert_refused("'MemorySize' is not NAME=VALUE")
+    run("local", "up", "--parameter", "MemorySize").assert_refused("'MemorySize' is not NAME=VALUE")
 
 
 PARAMETERS = """
@@ -123,10 +116,7 @@ def test_values_reach_sam_as_they_are(project: LocalProject) -> None:
 def test_missing_parts_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Installed without `bucketsum[local]`, the command says what is missing and how to get it."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name == "uv" or None)
-
-    ended = run("local", "up")
-
-    ended.assert_refused("needs ministack, samcli, trustme", "bucketsum[local]")
+    run("local", "up").assert_refused("needs ministack, samcli, trustme", "bucketsum[local]")
 
 
 @pytest.mark.parametrize(
@@ -271,11 +261,8 @@ def test_only_one_command_at_a_time_starts_or_stops(
     """Two at once would leave a local emulator behind that nobody knows."""
     with locked(project.separate("demo") if command == "demo" else project):
         refused = run("local", command)
-    after = run("local", "down")
-
-    assert refused.status == 2
-    assert "another `bucketsum local` is running here" in refused.err
-    assert after.status == 0
+    refused.assert_refused("another `bucketsum local` is running here")
+    assert run("local", "down").status == 0
 
 
 def as_the_emulator(home: Path, program: str) -> subprocess.Popen[bytes]:

@@ -83,26 +83,17 @@ def test_an_attribute_of_another_type_is_damage(name: str, attribute: dict[str, 
         row_of(with_attribute(name, attribute))
 
 
-@pytest.mark.parametrize(
-    "name", ["status", "deleted_by", "archive_status", "archive_mode", "size_bytes", "mb_per_s"]
-)
-@pytest.mark.parametrize("letter", ["S", "N"])
-def test_an_unknown_value_is_damage(name: str, letter: str) -> None:
-    """The error shows the attribute."""
-    damaged = with_attribute(name, {letter: "some"})
-    with pytest.raises(DamagedRow, match=rf"{name} is \{{'{letter}': 'some'\}}"):
-        row_of(damaged)
-
-
-def test_a_digest_that_is_no_text_is_damage() -> None:
-    """The error shows the attribute of a further digest too."""
-    with pytest.raises(DamagedRow, match=r"digest_sha256 is \{'N': '5'\}; "):
-        row_of(with_attribute("digest_sha256", {"N": "5"}))
+SOME: Final = ({"S": "some"}, {"N": "some"})
+CLOSED: Final = (
+    "status", "deleted_by", "archive_status", "archive_mode", "size_bytes", "mb_per_s",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        *((name, value) for name in CLOSED for value in SOME),
+        ("digest_sha256", {"N": "5"}),
         ("size_bytes", {"N": "1.5"}),
         ("size_bytes", {"N": "-1"}),
         ("size_bytes", {"N": "1" + 30 * "0"}),
@@ -115,8 +106,9 @@ def test_a_digest_that_is_no_text_is_damage() -> None:
     ],
 )
 def test_a_value_that_bucketsum_never_writes_is_damage(name: str, value: dict[str, str]) -> None:
-    """A message for a redrive that is made of it would be malformed for ever."""
-    with pytest.raises(DamagedRow, match=f"{name} is"):
+    """The error shows the attribute: a redrive's message of it would be malformed for ever."""
+    [shown] = value.values()
+    with pytest.raises(DamagedRow, match=rf"{name} is .*{shown}"):
         row_of(with_attribute(name, value))
 
 
