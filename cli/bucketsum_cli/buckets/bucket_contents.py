@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
@@ -102,7 +102,7 @@ def _pages(
 
 def _identifiers(page: ListObjectVersionsOutputTypeDef) -> list[ObjectIdentifierTypeDef]:
     entries = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
-    return [_identifier(entry) for entry in entries]
+    return [{"Key": entry["Key"], "VersionId": entry["VersionId"]} for entry in entries]
 
 
 def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) -> int:
@@ -150,10 +150,6 @@ def _delete_together(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierT
     raise CannotDoError(
         f"S3 does not delete {len(others)} of {len(keys)} keys in {bucket}: {shown}. {advice}"
     )
-
-
-def _identifier(entry: Mapping[str, Any]) -> ObjectIdentifierTypeDef:
-    return {"Key": entry["Key"], "VersionId": entry["VersionId"]}
 
 
 def _unfinished_uploads(s3: S3Client, bucket: str, prefix: str) -> Iterator[tuple[str, str]]:

@@ -47,7 +47,6 @@ def template_of(stack: Stack, buckets: Iterable[AttachedBucket], mark: str = "")
     listed = sorted(buckets, key=lambda bucket: bucket.name)
     reads = _policies(stack, f"ReadObjects{mark}", listed, _reads)
     lists = _policies(stack, f"ListObjects{mark}", listed, _lists)
-    roles = _roles(stack)
     path = stack.parameters.get("RolePath", "/")
     resources = {
         logical_id: {
@@ -56,7 +55,8 @@ def template_of(stack: Stack, buckets: Iterable[AttachedBucket], mark: str = "")
                 "Description": description(stack),
                 **({} if path == "/" else {"Path": path}),
                 "PolicyDocument": document,
-                "Roles": [roles[role] for role in readers],
+                # imported, so that their stack cannot be deleted before this one
+                "Roles": [{"Fn::ImportValue": f"{stack.name}-{role}Name"} for role in readers],
             },
         }
         for policies, readers in ((reads, READERS), (lists, LISTERS))
@@ -73,11 +73,6 @@ def template_of(stack: Stack, buckets: Iterable[AttachedBucket], mark: str = "")
             "changed; deploy another stack for further buckets"
         )
     return template
-
-
-def _roles(stack: Stack) -> dict[str, Any]:
-    """The names of the roles, imported, so that their stack cannot be deleted before this one."""
-    return {role: {"Fn::ImportValue": f"{stack.name}-{role}Name"} for role in READERS + LISTERS}
 
 
 def _policies(

@@ -6,6 +6,7 @@ import re
 import struct
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
@@ -98,7 +99,7 @@ def shifted(members: list[Member], start: int, declared: int, near: Read) -> lis
     total = start - declared
     step = total if total % WRAP else WRAP
     firsts = [0]
-    members = sorted(members, key=_offset) if step == total else members
+    members = sorted(members, key=attrgetter("header_offset")) if step == total else members
     for before in range(0, total, step)[:_WRAPS_MAX] if total else ():
 
         def is_later(index: int, before: int = before) -> bool:
@@ -119,7 +120,3 @@ def shifted(members: list[Member], start: int, declared: int, near: Read) -> lis
         if at >= 0:
             placed.append(replace(member, header_offset=at, compressed_bytes=compressed))
     return placed
-
-
-def _offset(member: Member) -> int:
-    return member.header_offset

@@ -94,16 +94,13 @@ def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
     """
     searched = max(0, len(tail) - _END.size + len(_END_SIGNATURE))
     signatures = re.compile(re.escape(_END_SIGNATURE)).finditer(tail, 0, searched)
-    ends = {at: at + _END.size + _END.unpack_from(tail, at)[-1] for at in map(_start, signatures)}
+    starts = (signature.start() for signature in signatures)
+    ends = {at: at + _END.size + _END.unpack_from(tail, at)[-1] for at in starts}
     fitting = [at for at, end in ends.items() if end == len(tail)]
     at = max(fitting or ends, default=-1)
     remarks = () if fitting else ("trailing-data",)
     others = (other > at or other < at < end for other, end in ends.items())
     return at, _second(remarks) if any(others) else remarks
-
-
-def _start(match: re.Match[bytes]) -> int:
-    return match.start()
 
 
 def _second(remarks: tuple[str, ...]) -> tuple[str, ...]:

@@ -77,7 +77,9 @@ class ArchiveFile:
     def __init__(self, path: Path, directory: Directory, decoding: Decoding) -> None:
         self._path = path
         # Large members first, so that none is left to one thread at the end; others as they lie.
-        self._places = sorted(directory.by_offset(), key=lambda each: -_batches_of(each))
+        self._places = sorted(
+            directory.by_offset(), key=lambda each: -(each.room_bytes // _BATCH_BYTES)
+        )
         self._decoding = decoding
 
     def members(
@@ -139,10 +141,6 @@ class ArchiveFile:
             return HashedMember(digest_of_member(claims, compressed, self._decoding))
         with _new_file(folder / str(get_ident()), str(claims[0].header_offset)) as write:
             return HashedMember(digest_of_member(claims, compressed, self._decoding, write))
-
-
-def _batches_of(placed: Placed) -> int:
-    return placed.room_bytes // _BATCH_BYTES
 
 
 def _batches(places: Iterable[Placed]) -> Iterator[list[Placed]]:

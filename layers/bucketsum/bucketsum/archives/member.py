@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import tee
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bucketsum.archives.data_descriptor import Described
@@ -192,7 +193,7 @@ def _read_together(readings: list[_Reading], feeds: Iterable[Iterable[memoryview
     steps = {each: each.pieces(feed) for each, feed in zip(readings, feeds, strict=True)}
     del feeds
     while steps:
-        reading = min(steps, key=_consumed)
+        reading = min(steps, key=attrgetter("consumed_bytes"))
         if next(steps[reading], reading) is reading:
             del steps[reading]
 
@@ -213,10 +214,6 @@ def hashed_content(
     view = content.getbuffer()
     is_it = len(view) == digest.size_bytes and crc32(view, 0) == digest.member.crc32
     return HashedMember(digest, view if is_it else None)
-
-
-def _consumed(reading: _Reading) -> int:
-    return reading.consumed_bytes
 
 
 def unreadable(member: Member, error: MemberUnreadable) -> MemberDigest:
