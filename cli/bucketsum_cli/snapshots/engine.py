@@ -141,7 +141,7 @@ class Database:
             if file.stat().st_size:
                 self._execute(
                     f"INSERT INTO {name} BY NAME SELECT * FROM read_json($file, "  # noqa: S608 - a name of ours
-                    "format = 'newline_delimited', columns = $columns)",
+                    "format = 'newline_delimited', records = 'true', columns = $columns)",
                     {"file": str(file), "columns": dict(map(str.split, types.split(", ")))},
                 )
 

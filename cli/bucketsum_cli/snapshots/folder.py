@@ -31,6 +31,7 @@ MEASUREMENTS: Final = "measurements"
 _LIST: Final = "snapshot.json"
 _SUMMARY: Final = "manifest-summary.json"
 _EXPORTED_FILES: Final = "manifest-files.json"
+_FULL: Final = "FULL_EXPORT"
 _PARTIAL: Final = ".partial-"
 _BLOCK_BYTES: Final = 1024 * 1024
 _NOT_A_LIST: Final = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
@@ -177,8 +178,9 @@ def _listed(folder: Path) -> Snapshot:
 def exported(folder: Path) -> Snapshot:
     """An export, whose files are in *folder*/data under the names that S3 gave them."""
     summary = json.loads((folder / _SUMMARY).read_text("utf-8"))
-    if (kind := summary.get("outputFormat")) != "DYNAMODB_JSON" or "exportType" in summary:
-        kind = summary.get("exportType") or kind
+    kind, of = summary.get("outputFormat"), summary.get("exportType", _FULL)
+    if kind != "DYNAMODB_JSON" or of != _FULL:
+        kind = kind if of == _FULL else of
         raise CannotDoError(
             f"{folder} is an export of the kind {kind}; export the whole table as DYNAMODB_JSON"
         )

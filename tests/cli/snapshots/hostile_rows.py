@@ -39,7 +39,7 @@ from bucketsum_cli.snapshots.folder import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 NAMES: Final = (
@@ -54,29 +54,38 @@ STRANGE: Final[Sequence[Any]] = (
 """Values that replace an attribute; None removes it."""
 
 
+_END: Final = "\ue000"
+"""Stands at the end of each key until the marks are known."""
+
+
 @dataclass
 class Hostile:
-    """The items, and what S3 lists."""
+    """The items, and what S3 lists; each as often as there are marks, which end the keys."""
 
     items: list[dict[str, Any]] = field(default_factory=list)
     listing: list[dict[str, Any]] = field(default_factory=list)
+    marks: Sequence[str] = ("",)
+
+    def _marked(self, lines: Iterable[Any]) -> list[str]:
+        texts = [json.dumps(line, ensure_ascii=False) for line in lines]
+        return [text.replace(_END, mark) for text in texts for mark in self.marks]
 
     def write(self, folder: Path, listed: Sequence[Listed]) -> Snapshot:
         """Write them as a snapshot, in three files."""
         with new_folder(folder) as (partial, complete):
+            items = self._marked(
+                {"Item": i | {"object": {"S": i["object"]["S"] + _END}}} for i in self.items
+            )
             files = [
-                write_lines(
-                    partial, f"{ROWS}/{part}.json.gz", [{"Item": i} for i in self.items[part::3]]
-                )
-                for part in range(3)
+                write_texts(partial, f"{ROWS}/{part}.json.gz", items[part::3]) for part in range(3)
             ]
             keys = {(each.bucket, each.prefix) for each in listed}
-            versions = [
-                version
+            versions = self._marked(
+                version | {"key": version["key"] + _END}
                 for version in self.listing
                 if any(b == version["bucket"] and version["key"].startswith(p) for b, p in keys)
-            ]
-            files.append(write_lines(partial, f"{LISTING}/0.json.gz", versions))
+            )
+            files.append(write_texts(partial, f"{LISTING}/0.json.gz", versions))
             at = "2026-11-26T10:00:00.000Z"
             names = ("stack", "123456789012", "us-east-1", "digests")
             snapshot = Snapshot(folder, *names, at, at, "scan", tuple(files), tuple(listed))
@@ -86,11 +95,16 @@ class Hostile:
 
 def write_lines(folder: Path, name: str, lines: Sequence[Any]) -> SnapshotFile:
     """Write a file of a snapshot."""
+    return write_texts(folder, name, [json.dumps(line) for line in lines])
+
+
+def write_texts(folder: Path, name: str, texts: Sequence[str]) -> SnapshotFile:
+    """Write a file of a snapshot, of lines."""
     path = folder / name
     path.parent.mkdir(exist_ok=True, parents=True)
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-    return SnapshotFile(name, len(lines), md5_of(path))
+    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8") as file:
+        file.writelines(f"{text}\n" for text in texts)
+    return SnapshotFile(name, len(texts), md5_of(path))
 
 
 def hostile(count: int, seed: int = 1) -> Hostile:

@@ -12,7 +12,7 @@ from bucketsum.errors import DamagedRow
 from bucketsum.long_objects.progress import PARTITION
 from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum.table.items import deletion_of, row_key_in, sequencer_in, shown_rows
-from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.rows import Row, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,13 +30,21 @@ class Oracle:
     def __init__(self, hostile: Hostile, listed: Sequence[Listed]) -> None:
         self.items = [item for item in hostile.items if item["object"]["S"] != PARTITION]
         self.listed = listed
+        self.marks = hostile.marks
         self.listing: dict[Place, dict[str, Any]] = {
-            (v["bucket"], v["key"], v["version"]): v
+            (v["bucket"], v["key"] + mark, v["version"]): v
             for v in hostile.listing
             if self._covers(v["bucket"], v["key"])
+            for mark in self.marks
         }
-        rows = list(shown_rows(self.items))
-        self._sequencers = {row_key_in(item): _sequencer_in(item) for item in self.items}
+        keys = [(row_key_in(item), _sequencer_in(item)) for item in self.items]
+        self._sequencers = {
+            (at.bucket, at.key + mark, at.entry): sequencer
+            for at, sequencer in keys
+            for mark in self.marks
+        }
+        read = list(shown_rows(self.items))
+        rows = [replace(row, key=row.key + mark) for row in read for mark in self.marks]
         self.objects = {place_of(row): row for row in rows if MEMBER_MARK not in row.entry}
         self.members = [row for row in rows if MEMBER_MARK in row.entry]
 
@@ -44,7 +52,7 @@ class Oracle:
         return any(bucket == each.bucket and key.startswith(each.prefix) for each in self.listed)
 
     def _sequencer(self, row: Row) -> str:
-        return self._sequencers[RowKey(row.bucket, row.key, row.entry)]
+        return self._sequencers[place_of(row)]
 
     def entry_of(self, row: Row) -> dict[str, Any] | None:
         """S3's entry of the object with *row*, if it lists it."""
@@ -65,14 +73,16 @@ class Oracle:
         for item in self.items:
             at = row_key_in(item)
             is_row = item.get("status") != {"S": "not_hashed"}
-            if MEMBER_MARK in at.entry or (is_row and (at.bucket, at.key, at.entry) not in whole):
+            place = (at.bucket, at.key + self.marks[0], at.entry)
+            if MEMBER_MARK in at.entry or (is_row and place not in whole):
                 continue
             try:
                 deletion = deletion_of(item)
             except DamagedRow:
                 continue
             if deletion:
-                got[at.bucket, at.key, at.entry, deletion.by] += 1
+                for mark in self.marks:
+                    got[at.bucket, at.key + mark, at.entry, deletion.by] += 1
         return got
 
     @cached_property

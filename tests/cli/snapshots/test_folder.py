@@ -56,9 +56,10 @@ def write_export(folder: Path, *, count: int = 5, **summary: object) -> None:
     (folder / "manifest-summary.json").write_text(json.dumps(values))
 
 
-def test_an_export_of_dynamodb_is_a_snapshot(tmp_path: Path) -> None:
-    """The files that DynamoDB wrote are read as they are."""
-    write_export(tmp_path)
+@pytest.mark.parametrize("summary", [{}, {"exportType": "FULL_EXPORT"}])
+def test_an_export_of_dynamodb_is_a_snapshot(tmp_path: Path, summary: dict[str, str]) -> None:
+    """The files that DynamoDB wrote are read as they are, of either age of its manifests."""
+    write_export(tmp_path, **summary)
     snapshot = read_snapshot(tmp_path)
     assert (snapshot.via, snapshot.region, snapshot.account) == (
         "export",

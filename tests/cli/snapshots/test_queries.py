@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.snapshots.engine import Database
 
-ROWS: Final = 2000
-LISTINGS: Final[dict[str, tuple[Listed, ...]]] = {
-    "without a listing": (),
-    "with a listing": (Listed("photos", ""), Listed("films", "")),
-    "with a listing of a prefix": (Listed("photos", "a"),),
+HOSTILE: Final = hostile(2000)
+LISTINGS: Final[dict[str, tuple[Hostile, tuple[Listed, ...]]]] = {
+    "without a listing": (HOSTILE, ()),
+    "with a listing": (HOSTILE, (Listed("photos", ""), Listed("films", ""))),
+    "200,000 rows, with a listing of prefixes": (
+        replace(HOSTILE, marks=[f"#{number}" for number in range(100)]),
+        (Listed("photos", "a"), Listed("films", "")),
+    ),
 }
-HOSTILE: Final = hostile(ROWS)
 
 
 class Case:
@@ -42,10 +45,11 @@ class Case:
 @pytest.fixture(scope="module", params=[*LISTINGS.values()], ids=[*LISTINGS])
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """The snapshot with each of the listings."""
+    rows, listed = request.param
     folder = tmp_path_factory.mktemp("snapshots") / "s"
-    database = open_snapshot(HOSTILE.write(folder, request.param))
+    database = open_snapshot(rows.write(folder, listed))
     put_prices(database)
-    return Case(database, Oracle(HOSTILE, request.param))
+    return Case(database, Oracle(rows, listed))
 
 
 def test_the_views_have_every_row_once(case: Case) -> None:
@@ -128,8 +132,8 @@ def test_find(case: Case) -> None:
         ({"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate(digests)),
     )
     got: Counter[tuple[Any, ...]] = Counter()
-    for r in case.database.ask("find", bucket="").records():
-        got[r["digest"], r["bucket"], r["key"], r["deleted_at"] is not None] += 1
+    for _, _, digest, bucket, key, *_, deleted_at in case.database.ask("find", bucket=""):
+        got[digest, bucket, key, deleted_at is not None] += 1
     expected: Counter[tuple[Any, ...]] = Counter()
     for (digest, bucket, key, _, deleted), count in case.oracle.find(digests).items():
         expected[digest, bucket, key, deleted] += count

@@ -1,6 +1,6 @@
 -- Items of the digests table, in the form of DynamoDB's export → the table `items`.
 -- An attribute of another type than here is present, but NULL within: its row is damaged, by the
--- rules of `row_of`.
+-- rules of `row_of`. Without `records`, DuckDB reads each line twice and four times as long.
 CREATE TEMP MACRO is_integer(a) AS
   coalesce(regexp_full_match(a.N, '-?[0-9]+'), false) AND TRY_CAST(a.N AS HUGEINT) IS NOT NULL;
 CREATE TEMP MACRO is_number(a) AS TRY_CAST(a.N AS DOUBLE) IS NOT NULL;
@@ -29,7 +29,8 @@ WITH raw AS (
     coalesce(Item.deleted_at, Item.deleted_by, Item.deletion_sequencer) IS NULL AS no_deletion,
     coalesce(Item.verified_at, Item.verifications) IS NULL AS no_verification,
     coalesce(Item.differing_digest, Item.differs_at) IS NULL AS no_difference
-  FROM read_json($files, format = 'newline_delimited', filename = true, columns = {Item: 'STRUCT(
+  FROM read_json($files, format = 'newline_delimited', records = 'true', filename = true,
+    columns = {Item: 'STRUCT(
     object STRUCT(S VARCHAR), entry STRUCT(S VARCHAR), status STRUCT(S VARCHAR), sha1
     STRUCT(S VARCHAR), sequencer STRUCT(S VARCHAR), arrived_at STRUCT(S VARCHAR),
     recorded_at STRUCT(S VARCHAR), etag STRUCT(S VARCHAR), reason STRUCT(S VARCHAR), remarks
