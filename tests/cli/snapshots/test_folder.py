@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.deployed import hashed
@@ -57,7 +57,7 @@ def write_export(folder: Path, *, count: int = 5, **summary: object) -> None:
 
 
 @pytest.mark.parametrize("summary", [{}, {"exportType": "FULL_EXPORT"}])
-def test_an_export_of_dynamodb_is_a_snapshot(tmp_path: Path, summary: dict[str, str]) -> None:
+def test_an_export_of_dynamodb_is_a_snapshot(tmp_path: Path, summary: dict[str, Any]) -> None:
     """The files that DynamoDB wrote are read as they are, of either age of its manifests."""
     write_export(tmp_path, **summary)
     snapshot = read_snapshot(tmp_path)
