@@ -5,8 +5,7 @@ This module imports little, because its memory counts as the reader's.
 
 from __future__ import annotations
 
-import importlib
-
+from bench.readers import implementations
 from bench.tables.process import measure_one
 
 TYPE_CHECKING = False
@@ -29,8 +28,7 @@ class ReadTarget:
 
 def prepared(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
     """The reader of *job* after imports and set-up, and for a warm run after a first reading."""
-    module, _, name = job["reader"].partition(":")
-    prepare = getattr(importlib.import_module(f"{__package__}.implementations.{module}"), name)
+    prepare = getattr(implementations, job["reader"])
     read = prepare(ReadTarget(job["target"]), **job["options"])
     if job["warm"]:
         read()

@@ -25,7 +25,7 @@ class ComparedReader:
 
     Attributes:
         name: Name in tables and on the command line.
-        reader: ``module:function`` in `bench.readers.implementations`; the harness imports it.
+        reader: Name of a function in `bench.readers.implementations`.
         options: Keyword arguments of the function; ``{name}`` is the path of that program.
         needs: Required distributions or programs.
     """
@@ -47,27 +47,27 @@ _RCLONE: Final = [
 _CURL: Final = ("boto3", "pycurl")
 
 ENTRIES: Final = (
-    ComparedReader(BASELINE, "boto:baseline", {"chunk_bytes": 20_000_000}),
-    ComparedReader("baseline, 1 MB chunks", "boto:baseline", {"chunk_bytes": 1_000_000}),
-    ComparedReader("boto3 iter_chunks(1 MiB)", "boto:iter_chunks", {"chunk_bytes": MIB}),
-    ComparedReader("boto3 download_fileobj", "boto:download_fileobj"),
+    ComparedReader(BASELINE, "baseline", {"chunk_bytes": 20_000_000}),
+    ComparedReader("baseline, 1 MB chunks", "baseline", {"chunk_bytes": 1_000_000}),
+    ComparedReader("boto3 iter_chunks(1 MiB)", "iter_chunks", {"chunk_bytes": MIB}),
+    ComparedReader("boto3 download_fileobj", "download_fileobj"),
     ComparedReader(
         "AWS CRT, 8 MiB parts",
-        "crt:get_object",
+        "crt",
         {"part_bytes": 8 * MIB, "gbit_per_s": 5.0},
         ("awscrt",),
     ),
-    ComparedReader("aws s3 cp - | sha1sum", "programs:piped", {"argv": _AWS}, ("aws",)),
-    ComparedReader("s5cmd cat | sha1sum", "programs:piped", {"argv": _S5CMD}, ("s5cmd",)),
-    ComparedReader("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),
-    ComparedReader(LIMIT, "curl:easy", needs=_CURL),
-    ComparedReader(AS_DEPLOYED, "ours:as_deployed", needs=_CURL),
-    ComparedReader("bucketsum, 1 stream", "ours:as_deployed", {"streams": 1}, _CURL),
-    ComparedReader("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
+    ComparedReader("aws s3 cp - | sha1sum", "piped", {"argv": _AWS}, ("aws",)),
+    ComparedReader("s5cmd cat | sha1sum", "piped", {"argv": _S5CMD}, ("s5cmd",)),
+    ComparedReader("rclone cat | sha1sum", "piped", {"argv": _RCLONE}, ("rclone",)),
+    ComparedReader(LIMIT, "curl", needs=_CURL),
+    ComparedReader(AS_DEPLOYED, "as_deployed", needs=_CURL),
+    ComparedReader("bucketsum, 1 stream", "as_deployed", {"streams": 1}, _CURL),
+    ComparedReader("bucketsum, one boto3 stream", "single_stream", {"chunk_bytes": MIB}),
 )
 """In the order of the table."""
 
-OURS: Final = tuple(entry.name for entry in ENTRIES if entry.reader.startswith("ours:"))
+OURS: Final = tuple(entry.name for entry in ENTRIES if entry.name.startswith("bucketsum"))
 """The deployed reader and its variants."""
 
 

@@ -43,8 +43,8 @@ ARROWS: Final = """\
 analyst: lab.functions
 bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing settings
 bench.function: bench.sandbox bench.tables cli.emulator cli.machine cli.terminal
-bench.readers: bench bench.sandbox bench.tables cli.emulator cli.machine cli.terminal layer
-bench.readers.implementations: bench.readers layer layer.events layer.s3
+bench.readers: bench bench.sandbox bench.tables cli.emulator cli.machine cli.terminal layer \
+layer.events layer.s3
 bench.sandbox: cli.emulator cli.emulator.worker cli.machine cli.terminal
 bench.tables: cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.emulator cli.emulator.deploy cli.machine \

@@ -42,7 +42,7 @@ def nginx_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def program(name: str, *argv: str) -> ComparedReader:
     """A reader that is a program, with texts in braces as entries have them."""
-    return ComparedReader(name, "programs:piped", {"argv": list(argv)})
+    return ComparedReader(name, "piped", {"argv": list(argv)})
 
 
 FAILS: Final = program("fails", "sh", "-c", "echo no luck >&2; exit 3")

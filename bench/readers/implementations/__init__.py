@@ -1,1 +1,0 @@
-"""Readers to compare. Each module imports only its own libraries."""
