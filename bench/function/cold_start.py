@@ -19,8 +19,7 @@ from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
-from bench.tables.spread import Spread
-from bench.tables.table import Columns, SpreadColumn, Table, numbers, show
+from bench.tables.table import Columns, Spread, SpreadColumn, Table, numbers, show
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
-from bench.tables.spread import Spread
-from bench.tables.table import Columns, Table, numbers, show
+from bench.tables.table import Columns, Spread, Table, numbers, show
 from bucketsum_cli.terminal import output
 
 DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"

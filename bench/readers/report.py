@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bench.readers.samples import ReaderSample, Summary
     from bench.sandbox.calibration import Calibration
     from bench.sandbox.profiles import Profile
-    from bench.tables.spread import Spread
+    from bench.tables.table import Spread
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING
 
 from bench.readers.registry import BASELINE
-from bench.tables.spread import Spread, spread_of
+from bench.tables.table import Spread, spread_of
 from bucketsum.measure import mb_per_s
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.tables.spread import Spread
-from bench.tables.table import Columns, Table, numbers
+from bench.tables.table import Columns, Spread, Table, numbers
 from bench.unzip.turns import OURS, slowdown
 from bucketsum.measure import mb_per_s
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.tables.spread import Spread
+from bench.tables.table import Spread
 from bench.unzip import variants
 from bucketsum_cli.terminal import output
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.tables.spread import spread_of
-from bench.tables.table import Columns, Table, numbers
+from bench.tables.table import Columns, Table, numbers, spread_of
 from bucketsum.prices import prices_in
 from bucketsum_cli.emulator.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal.formatting import MISSING

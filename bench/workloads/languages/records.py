@@ -14,8 +14,7 @@ from typing import Final
 
 from bench.sandbox.requirements import tool
 from bench.sandbox.server import FOLDER
-from bench.tables.spread import Spread
-from bench.tables.table import SpreadColumn, Table, numbers
+from bench.tables.table import Spread, SpreadColumn, Table, numbers
 from bench.unzip.turns import run_on
 from bucketsum_cli.terminal import output
 from bucketsum_lab.workloads.records.block_file import BlockFile, BlockLayout, write_block_file

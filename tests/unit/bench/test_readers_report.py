@@ -17,7 +17,7 @@ from bench.readers.samples import ReaderOutcome, ReaderSample, summaries
 from bench.sandbox.calibration import Calibration
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import Missing
-from bench.tables.spread import Spread
+from bench.tables.table import Spread
 from click.testing import CliRunner
 
 ORIGIN = {"date": "2026-01-02", "load": 0.25, "machine": "EPYC, 2 cores"}

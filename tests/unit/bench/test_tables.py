@@ -10,8 +10,7 @@ import pytest
 from bench.function import cold_start
 from bench.function import command as function
 from bench.tables.document import with_tables, written_between
-from bench.tables.spread import Spread
-from bench.tables.table import SpreadColumn, Table
+from bench.tables.table import Spread, SpreadColumn, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.tables.spread import Spread
+from bench.tables.table import Spread
 from bench.unzip import variants as unzipping
 from bench.unzip.archives import BenchArchive
 from bench.unzip.tables import RIVALS, dump_and_extract, ratios, variants
