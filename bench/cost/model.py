@@ -16,20 +16,15 @@ from bucketsum.prices import (
     WRITE_UNIT,
     prices_in,
 )
+from bucketsum_cli.backfill.estimate import LOG_BYTES_PER_INVOCATION, ROW_WRITE_UNITS
 
 BYTES_PER_TB: Final = 10**12
-
-ROW_WRITE_UNITS: Final = 2
-"""The row of up to 1 KB, and its entry in the index by-sha1."""
 
 LOOK_UP_READ_UNITS: Final = 0.5
 """GetItem, eventually consistent."""
 
 LOG_BYTES_PER_OBJECT: Final = 710
 """The line ``object``, counted on the local emulator; a longer key makes it longer."""
-
-LOG_BYTES_PER_INVOCATION: Final = 1_100
-"""The metrics, 394 bytes there, and about 700 of Lambda's own lines about an invocation."""
 
 
 @dataclass(frozen=True, slots=True)

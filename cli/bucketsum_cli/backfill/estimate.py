@@ -34,8 +34,10 @@ ENQUEUER_MB: Final = 256
 ROUND_SECONDS: Final = 870
 """Longest invocation of an enqueuer."""
 
-_LOG_BYTES_PER_INVOCATION: Final = 1100
-_ROW_WRITE_UNITS: Final = 2
+LOG_BYTES_PER_INVOCATION: Final = 1100
+"""The metrics, 394 bytes on the local emulator, and about 700 of Lambda's own lines."""
+
+ROW_WRITE_UNITS: Final = 2
 """The row of up to 1 KB, and its entry in the index by-sha1."""
 
 _ROW_BYTES: Final = 555
@@ -204,8 +206,8 @@ def _hashing(work: Work, setup: Setup, prices: Prices) -> tuple[Item, ...]:
     gets = work.object_count * _gets_per_object(work, setup)
     seconds = work.object_count * _object_seconds(work, setup)
     compute = prices.invocation_usd(1000, setup.memory_mb) - prices.request
-    logs = invocations * _LOG_BYTES_PER_INVOCATION
-    write_units = _ROW_WRITE_UNITS - (not setup.is_indexed)
+    logs = invocations * LOG_BYTES_PER_INVOCATION
+    write_units = ROW_WRITE_UNITS - (not setup.is_indexed)
     return _items(
         Group.HASHING,
         ("S3 GETs", gets, listed.S3_GET.each),

@@ -10,7 +10,7 @@ import pytest
 from bench.cost.alternatives import alternatives
 from bench.cost.command import DOCUMENT, documents
 from bench.cost.measured import MeasuredHandling, measured_in
-from bench.cost.model import ROW_WRITE_UNITS, Handling, cost_of
+from bench.cost.model import Handling, cost_of
 from bench.cost.tables import lean, per_tb, small_objects
 from bench.readers.registry import AS_DEPLOYED, BASELINE
 from hypothesis import given
@@ -20,6 +20,7 @@ from tests.support.sam_template import load_template
 
 from bucketsum.table.items import item_of
 from bucketsum.table.rows import ReadSetup, Row, Status, Timing
+from bucketsum_cli.backfill.estimate import ROW_WRITE_UNITS
 
 if TYPE_CHECKING:
     from pathlib import Path
