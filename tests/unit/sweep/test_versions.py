@@ -48,47 +48,34 @@ def test_a_version_has_the_memory_that_was_asked_for(
     ]
 
 
-def test_publishing_again_names_the_version_there_is(
+def test_a_run_has_one_version_of_a_memory_size(
     versions: ProberVersions, function: FakeLambda
 ) -> None:
-    """A publisher that is invoked twice makes one version."""
+    """A publisher that is invoked twice makes one version; another run's is another one."""
     assert versions.publish("run", 128) == versions.publish("run", 128)
     assert len(function.published) == 1
-
-
-def test_a_run_does_not_take_anothers_version(
-    versions: ProberVersions, function: FakeLambda
-) -> None:
-    """The same memory size in another run is another version."""
-    assert versions.publish("one", 128) != versions.publish("other", 128)
+    assert versions.publish("other", 128) != versions.publish("run", 128)
     assert len(function.published) == 2
 
 
-@pytest.mark.parametrize("moment", ["before-update", "after-update", "before-publish"])
+@pytest.mark.parametrize(
+    "interfere",
+    [
+        lambda function: function.meanwhile.update({"before-update": 2}),
+        lambda function: function.meanwhile.update({"after-update": 2}),
+        lambda function: function.meanwhile.update({"before-publish": 2}),
+        # Lambda answers an outdated CodeSha256 as an invalid parameter, not as a conflict
+        lambda function: setattr(function, "deployments", 2),
+        # the guard did not hold: the wrong version goes
+        lambda function: setattr(function, "publishes_wrong", 1),
+    ],
+    ids=["before update", "after update", "before publish", "deployment", "another size"],
+)
 def test_who_is_overtaken_starts_again(
-    versions: ProberVersions, function: FakeLambda, moment: str
+    versions: ProberVersions, function: FakeLambda, interfere: Callable[[FakeLambda], None]
 ) -> None:
-    """Whenever another sweep changes the function, the version still comes out right."""
-    function.meanwhile[moment] = 2
-    version = versions.publish("run", 128)
-    assert function.published[version]["MemorySize"] == 128
-    assert len(function.published) == 1
-
-
-def test_a_deployment_while_publishing_starts_again(
-    versions: ProberVersions, function: FakeLambda
-) -> None:
-    """Lambda answers an outdated CodeSha256 as an invalid parameter, not as a conflict."""
-    function.deployments = 2
-    version = versions.publish("run", 128)
-    assert list(function.published) == [version]
-
-
-def test_a_version_of_another_size_is_never_used(
-    versions: ProberVersions, function: FakeLambda
-) -> None:
-    """Where the guard did not hold, the wrong version goes and another is made."""
-    function.publishes_wrong = 1
+    """However others change the function, one version comes out, and it is right."""
+    interfere(function)
     version = versions.publish("run", 128)
     assert list(function.published) == [version]
     assert function.published[version]["MemorySize"] == 128
@@ -186,24 +173,21 @@ def test_what_cannot_be_removed_is_named_and_the_rest_goes(
     assert function.memory_mb == 512
 
 
-def test_a_memory_that_cannot_be_set_back_is_named(
-    versions: ProberVersions, function: FakeLambda
-) -> None:
-    """The versions go all the same."""
-    versions.publish("run", 128)
-    function.refusals["update_function_configuration"] = "AccessDeniedException"
-    done = versions.clean_up("run", is_over(NOBODY))
-    assert len(done["deleted"]) == 1
-    assert "the memory of $LATEST" in done["left"][0]
-
-
-def test_versions_that_cannot_be_listed_are_named(
-    versions: ProberVersions, function: FakeLambda
+@pytest.mark.parametrize(
+    ("call", "left", "deleted"),
+    [
+        ("update_function_configuration", "the memory of $LATEST", 1),
+        ("list_versions_by_function", "the versions could not be listed", 0),
+    ],
+)
+def test_what_is_refused_to_clean_up_is_named(
+    versions: ProberVersions, function: FakeLambda, call: str, left: str, deleted: int
 ) -> None:
     """Clean-up never raises: the samples are still to be summed up."""
-    function.refusals["list_versions_by_function"] = "AccessDeniedException"
+    versions.publish("run", 128)
+    function.refusals[call] = "AccessDeniedException"
     done = versions.clean_up("run", is_over(NOBODY))
-    assert "could not be listed" in done["left"][0]
+    assert (len(done["deleted"]), done["left"][0].startswith(left)) == (deleted, True)
 
 
 def test_a_version_that_is_gone_is_gone(versions: ProberVersions, function: FakeLambda) -> None:
