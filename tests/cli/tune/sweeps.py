@@ -27,6 +27,7 @@ from bucketsum_lab.protocol.samples import (
 )
 from bucketsum_lab.results.analysis import cell_rows
 from bucketsum_lab.results.recommend import improvement, recommend
+from bucketsum_lab.results.recommendation import document_of
 from bucketsum_lab.workloads import workload_of
 
 if TYPE_CHECKING:
@@ -159,7 +160,10 @@ def analysed(
     strategy = strategy or Strategy(StrategyName.BALANCED)
     choice = recommend(rows, strategy, PRICES, workload)
     gain = improvement(kept, choice.best, rows, samples, PRICES, workload)
-    summary = {"recommendation": choice.to_json(), "deployed": gain.to_json() if gain else None}
+    summary = {
+        "recommendation": document_of(choice),
+        "deployed": document_of(gain) if gain else None,
+    }
     fields = {name: getattr(kept, name) for name in kept.__slots__}
     whole = fields | {
         "summary": summary,

@@ -54,8 +54,8 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str, reason: str) -> None
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        ({"summary": '{"recommendation": 3}'}, "iterable"),
-        ({"summary": '{"recommendation": {"reason": "r", "setting": {}}}'}, "is missing"),
+        ({"summary": '{"recommendation": 3}'}, "no attribute 'items'"),
+        ({"summary": '{"recommendation": {"reason": "r", "setting": {}}}'}, "setting is {}"),
         ({"summary": '{"deployed": {"faster": 1}}'}, "is missing"),
         ({"deployed": '{"memory_mb": 512, "chunk_bytes": "x", "streams": 1}'}, "chunk_bytes is"),
         ({"machine": '{"cpu": 5}'}, "is 5|is missing"),

@@ -9,6 +9,7 @@ import pytest
 from tests.support.sweeps import DEPLOYED, HASH, UNZIP
 
 from bucketsum.prices import prices_in
+from bucketsum.table.codec import from_values
 from bucketsum_lab.plan.input import Strategy, SweepInput
 from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.plan.plan import plan_of
@@ -17,7 +18,7 @@ from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows
 from bucketsum_lab.results.recommend import improvement, recommend
-from bucketsum_lab.results.recommendation import Improvement
+from bucketsum_lab.results.recommendation import Improvement, document_of
 
 PRICES = prices_in("us-east-1", "arm64")
 INPUT: dict[str, Any] = {
@@ -93,7 +94,8 @@ def test_the_gain_is_that_over_the_deployed_setting() -> None:
     assert gain.faster == pytest.approx(1.5)
     assert gain.cheaper == pytest.approx(0.2, abs=0.01)  # 0.4 of the time, twice the memory
     assert gain.is_significant
-    assert Improvement.from_json(gain.to_json()).to_json() == gain.to_json()
+    document = document_of(gain)
+    assert document_of(from_values(Improvement, document)) == document
 
 
 def test_noise_is_no_gain() -> None:

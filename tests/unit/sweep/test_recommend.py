@@ -13,6 +13,7 @@ from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.results.recommend import candidates, recommend
+from bucketsum_lab.results.recommendation import document_of
 
 PRICES = prices_in("us-east-1", "x86_64")
 
@@ -45,7 +46,7 @@ CELLS = (cell(128, 20.0), cell(512, 8.0), cell(1769, 4.0))
 )
 def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
     """The recommendation names the parameters to deploy."""
-    choice = recommend(CELLS, strategy, PRICES, HASH).to_json()
+    choice = document_of(recommend(CELLS, strategy, PRICES, HASH))
     assert choice["parameters"] == {"MemorySize": memory_mb, "Streams": 1}
     assert choice["reason"]
 
@@ -62,7 +63,7 @@ def test_a_condition_that_no_setting_meets_is_the_reason(strategy: Strategy, rea
     choice = recommend(CELLS, strategy, PRICES, HASH)
     assert choice.best is None
     assert reason in choice.reason
-    assert "parameters" not in choice.to_json()
+    assert "parameters" not in document_of(choice)
 
 
 @pytest.mark.parametrize(("streams", "is_named"), [(1, False), ("auto", False), (4, True)])
@@ -98,7 +99,7 @@ def ways(*measured: tuple[str, str, float]) -> list[CellRow]:
 def test_what_cannot_be_deployed_is_never_recommended() -> None:
     """However fast: discard keeps nothing, and the hasher inflates with ISA-L where it is there."""
     cells = ways(("discard", "isal", 1.0), ("stream", "zlib", 2.0), ("stream", "isal", 3.0))
-    choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES, UNZIP).to_json()
+    choice = document_of(recommend(cells, Strategy(StrategyName.FASTEST), PRICES, UNZIP))
     assert choice["parameters"] == {
         "MemorySize": 1769, "Streams": 1, "ArchiveMode": "stream",
     }  # fmt: skip
@@ -113,7 +114,7 @@ def test_a_recommended_disk_comes_with_its_size() -> None:
     """A setting that was measured with a larger disk needs it, and its price includes it."""
     cells = ways(("tmp", "isal", 1.0), ("stream", "isal", 3.0))
     choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES, UNZIP)
-    assert choice.to_json()["parameters"] == {
+    assert document_of(choice)["parameters"] == {
         "MemorySize": 1769, "Streams": 1, "ArchiveMode": "tmp",
         "EphemeralStorageSize": 2048,
     }  # fmt: skip

@@ -44,9 +44,13 @@ def stored(
     *,
     read: Callable[[Any], Any] | None = None,
     write: Callable[[Any], Any] | None = None,
+    types: tuple[type[Any], ...] = (),
 ) -> Mapping[str, object]:
-    """Store a field under another *name*, or as the result of *write*; *read* reverses it."""
-    return {_COLUMN: _Column(name, read, write)}
+    """Store a field under another *name*, or as the result of *write*; *read* reverses it.
+
+    *types* are those of the stored value, if it is in a JSON document and neither number nor text.
+    """
+    return {_COLUMN: _Column(name, read, write, types=types)}
 
 
 def nested(kind: type[Any]) -> Mapping[str, object]:
@@ -85,7 +89,7 @@ def _complete(column: _Column, field: Field[Any]) -> _Column:
     annotation = "str" if column.read else str(field.type).removesuffix(" | None")
     return column._replace(
         name=name,
-        types=_TYPES[annotation],
+        types=column.types or _TYPES[annotation],
         needed=(name,) if is_needed else (),
     )
 

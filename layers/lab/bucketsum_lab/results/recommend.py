@@ -54,14 +54,14 @@ def recommend(
     """
     measured = candidates(cells, prices, workload)
     if not measured:
-        return Recommendation(None, "no setting was measured in every cell without a failure")
+        return Recommendation("no setting was measured in every cell without a failure")
     deployable = [candidate for candidate in measured if workload.is_deployable(candidate.setting)]
     if not deployable:
-        return Recommendation(None, workload.undeployable)
+        return Recommendation(workload.undeployable)
     speed, cost = strategy.mb_per_s or 0, strategy.usd_per_gb or inf  # a strategy has one at most
     fitting = [each for each in deployable if each.mb_per_s >= speed and each.usd_per_gb <= cost]
     if not fitting:
-        return Recommendation(None, _none_fits(deployable, strategy))
+        return Recommendation(_none_fits(deployable, strategy))
     weight = _weight(strategy)
     equal = fitting
     for measure in (_penalty(weight, deployable), _penalty(1 - weight, deployable)):
@@ -70,7 +70,7 @@ def recommend(
     also = _equally_fast(best, cells, deployable)
     planned = len({cell.setting for cell in cells})
     reason = f"{_choice(strategy)}, of {_count(planned, len(measured), len(deployable))}"
-    return Recommendation(best, reason, also)
+    return Recommendation(reason, best, also)
 
 
 def improvement(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from bucketsum.table.codec import attributes_of, from_values, nested, stored
 from bucketsum_lab.protocol.measuring import GB_PER_TB
 from bucketsum_lab.workloads import setting_of
 
@@ -14,18 +15,24 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import Run
 
 
+def _rounded(digits: int) -> Callable[[float], float]:
+    return lambda number: round(number, digits)
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One setting over all objects and concurrencies that it was measured with."""
 
-    setting: Setting
-    parameters: Mapping[str, Value]
+    setting: Setting = field(
+        metadata=stored(types=(dict,), read=setting_of, write=lambda setting: setting.values)
+    )
+    parameters: Mapping[str, Value] = field(metadata=stored(types=(dict,), write=dict))
     """Values of the template's parameters that deploy it."""
-    mb_per_s: float
+    mb_per_s: float = field(metadata=stored(write=_rounded(3)))
     """All objects' bytes over the sum of their median seconds."""
-    usd_per_gb: float
+    usd_per_gb: float = field(metadata=stored(write=_rounded(10)))
     """The sum of their invocations' costs over all objects' bytes."""
-    few_samples: bool
+    few_samples: bool = field(metadata=stored("weak"))
     """Whether one of its cells has too few samples."""
 
     @property
@@ -33,98 +40,55 @@ class Candidate:
         """`usd_per_gb` for 10¹² bytes."""
         return self.usd_per_gb * GB_PER_TB
 
-    def to_json(self) -> dict[str, Any]:
-        """The form in a run's summary, with the template's names of the parameters."""
-        return {
-            "parameters": dict(self.parameters),
-            "setting": self.setting.values,
-            "mb_per_s": round(self.mb_per_s, 3),
-            "usd_per_gb": round(self.usd_per_gb, 10),
-            "weak": self.few_samples,
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Candidate:
-        """The inverse of `to_json`."""
-        return cls(
-            setting_of(document["setting"]),
-            dict(document["parameters"]),
-            float(document["mb_per_s"]),
-            float(document["usd_per_gb"]),
-            bool(document["weak"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
     """The gain of deploying a setting; negative for a loss."""
 
-    deployed: Candidate
+    deployed: Candidate = field(metadata=nested(Candidate))
     """The setting of the stack's hasher."""
-    faster: float
+    faster: float = field(metadata=stored(write=_rounded(4)))
     """Gain in MB/s: 0.5 is half as fast again."""
-    cheaper: float
+    cheaper: float = field(metadata=stored(write=_rounded(4)))
     """Gain in USD per GB: 0.5 is half the cost."""
-    is_significant: bool
+    is_significant: bool = field(metadata=stored("significant"))
     """Whether the speeds differ significantly for an object."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The form in a run's summary."""
-        return {
-            **self.deployed.to_json(),
-            "faster": round(self.faster, 4),
-            "cheaper": round(self.cheaper, 4),
-            "significant": self.is_significant,
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Improvement:
-        """The inverse of `to_json`."""
-        return cls(
-            Candidate.from_json(document),
-            float(document["faster"]),
-            float(document["cheaper"]),
-            bool(document["significant"]),
-        )
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
     """The setting to deploy, or the reason why there is none."""
 
-    best: Candidate | None
     reason: str
-    also: tuple[Setting, ...] = field(default=())
+    best: Candidate | None = field(default=None, metadata=nested(Candidate))
+    also: tuple[Setting, ...] = field(
+        default=(),
+        metadata=stored(
+            types=(list,),
+            read=lambda settings: tuple(map(setting_of, settings)),
+            write=lambda settings: [setting.values for setting in settings],
+        ),
+    )
     """Settings that are indistinguishable from it in speed, for every object."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The form in a run's summary."""
-        if self.best is None:
-            return {"reason": self.reason}
-        also = [setting.values for setting in self.also]
-        return {"reason": self.reason, **self.best.to_json(), "also": also}
 
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Recommendation:
-        """The inverse of `to_json`."""
-        if "setting" not in document:
-            return cls(None, str(document["reason"]))
-        also = tuple(map(setting_of, document.get("also", ())))
-        return cls(Candidate.from_json(document), str(document["reason"]), also)
+def document_of(part: Recommendation | Improvement) -> dict[str, Any]:
+    """The form in a run's summary, with the template's names of parameters."""
+    return {name: value for name, value in attributes_of(part) if value is not None}
 
 
 def recommendation_of(run: Run) -> Recommendation:
     """The recommendation in the summary of *run*; without a summary, nothing is recommended."""
     document = (run.summary or {}).get("recommendation")
     if document is None:
-        return Recommendation(None, "the run has not reached that step")
-    return Recommendation.from_json(document)
+        return Recommendation("the run has not reached that step")
+    return from_values(Recommendation, document)
 
 
 def improvement_of(run: Run) -> Improvement | None:
     """The gain in the summary of *run*; None if the deployed setting has no measurement."""
     document = (run.summary or {}).get("deployed")
-    return Improvement.from_json(document) if document else None
+    return from_values(Improvement, document) if document else None
 
 
 def require_documents(run: Run) -> None:

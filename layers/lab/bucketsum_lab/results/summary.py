@@ -14,7 +14,7 @@ from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows
 from bucketsum_lab.results.recommend import improvement, recommend
-from bucketsum_lab.results.recommendation import Recommendation
+from bucketsum_lab.results.recommendation import Recommendation, document_of
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def summarize(
     sweep = SweepInput.from_json(run.input)
     workload = WORKLOADS[sweep.workload]
     rows = cell_rows(cells, samples, prices, workload)
-    recommendation, gain = Recommendation(None, NOT_LAMBDA), None
+    recommendation, gain = Recommendation(NOT_LAMBDA), None
     if not isinstance(prices, MachinePrice):
         recommendation = recommend(rows, sweep.strategy, prices, workload)
         gain = improvement(run, recommendation.best, rows, samples, prices, workload)
@@ -77,8 +77,8 @@ def summarize(
         "cells": {"planned": len(rows), "without_a_warm_sample": len(unmeasured)},
         "weak": bool(run.few_samples),
         "strategy": sweep.strategy.name,
-        "recommendation": recommendation.to_json(),
-        "deployed": gain.to_json() if gain else None,
+        "recommendation": document_of(recommendation),
+        "deployed": document_of(gain) if gain else None,
         **({"cause": cause} if cause else {}),
     }
     ended = replace(
