@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
-from bucketsum_cli.terminal.hints import remember_options, with_options
+from bucketsum_cli.terminal.hints import command_line, remember_options
 from bucketsum_cli.terminal.output import printable, write_text
 
 if TYPE_CHECKING:
@@ -110,13 +110,13 @@ def test_commands_in_messages_have_the_options_that_were_given() -> None:
     """A hint can be copied: it means the same stack and the same bucket."""
     context = copy_context()
 
-    def hints(text: str, **options: str) -> str:
+    def hint(*arguments: str, **options: str) -> str:
         context.run(remember_options, {f"--{name}": value for name, value in options.items()})
-        return context.run(with_options, text)
+        return context.run(command_line, *arguments)
 
-    assert hints("see `bucketsum ls`") == "see `bucketsum ls`"
-    text = "`bucketsum ls`, `bucketsum attach b`, `bucketsum redrive --key k`, `bucketsum local up`"
-    assert hints(text, local="", bucket="a b") == (
-        "`bucketsum ls --local --bucket 'a b'`, `bucketsum attach b --local`, "
-        "`bucketsum redrive --key k --local --bucket 'a b'`, `bucketsum local up`"
-    )
+    assert hint("ls") == "bucketsum ls"
+    local = {"local": "", "bucket": "a b"}
+    assert hint("ls", **local) == "bucketsum ls --local --bucket 'a b'"
+    assert hint("attach", "b", **local) == "bucketsum attach b --local"
+    assert hint("show", "c d", **local) == "bucketsum show 'c d' --local --bucket 'a b'"
+    assert hint("redrive", "--key", "k", stack="s") == "bucketsum redrive --key k --stack s"

@@ -128,7 +128,7 @@ def refused(code: str) -> ClientError:
         (refused("SignatureDoesNotMatch"), ("does not accept these credentials",)),
         (refused("AccessDenied"), ("do not allow DescribeStacks", "told so")),
         (refused("AccessDeniedException"), ("do not allow DescribeStacks",)),
-        (refused("NoSuchBucket"), ("there is no such bucket", "`bucketsum buckets`")),
+        (refused("NoSuchBucket"), ("there is no such bucket", "`bucketsum buckets")),
         (refused("RequestTimeTooSkewed"), ("the clock of this machine is wrong", "set it")),
         (
             ClientError(

@@ -16,7 +16,7 @@ from bucketsum_cli.aws.connection import Connection, connection_to, local_connec
 from bucketsum_cli.aws.stack import Stack, stack_at
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.emulator.emulator_state import DEFAULT_STACK
-from bucketsum_cli.terminal.hints import remember_options
+from bucketsum_cli.terminal.hints import command_line, remember_options
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
@@ -193,8 +193,8 @@ class Target:
             return stack
         if not serves(stack, self.bucket):
             note(
-                f"{self.bucket} is not attached to the stack {stack.name}; `bucketsum buckets` "
-                "lists its buckets"
+                f"{self.bucket} is not attached to the stack {stack.name}; "
+                f"`{command_line('buckets')}` lists its buckets"
             )
         return replace(stack, bucket=self.bucket)
 

@@ -20,6 +20,7 @@ from botocore.exceptions import (
 )
 
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 
 T = TypeVar("T")
 
@@ -145,9 +146,9 @@ def _explained_answer(error: ClientError) -> str:
     if code == "NoSuchBucket":
         name = answer.get("BucketName")
         return (
-            f"there is no {f'bucket {name}' if name else 'such bucket'}; `bucketsum buckets` lists "
-            "the stack's buckets. If it was one of them, deploy the stack again, or detach it "
-            f"({details})"
+            f"there is no {f'bucket {name}' if name else 'such bucket'}; "
+            f"`{command_line('buckets')}` lists the stack's buckets. If it was one of them, "
+            f"deploy the stack again, or detach it ({details})"
         )
     for codes, text in _BY_CODE:
         if code in codes:

@@ -14,6 +14,7 @@ from bucketsum_cli.backfill.estimate import Estimate, Group
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
 from bucketsum_cli.terminal.documents import INLINE, document_of
 from bucketsum_cli.terminal.formatting import MISSING, duration_text, moment_text, size_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
@@ -47,10 +48,6 @@ _LESS: Final = {
     Purpose.RECORD: "less for objects that are recorded already",
     Purpose.VERIFY: "less for what --older-than and --missing leave out",
 }
-_DIFFERS: Final = (
-    "differs: S3 now returns other bytes than were recorded. The hasher's log names the objects "
-    "(outcome `differs`); `bucketsum show KEY` has both digests and the next step"
-)
 _SHOWN_USD: Final = 0.00005
 """Lines that would be 0.0000 are left out."""
 
@@ -217,7 +214,9 @@ def print_progress(progress: RecordedProgress) -> None:
     say(f"rate     {progress.objects_per_second:,.1f} objects per second")
     say(f"cost     {progress.usd:,.4f} USD so far")
     if tally.differs:
-        say(_DIFFERS)
+        say("differs: S3 now returns other bytes than were recorded. The hasher's log names the "
+            f"objects (outcome `differs`); `{command_line('show', 'KEY')}` has both digests and "
+            "the next step")  # fmt: skip
 
 
 def _left_text(progress: RecordedProgress) -> str:
@@ -227,7 +226,7 @@ def _left_text(progress: RecordedProgress) -> str:
             return "not known: some were counted twice; done 5 min after the queue is empty"
         return f"{waiting:,} of the queued objects; the total is not known"
     if progress.left and progress.left == progress.tally.long:
-        return f"{progress.left:,} in slices; `bucketsum status` shows them"
+        return f"{progress.left:,} in slices; `{command_line('status')}` shows them"
     if progress.left and progress.objects_per_second:
         hours = progress.left / progress.objects_per_second / 3600
         return f"{progress.left:,}, {time_text(hours)} at this rate"

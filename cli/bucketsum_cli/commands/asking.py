@@ -12,6 +12,7 @@ from bucketsum_cli.snapshots.engine import Database, open_snapshot, require_engi
 from bucketsum_cli.snapshots.taking import LAST, Taking, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import duration_text, moment_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
@@ -93,5 +94,6 @@ def require_listing(snapshot: Snapshot, listed: Iterable[Listed]) -> None:
         ):
             raise CannotDoError(
                 f"the snapshot {snapshot.folder} has no listing of s3://{keys.bucket}/{keys.prefix}"
-                "; take one with `bucketsum snapshot --listing`, or leave out --snapshot"
+                f"; take one with `{command_line('snapshot', '--listing')}`, or leave out "
+                "--snapshot"
             )

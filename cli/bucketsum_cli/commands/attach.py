@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -52,7 +51,7 @@ from bucketsum_cli.buckets.served_buckets import (
 )
 from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.hints import with_options
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, notes
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def attach(
     admit = partial(_with, wanted=wanted, existing=stack.parameters.get(EXISTING_PARAMETER, ""))
     is_short = _is_short(stack, bucket, admit)
     warnings += warnings_of(stack, wanted, keys, change(before))
-    command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
+    command = command_line("attach", bucket, *_given(wanted, keys), "--deploy")
     result = AttachmentChange(
         bucket, stack.name, plan, command if is_short else None, via=way, warnings=warnings
     )
@@ -177,8 +176,8 @@ def _hint(stack: Stack, change: AttachmentChange, wanted: AttachedBucket, keys: 
             note(line)
     if change.changed and not keys.suffix:  # which a backfill does not have
         given = _given(AttachedBucket(change.bucket), keys)
-        command = shlex.join(["bucketsum", "backfill", change.bucket, *given])
-        note(with_options(f"to hash the existing objects, run in ten minutes: `{command}`"))
+        command = command_line("backfill", change.bucket, *given)
+        note(f"to hash the existing objects, run in ten minutes: `{command}`")
 
 
 def _given(bucket: AttachedBucket, keys: KeyFilter) -> Iterator[str]:
@@ -225,6 +224,6 @@ def _write(
         if bucket not in attached_to(stack):
             raise
         raise CannotDoError(
-            f"{error}; the functions may read {bucket} already: `bucketsum detach {bucket} "
-            "--deploy` takes that back"
+            f"{error}; the functions may read {bucket} already: "
+            f"`{command_line('detach', bucket, '--deploy')}` takes that back"
         ) from error

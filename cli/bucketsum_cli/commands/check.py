@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -36,9 +35,10 @@ from bucketsum_cli.objects.comparison import (
 )
 from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
-from bucketsum_cli.objects.rows import PENDING_HINTS
+from bucketsum_cli.objects.rows import dead_letters_hint, pending_hints
 from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 
@@ -58,17 +58,6 @@ _STYLES: Final = {
 """Others are yellow."""
 
 _COLUMNS: Final = (KEY, Column("result"), Column("digest"))
-
-_HINTS: Final = {
-    Result.DIFFERS: "either side may be the damaged one; `bucketsum show {key}` has all versions "
-    "of the object. If the file is right, {put} replaces the object",
-    Result.NO_SUCH_DIGEST: "the rows have no {algorithms}; they have SHA-1, and what the parameter "
-    "ExtraAlgorithms names, for objects that were hashed since",
-    Result.FAILED: "`bucketsum failures` shows the reasons, `bucketsum redrive` tries again",
-    Result.UNREADABLE: "`bucketsum ls` shows why, `bucketsum redrive --key KEY` tries again",
-    Result.MISSING: "there is no such object; {put} uploads it",
-    **{Result(pending): hint for pending, hint in PENDING_HINTS.items()},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +181,9 @@ def _check_list(
         reason = bad[0].reason if bad else "it is empty"
         raise CannotDoError(f"nothing was compared: {file} is no list of digests; {reason}")
     if not any(entry.name for entry in entries):
-        raise CannotDoError(f"{file} has digests without names; `bucketsum find -` looks for them")
+        raise CannotDoError(
+            f"{file} has digests without names; `{command_line('find', '-')}` looks for them"
+        )
     files, skipped = files_listed(entries, prefix)
     skipped += [Skipped(Path(file), line.reason) for line in bad]
     stack = target.find()
@@ -245,20 +236,30 @@ def _report(checked: _Checked, *, show_all: bool, as_json: bool) -> None:
 
 def _note_hints(stack: Stack, files: Sequence[ComparedFile]) -> None:
     first = {file.result: file for file in reversed(files)}
-    for result, hint in _HINTS.items():
+    for result in Result:
         if file := first.get(result):
             algorithms = sorted({name for f in files if f.result is result for name in f.digests})
-            text = hint.format(
-                key=shlex.quote(file.key),
-                put=_put_command(file),
-                bucket=stack.bucket,
-                algorithms=", ".join(algorithms),
-            )
-            note(f"{result}: {text}")
+            if hint := _hints(file, algorithms, stack.bucket).get(result):
+                note(f"{result}: {hint}")
     missing = [file.key for file in files if file.result is Result.MISSING]
     with suppress(*AWS_ERRORS):  # a hint that cannot be had is none
         for key, similar in similar_keys(stack, missing).items():
             note(f"missing: {key!a}, but there is {similar!a}")
+
+
+def _hints(file: ComparedFile, algorithms: Sequence[str], bucket: str) -> dict[Result, str]:
+    redrive = command_line("redrive", "--key", "KEY")
+    return {
+        Result.DIFFERS: f"either side may be the damaged one; `{command_line('show', file.key)}` "
+        f"has all versions of the object. If the file is right, {_put_command(file)} replaces the "
+        "object",
+        Result.NO_SUCH_DIGEST: f"the rows have no {', '.join(algorithms)}; they have SHA-1, and "
+        "what the parameter ExtraAlgorithms names, for objects that were hashed since",
+        Result.FAILED: dead_letters_hint(),
+        Result.UNREADABLE: f"`{command_line('ls')}` shows why, `{redrive}` tries again",
+        Result.MISSING: f"there is no such object; {_put_command(file)} uploads it",
+        **{Result(pending): hint for pending, hint in pending_hints(bucket).items()},
+    }
 
 
 def _put_command(file: ComparedFile) -> str:
@@ -267,7 +268,7 @@ def _put_command(file: ComparedFile) -> str:
     if prefix == file.key or not file.path.is_file():
         return f"an upload as {file.key}"
     given = ["--prefix", prefix] if prefix else []
-    return f"`{shlex.join(['bucketsum', 'put', str(file.path), *given])}`"
+    return f"`{command_line('put', str(file.path), *given)}`"
 
 
 def _lines(file: ComparedFile) -> Iterator[list[str | Cell]]:

@@ -35,6 +35,7 @@ from bucketsum_cli.snapshots.sides import (
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
@@ -183,9 +184,10 @@ def _print(result: CompareResult, records: Sequence[Mapping[str, Any]]) -> None:
     if result.all_equal:
         say("all equal", "bold green")
     elif result.counts.get("not recorded"):
-        note("`bucketsum backfill BUCKET` records what has no digest; `bucketsum ls` shows why")
+        backfill = command_line("backfill", "BUCKET")
+        note(f"`{backfill}` records what has no digest; `{command_line('ls')}` shows why")
     else:
-        note("`bucketsum show KEY` has all versions of a key and their digests")
+        note(f"`{command_line('show', 'KEY')}` has all versions of a key and their digests")
 
 
 def _cells(kind: str, row: Mapping[str, Any]) -> list[str | Cell]:

@@ -19,7 +19,7 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
 from bucketsum_cli.snapshots.folder import Listed
-from bucketsum_cli.snapshots.next_steps import HASHED, NEXT_STEPS, NO_OBJECT
+from bucketsum_cli.snapshots.next_steps import HASHED, NO_OBJECT, next_steps
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import moment_text, size_text
@@ -115,7 +115,7 @@ def coverage(
             or "no objects",
             "bold green" if is_complete else "bold red",
         )
-        for state, hint in NEXT_STEPS.items():
+        for state, hint in next_steps().items():
             if counts[state]:
                 note(f"{state}: {hint}")
     if not is_complete:

@@ -22,6 +22,7 @@ from bucketsum_cli.buckets.bucket_contents import BucketContents, counted, empti
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
 from bucketsum_cli.terminal.formatting import size_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, notes, print_json, progress, say
 
 if TYPE_CHECKING:
@@ -182,4 +183,4 @@ def _lines(result: DeleteResult) -> Iterator[str]:
     for table in result.tables_deleted:
         yield f"deleted  table {table}"
     for table in result.tables_kept:
-        yield f"kept     table {table}; `bucketsum delete --tables` deletes it"
+        yield f"kept     table {table}; `{command_line('delete', '--tables')}` deletes it"

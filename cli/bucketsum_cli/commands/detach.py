@@ -36,6 +36,7 @@ from bucketsum_cli.buckets.attachments.queue_notification import without_queue
 from bucketsum_cli.buckets.bucket_contents import exists
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
@@ -91,11 +92,11 @@ def detach(
     plan = difference(before, change(before))
     if not (plan.removed or bucket in attached):
         note(
-            f"{bucket} is not attached to the stack {stack.name}; `bucketsum buckets` lists those "
-            "that are"
+            f"{bucket} is not attached to the stack {stack.name}; `{command_line('buckets')}` "
+            "lists those that are"
         )
         raise SystemExit(ANSWER_IS_NO)
-    command = f"bucketsum detach {bucket} --deploy" if bucket in attached else None
+    command = command_line("detach", bucket, "--deploy") if bucket in attached else None
     result = AttachmentChange(bucket, stack.name, plan, command)
     by_rule = bucket in attached and attached[bucket].via is Via.EVENTBRIDGE
     through_rule = by_rule and sends_to_eventbridge(change(before))

@@ -24,6 +24,7 @@ from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_o
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.formatting import count_text, size_text, usd_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, VERSION, Cell, Column, print_table
 
@@ -168,7 +169,7 @@ def _print(result: DuplicatesResult, *, is_priced: bool) -> None:
         f"{usd_text(result.all_wasted_usd_per_month)} USD a month ({prices})"
     )
     if result.groups:
-        note("before you delete a copy, `bucketsum show KEY` has its versions")
+        note(f"before you delete a copy, `{command_line('show', 'KEY')}` has its versions")
 
 
 def _cells(copy: Copy) -> list[str | Cell]:

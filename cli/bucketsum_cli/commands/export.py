@@ -29,6 +29,7 @@ from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 from bucketsum_cli.terminal.screen import write
 
@@ -100,7 +101,7 @@ def export(
     for reason, count in problems.most_common(_SHOWN_REASONS):
         note(f"{count_text(count, 'object')} left out: {reason}")
     if problems:
-        note("`bucketsum coverage` shows what has no digest, and why")
+        note(f"`{command_line('coverage')}` shows what has no digest, and why")
         raise SystemExit(ANSWER_IS_NO)
 
 

@@ -32,6 +32,7 @@ from bucketsum_cli.objects.rows import (
 )
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
@@ -151,8 +152,8 @@ def _note_absent(
         note(f"no object with the SHA-1 {sha1} is recorded{place}{but}")
     if any(not everywhere[sha1] for sha1 in absent):
         note(
-            "`bucketsum put FILE` uploads a file, `bucketsum backfill BUCKET` records objects that "
-            "are in a bucket"
+            f"`{command_line('put', 'FILE')}` uploads a file, "
+            f"`{command_line('backfill', 'BUCKET')}` records objects that are in a bucket"
         )
 
 

@@ -30,6 +30,7 @@ from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text, speed_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, printable, progress, say
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 
@@ -121,7 +122,8 @@ def put(
         return
     if not serves(stack, stack.bucket):
         raise CannotDoError(
-            f"objects in {stack.bucket} get no digest: run `bucketsum attach {stack.bucket}` first"
+            f"objects in {stack.bucket} get no digest: run "
+            f"`{command_line('attach', stack.bucket)}` first"
         )
     size_bytes = sum(file.size_bytes for file in selection.files)
     if size_bytes >= _ANNOUNCED_BYTES:
@@ -142,9 +144,9 @@ def put(
     if waiting:
         note(
             f"{waiting} of {len(uploaded)} have no digest after {timeout_seconds:g} s; they may "
-            "still get one: see `bucketsum ls` and `bucketsum failures`. S3 sends no events in the "
-            "first minutes of a new notification: after a deployment or `bucketsum attach`, run "
-            f"`bucketsum backfill {stack.bucket}` ten minutes later"
+            f"still get one: see `{command_line('ls')}` and `{command_line('failures')}`. S3 sends "
+            "no events in the first minutes of a new notification: after a deployment or `attach`, "
+            f"run `{command_line('backfill', stack.bucket)}` ten minutes later"
         )
     if skipped or not (no_wait or all(item.digest.sha1 for item in objects)):
         raise SystemExit(ANSWER_IS_NO)
@@ -170,12 +172,13 @@ def _require_coverage(stack: Stack, keys: Sequence[str], *, no_wait: bool) -> No
         f"{len(outside)} of {len(keys)} keys, such as {outside[0]}, get no digest: the "
         f"notifications of {stack.bucket} do not cover them"
     )
+    backfill = command_line("backfill", stack.bucket)
     if not no_wait:
         raise CannotDoError(
-            f"{text}. Nothing was uploaded; choose a --prefix that `bucketsum buckets` shows, or "
-            f"upload with --no-wait and run `bucketsum backfill {stack.bucket}`"
+            f"{text}. Nothing was uploaded; choose a --prefix that `{command_line('buckets')}` "
+            f"shows, or upload with --no-wait and run `{backfill}`"
         )
-    note(f"{text}; `bucketsum backfill {stack.bucket}` hashes them")
+    note(f"{text}; `{backfill}` hashes them")
 
 
 def put_and_wait(

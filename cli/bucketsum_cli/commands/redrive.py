@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from bucketsum_cli.dead_letters.redrive import SentMessages, send_back
 from bucketsum_cli.objects.rows import event_body
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
     for key in readable:
         note(
             f"no version of {key} is recorded as unreadable; "
-            f"`bucketsum show {shlex.quote(key)}` lists its versions"
+            f"`{command_line('show', key)}` lists its versions"
         )
     if readable:
         raise SystemExit(ANSWER_IS_NO)

@@ -16,16 +16,18 @@ from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.objects.members import versions_of_member
 from bucketsum_cli.objects.rows import (
-    PENDING_HINTS,
     RecordedRow,
     any_damaged,
     full_name,
+    listing_hint,
+    pending_hints,
     recorded_row,
 )
 from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.objects.versions import newest_version
 from bucketsum_cli.terminal.documents import fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def show(target: Target, key: str, as_json: bool) -> None:
         if is_listed is False:
             note(f"{stack.bucket} does not list {key}: it is deleted, or behind a delete marker")
     if not (rows or unfinished):
-        why = "`bucketsum ls` lists the objects in the bucket"
+        why = listing_hint()
         with suppress(*AWS_ERRORS):  # a hint that cannot be had is none
             why = _why(stack, key)
         note(f"nothing is recorded for {key}; {why}")
@@ -92,9 +94,9 @@ def _why(stack: Stack, key: str) -> str:
         similar = similar_keys(stack, [key]).get(key)
         if similar:
             return f"there is {similar!a}"
-        return "it is missing: `bucketsum ls` lists the objects in the bucket"
+        return f"it is missing: {listing_hint()}"
     pending = pending_of(stack)(newest[0])
-    return f"{pending}: {PENDING_HINTS[pending].format(bucket=stack.bucket)}"
+    return f"{pending}: {pending_hints(stack.bucket)[pending]}"
 
 
 def _is_listed(stack: Stack, key: str) -> bool:
@@ -111,6 +113,7 @@ def _show_row(row: Row) -> None:
         if value is not None:
             say(f"  {name:<18}  {value}")
     if row.difference:
+        find = command_line("find", row.sha1 or "")
         say("  differs: two readings found other bytes than were recorded. Copies that still have "
-            f"the recorded digest: `bucketsum find {row.sha1}`. Upload one of them to this key: "
-            "the newer version gets a row of its own")  # fmt: skip
+            f"the recorded digest: `{find}`. Upload one of them to this key: the newer version has "
+            "a row of its own")  # fmt: skip

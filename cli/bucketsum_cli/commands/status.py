@@ -13,6 +13,7 @@ from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.buckets.attachments.checks import attachments
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
+from bucketsum_cli.objects.rows import dead_letters_hint
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import (
@@ -23,6 +24,7 @@ from bucketsum_cli.terminal.formatting import (
     speed_text,
     usd_text,
 )
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.terminal.screen import is_terminal, write
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
@@ -109,11 +111,10 @@ def _print(state: StackStatus) -> None:
     for text in state.notes:
         note(text)
     if state.activity.differing_last_day:
-        note("objects differ: `bucketsum verify list` shows which verification found them")
+        verifications = command_line("verify", "list")
+        note(f"objects differ: `{verifications}` shows which verification found them")
     if state.dead_letter_messages:
-        note(
-            "dead letters: `bucketsum failures` shows the reasons, `bucketsum redrive` tries again"
-        )
+        note(f"dead letters: {dead_letters_hint()}")
 
 
 def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:

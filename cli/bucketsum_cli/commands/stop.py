@@ -17,6 +17,7 @@ from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import size_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def stop(target: Target, key: str, as_json: bool) -> None:
     for error in damaged:
         note(str(error))
     if not (stopped or damaged):
-        note(f"{key} is not being hashed in slices; `bucketsum status` lists the objects that are")
+        note(
+            f"{key} is not being hashed in slices; `{command_line('status')}` lists those that are"
+        )
     if damaged or not stopped:
         raise SystemExit(ANSWER_IS_NO)
 

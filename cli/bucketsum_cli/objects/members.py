@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Final
@@ -15,11 +14,18 @@ from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entr
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.objects.files import FileSelection, LocalFile, files_under
-from bucketsum_cli.objects.rows import Reasons, digest_cell, digest_state, recorded_row
+from bucketsum_cli.objects.rows import (
+    Reasons,
+    digest_cell,
+    digest_state,
+    listing_hint,
+    recorded_row,
+)
 from bucketsum_cli.objects.versions import newest_version
 from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array, with_bar
 from bucketsum_cli.terminal.tables import SHA1, SIZE, Cell, Column, print_table
 
@@ -148,12 +154,12 @@ def members_by_path(stack: Stack, key: str, folder: str) -> Members:
     """
     newest = newest_version(stack.client("s3"), stack.digests_table(), stack.bucket, key)
     if newest is None:
-        raise CannotDoError(f"{key} is not in the bucket; `bucketsum ls` lists the objects in it")
+        raise CannotDoError(f"{key} is not in the bucket; {listing_hint()}")
     _, archive = newest
     if archive is None:
         raise CannotDoError(
             f"the newest version of {key} is not recorded yet; see "
-            f"`bucketsum ls {shlex.quote(key)}` and `bucketsum failures`"
+            f"`{command_line('ls', key)}` and `{command_line('failures')}`"
         )
     members = ArchiveMembers(stack, _required_archive(key, archive))
     listed = with_bar(members, "reading the archive's rows")
@@ -240,9 +246,7 @@ def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
     name, beginning = split_name(key)
     archive = next(iter(stack.digests_table().versions_of(stack.bucket, name)), None)
     if archive is None:
-        raise CannotDoError(
-            f"nothing is recorded for {name}; `bucketsum ls` lists the objects in the bucket"
-        )
+        raise CannotDoError(f"nothing is recorded for {name}; {listing_hint()}")
     members = ArchiveMembers(stack, _required_archive(name, archive), beginning or "")
     if archive.deletion:
         note(f"{name} was deleted at {moment_text(archive.deletion.at)} UTC")

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 from bucketsum_cli.terminal.tables import Cell
 
@@ -32,15 +33,29 @@ class Pending(StrEnum):
     """No notification to the stack covers its key."""
 
 
-PENDING_HINTS: Final = {
-    Pending.NOT_HASHED_YET: "repeat this later; if no messages wait in `bucketsum status`, "
-    "`bucketsum backfill {bucket}` hashes them",
-    Pending.NEEDS_BACKFILL: "they are from before the bucket was attached; "
-    "`bucketsum backfill {bucket}` hashes them",
-    Pending.NOT_COVERED: "no notification covers the keys; `bucketsum backfill {bucket}` hashes "
-    "them, `bucketsum attach {bucket} --prefix TEXT` covers new objects",
-}
-"""What to do, by state."""
+def pending_hints(bucket: str) -> dict[Pending, str]:
+    """The next step for objects of *bucket*, by state."""
+    hashes = f"`{command_line('backfill', bucket)}` hashes them"
+    attach = command_line("attach", bucket, "--prefix", "TEXT")
+    return {
+        Pending.NOT_HASHED_YET: "repeat this later; if no messages wait in "
+        f"`{command_line('status')}`, {hashes}",
+        Pending.NEEDS_BACKFILL: f"they are from before the bucket was attached; {hashes}",
+        Pending.NOT_COVERED: f"no notification covers the keys; {hashes}, `{attach}` covers new "
+        "objects",
+    }
+
+
+def listing_hint() -> str:
+    """The command that lists the keys there are."""
+    return f"`{command_line('ls')}` lists the objects in the bucket"
+
+
+def dead_letters_hint() -> str:
+    """The next step for messages in the dead-letter queue."""
+    return (
+        f"`{command_line('failures')}` shows the reasons, `{command_line('redrive')}` tries again"
+    )
 
 
 def any_damaged(rows: Iterable[Row | None]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from bucketsum_cli.page.figures import COST_DAYS, total
-from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NEXT_STEPS, NO_OBJECT
+from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NO_OBJECT, next_steps
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text, usd_text
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _broken(figures: Figures, unknown: str) -> Iterator[PageAnswer]:
     for worst in problems[:1]:
         state, reason = worst["state"], worst["reason"]
         why = f"such as {worst['first_key']}" if state == DIFFERS or not reason else reason
-        advice = f"{states[state]:,} {state}: {why[:90]}. {NEXT_STEPS[state].replace('`', '')}"
+        advice = f"{states[state]:,} {state}: {why[:90]}. {next_steps()[state].replace('`', '')}"
     yield PageAnswer("What is worst, and what to do?", advice, "problems")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.html.markup import definitions, document, element, scrolling
 from bucketsum_cli.page.answers import answers_of
-from bucketsum_cli.snapshots.next_steps import NEXT_STEPS
+from bucketsum_cli.snapshots.next_steps import next_steps
 from bucketsum_cli.terminal.formatting import (
     MISSING,
     count_text,
@@ -86,7 +86,7 @@ def page_of(snapshot: Snapshot, figures: Figures) -> str:
 
 def _sections(snapshot: Snapshot, figures: Figures) -> Iterator[ET.Element]:
     states = {row["state"]: row["state_objects"] for row in figures["problems"]}
-    steps = {f"{n:,} {state}": NEXT_STEPS[state].replace("`", "") for state, n in states.items()}
+    steps = {f"{n:,} {state}": next_steps()[state].replace("`", "") for state, n in states.items()}
     prices = "by storage class" if snapshot.listed else "as STANDARD: S3 was not listed"
     notes = {
         "problems": definitions(steps, "meanings"),

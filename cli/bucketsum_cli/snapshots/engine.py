@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, require_whole
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import notes
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _require_counts(connection: DuckDBPyConnection, snapshot: Snapshot) -> None:
         if (got := rows.get(file.name.rpartition("/")[2], 0)) != file.rows:
             raise CannotDoError(
                 f"{snapshot.folder / file.name} has {got:,} rows, its list says {file.rows:,}; the "
-                "snapshot is not whole, take another with `bucketsum snapshot`"
+                f"snapshot is not whole, take another with `{command_line('snapshot')}`"
             )
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum_cli.emulator.emulator_state import files_folder
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def read_snapshot(folder: Path) -> Snapshot:
     except FileNotFoundError as error:
         raise CannotDoError(
             f"{folder} is no snapshot: it has neither {_LIST} nor DynamoDB's {_SUMMARY} and "
-            f"{_EXPORTED_FILES}; `bucketsum snapshot list` shows the snapshots"
+            f"{_EXPORTED_FILES}; `{command_line('snapshot', 'list')}` shows the snapshots"
         ) from error
     except OSError as error:
         raise CannotDoError(f"{folder} cannot be read: {error.strerror or error}") from error
@@ -168,7 +169,7 @@ def _listed(folder: Path) -> Snapshot:
     if form != FORM:
         raise CannotDoError(
             f"{folder} was written by another version of bucketsum (form {form}, this one reads "
-            f"{FORM}); take another with `bucketsum snapshot`"
+            f"{FORM}); take another with `{command_line('snapshot')}`"
         )
     values["files"] = tuple(SnapshotFile(**file) for file in values["files"])
     values["listed"] = tuple(Listed(**keys) for keys in values["listed"])
@@ -220,7 +221,8 @@ def require_whole(snapshot: Snapshot) -> None:
         except OSError as error:
             problem = error.strerror or str(error)
         raise CannotDoError(
-            f"{path}: {problem}; the snapshot is damaged, take another with `bucketsum snapshot`"
+            f"{path}: {problem}; the snapshot is damaged, take another with "
+            f"`{command_line('snapshot')}`"
         )
 
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from bucketsum_cli.terminal.hints import command_line
+
 HASHED: Final = "hashed"
 DIFFERS: Final = "differs"
 NO_OBJECT: Final = "no object"
 
-NEXT_STEPS: Final = {
-    DIFFERS: "`bucketsum show KEY` has both digests; restore a copy that has the recorded one",
-    "not recorded": "`bucketsum backfill BUCKET` hashes what has no row",
-    "unreadable": "`bucketsum redrive --key KEY` hashes again what could not be read",
-    "unreadable member": "`bucketsum ls --members KEY` shows the members of an archive",
-    NO_OBJECT: "rows without an object: their deletion was not reported, or is on its way",
-    "damaged": "`bucketsum show KEY` says what another program changed in a row",
-}
-"""State → what to do, with the command."""
+
+def next_steps() -> dict[str, str]:
+    """The next step for versions of objects, with its command, by state."""
+    show, redrive = command_line("show", "KEY"), command_line("redrive", "--key", "KEY")
+    members = command_line("ls", "--members", "KEY")
+    return {
+        DIFFERS: f"`{show}` has both digests; restore a copy that has the recorded one",
+        "not recorded": f"`{command_line('backfill', 'BUCKET')}` hashes what has no row",
+        "unreadable": f"`{redrive}` hashes again what could not be read",
+        "unreadable member": f"`{members}` shows the members of an archive",
+        NO_OBJECT: "rows without an object: their deletion was not reported, or is on its way",
+        "damaged": f"`{show}` says what another program changed in a row",
+    }

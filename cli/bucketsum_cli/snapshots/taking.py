@@ -24,6 +24,7 @@ from bucketsum_cli.snapshots.listing import list_keys
 from bucketsum_cli.snapshots.scan import figures_of, scan
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import duration_text, usd_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note
 
 if TYPE_CHECKING:
@@ -116,6 +117,6 @@ def kept_snapshot(name: str, stack: Stack | None = None) -> Snapshot:
         if stack is None or (snapshot.stack, snapshot.table) == (stack.name, stack.table):
             return snapshot
     raise CannotDoError(
-        f"there is no snapshot in {snapshots_folder()}; take one with `bucketsum snapshot`, or "
-        "leave out --snapshot"
+        f"there is no snapshot in {snapshots_folder()}; take one with "
+        f"`{command_line('snapshot')}`, or leave out --snapshot"
     )

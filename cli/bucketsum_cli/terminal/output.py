@@ -19,7 +19,6 @@ import click
 
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.screen import write, write_line
 
 if TYPE_CHECKING:
@@ -49,12 +48,12 @@ def notes() -> Console:
 
 def say(text: str, style: str = "", *, indent: int | None = None) -> None:
     """Show a line of the result, folded below its label, or with *indent*."""
-    write_line(printable(with_options(text)), style, indent=indent)
+    write_line(printable(text), style, indent=indent)
 
 
 def note(text: str, style: str = "") -> None:
     """Show a line that is not part of the result."""
-    write_line(printable(with_options(text)), style, to_stderr=True)
+    write_line(printable(text), style, to_stderr=True)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Self
 from bucketsum_cli.aws.executions import Execution
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, speed_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, notes, printable
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
@@ -131,13 +132,13 @@ def _follow(sweeper: Sweeper, run_id: str, plan: Plan) -> Execution:
 
 
 def _wait_for_clean_up(sweeper: Sweeper, run_id: str) -> None:
-    run = settled_run(sweeper, run_id)
+    run, show = settled_run(sweeper, run_id), command_line("tune", "show", run_id)
     if run is None:
         note("it had not recorded anything yet")
     elif run.status is RunStatus.RUNNING:
-        note(f"the clean-up is not confirmed yet; check with `bucketsum tune show {run_id}`")
+        note(f"the clean-up is not confirmed yet; check with `{show}`")
     else:
-        note(f"{run.status}; `bucketsum tune show {run_id}` shows the samples taken so far")
+        note(f"{run.status}; `{show}` shows the samples taken so far")
 
 
 def settled_run(sweeper: Sweeper, run_id: str) -> Run | None:

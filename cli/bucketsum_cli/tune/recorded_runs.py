@@ -12,6 +12,7 @@ from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.run_files import RunFiles, runs_folder
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.arguments.options import Target
     from bucketsum_lab.protocol.run_records import Run
     from bucketsum_lab.results.measurements_table import MeasurementsTable
-
-NO_RUN: Final = "no sweep has run yet; start one with `bucketsum tune run FILE`"
 
 
 class RecordedRuns:
@@ -49,7 +48,7 @@ class RecordedRuns:
         if run_id == "last":
             newest = next(self.runs(), None)
             if newest is None:
-                raise CannotDoError(NO_RUN)
+                raise CannotDoError(no_run())
             run_id = _id_of(newest)
         return results_of(self._files if self._files.run(run_id) else self._table, run_id)
 
@@ -65,6 +64,11 @@ class RecordedRuns:
             note(f"only the runs in {runs_folder()} are read: {reason.message}")
             return iter(())
         return iter(()) if first is None else chain([first], runs)
+
+
+def no_run() -> str:
+    """The next step if no run is recorded."""
+    return f"no sweep has run yet; start one with `{command_line('tune', 'run', 'FILE')}`"
 
 
 def _id_of(run: Run | DamagedItem) -> str:

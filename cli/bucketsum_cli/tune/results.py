@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import MISSING, size_texts
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.tune.machine import Machine, machine_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
@@ -170,7 +171,8 @@ def results_of(store: RunStore, run_id: str) -> Results:
     """
     run = store.run(run_id)
     if run is None:
-        raise CannotDoError(f"there is no run {run_id}; `bucketsum tune list` lists all runs")
+        runs = command_line("tune", "list")
+        raise CannotDoError(f"there is no run {run_id}; `{runs}` lists all runs")
     return assembled(run, store.cells(run_id), store.samples(run_id))
 
 

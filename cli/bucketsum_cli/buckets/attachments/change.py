@@ -13,7 +13,6 @@ from botocore.exceptions import ClientError
 from bucketsum_cli.buckets.served_buckets import Via, creates
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
@@ -103,8 +102,7 @@ def require_consent(bucket: str, plan: NotificationDifference, *, yes: bool) -> 
 
 def show_change(change: AttachmentChange, *, as_json: bool) -> None:
     """Print the change, and the deployment that is still missing."""
-    command = None if change.stack_updated else change.command
-    change = replace(change, command=command and with_options(f"`{command}`").strip("`"))
+    change = replace(change, command=None if change.stack_updated else change.command)
     if as_json:
         print_json(change)
         return

@@ -17,6 +17,7 @@ from bucketsum_cli.buckets.attachments.notifications import (
 )
 from bucketsum_cli.buckets.served_buckets import Via
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 
 CREATED: Final = "s3:ObjectCreated:*"
 EVENTS: Final = (
@@ -124,7 +125,7 @@ def _conflict(other: Notification, queue_arn: str, keys: KeyFilter) -> str:
     if other.target == queue_arn:
         return (
             f"the queue already receives {', '.join(other.events)} for {other.keys}, which "
-            f"overlaps with {keys}; run `bucketsum detach` first"
+            f"overlaps with {keys}; run `{command_line('detach')}` first"
         )
     return (
         f"S3 allows no second notification of {CREATED} for {keys}: it overlaps with that of the "

@@ -38,6 +38,7 @@ from bucketsum_cli.backfill.views import (
 )
 from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def require_served(stack: Stack, bucket: str) -> None:
     if not serves(stack, bucket):
         raise CannotDoError(
             f"{bucket} is not a bucket of the stack {stack.name}, so its functions cannot read "
-            f"it; attach it first: `bucketsum attach {bucket}`"
+            f"it; attach it first: `{command_line('attach', bucket)}`"
         )
 
 

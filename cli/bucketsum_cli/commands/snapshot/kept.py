@@ -10,6 +10,7 @@ from bucketsum_cli.commands.snapshot.take import KeptSnapshot
 from bucketsum_cli.snapshots.folder import delete_snapshot, snapshots, snapshots_folder
 from bucketsum_cli.snapshots.taking import kept_snapshot
 from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 from bucketsum_cli.terminal.tables import Column, print_table
 
@@ -39,7 +40,8 @@ def list_snapshots(as_json: bool) -> None:
         for snapshot in kept
     )  # fmt: skip
     if not print_table(_COLUMNS, rows):
-        note(f"there are no snapshots in {snapshots_folder()}; `bucketsum snapshot` takes one")
+        take = command_line("snapshot")
+        note(f"there are no snapshots in {snapshots_folder()}; `{take}` takes one")
 
 
 @click.command("delete")

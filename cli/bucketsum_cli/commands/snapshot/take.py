@@ -12,6 +12,7 @@ import click
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.taking import Taking, buckets_of, take
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import print_json, say
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def take_snapshot(
         print_json(KeptSnapshot.of(snapshot))
     else:
         say(
-            f"{snapshot.rows:,} rows in {snapshot.folder}; ask it with `bucketsum duplicates "
-            "--snapshot last`, or see `bucketsum snapshot --help`"
+            f"{snapshot.rows:,} rows in {snapshot.folder}; ask it with "
+            f"`{command_line('duplicates', '--snapshot', 'last')}`, or see "
+            "`bucketsum snapshot --help`"
         )

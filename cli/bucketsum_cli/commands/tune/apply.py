@@ -12,6 +12,7 @@ import click
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.emulator.emulator_state import project_folder
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
 from bucketsum_cli.tune.answer import deploys_nothing, doubt_about, gain_text, is_loss
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
@@ -101,8 +102,8 @@ def _recommended(results: Results, *, force: bool) -> Candidate:
         )
     if recommendation.best is None:
         raise CannotDoError(
-            f"{run_id} has no recommendation: {recommendation.reason}; `bucketsum tune show "
-            f"{run_id}` shows its measurements"
+            f"{run_id} has no recommendation: {recommendation.reason}; "
+            f"`{command_line('tune', 'show', run_id)}` shows its measurements"
         )
     doubt = doubt_about(results)
     if doubt and not force:

@@ -9,7 +9,7 @@ import click
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.terminal.errors import end_if_damaged
 from bucketsum_cli.terminal.output import note, print_json
-from bucketsum_cli.tune.recorded_runs import NO_RUN, RecordedRuns
+from bucketsum_cli.tune.recorded_runs import RecordedRuns, no_run
 from bucketsum_cli.tune.report.export import run_as_json
 from bucketsum_cli.tune.report.table_view import print_runs
 
@@ -31,5 +31,5 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:
     elif runs:
         print_runs(runs)
     else:
-        note(NO_RUN)
+        note(no_run())
     end_if_damaged(runs)

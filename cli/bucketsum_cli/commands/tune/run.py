@@ -11,6 +11,7 @@ import click
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 from bucketsum_cli.tune.here.command import HereOptions, run_here
 from bucketsum_cli.tune.machine import Confinement
@@ -116,7 +117,7 @@ def _run_on_lambda(
         return
     if no_wait:
         say(run_id)
-        note(f"started; `bucketsum tune show {run_id}` shows its progress")
+        note(f"started; `{command_line('tune', 'show', run_id)}` shows its progress")
         return
     note(f"started {run_id}")
     execution = ended_execution(sweeper, run_id, priced.plan)

@@ -14,6 +14,7 @@ from bucketsum.clock import now
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note
 from bucketsum_cli.tune.here.disks import disk_folders, disks_text, on_disks
 from bucketsum_cli.tune.here.place import Place, place_of
@@ -92,7 +93,8 @@ def _follow(sweep: HereSweep) -> None:
                 samples.append(sample)
                 bars.update(samples)
     except KeyboardInterrupt:
-        note(f"stopped; `bucketsum tune show {sweep.run_id}` shows the samples taken so far")
+        show = command_line("tune", "show", sweep.run_id)
+        note(f"stopped; `{show}` shows the samples taken so far")
         raise SystemExit(INTERRUPTED) from None
 
 

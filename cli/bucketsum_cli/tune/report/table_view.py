@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.terminal import output, tables
 from bucketsum_cli.terminal.formatting import MISSING, count_text, moment_text, prices_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.screen import styled, width_of, write
 from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.answer import conclusion, deploys_nothing, doubt_about, remarks_on
@@ -172,4 +173,4 @@ def _print_recommendation(results: Results, *, can_apply: bool) -> None:
     for remark in remarks_on(results):
         output.say(f"  {remark}")
     if can_apply and not deploys_nothing(results) and not doubt_about(results):
-        output.say(f"  deploy it: `bucketsum tune apply {results.run.run_id}`")
+        output.say(f"  deploy it: `{command_line('tune', 'apply', results.run.run_id)}`")
