@@ -5,7 +5,8 @@ from __future__ import annotations
 import stat
 import struct
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.archive_reading import Read
@@ -19,13 +20,28 @@ from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    InMode = Callable[..., Read]
 
 HELLO = sha1_of(b"hello")
 ZEROS = bytes(80_000_000)
 BOMB = Part(name=b"bomb", content=ZEROS, method=8)
 GOOD = named("good.txt")
-MODES = pytest.mark.parametrize("mode", list(Mode))
+
+
+@pytest.fixture(params=list(Mode))
+def mode(request: pytest.FixtureRequest) -> Mode:
+    """Each mode."""
+    return Mode(request.param)
+
+
+@pytest.fixture
+def in_mode(mode: Mode, tmp_path: Path) -> InMode:
+    """Reads an archive in this mode."""
+    return partial(Read, mode=mode, root=tmp_path)
+
 
 STOPPED: dict[str, tuple[bytes, ArchiveStatus]] = {
     "empty object": (b"", ArchiveStatus.NOT_AN_ARCHIVE),
@@ -38,12 +54,11 @@ STOPPED: dict[str, tuple[bytes, ArchiveStatus]] = {
 }  # fmt: skip
 
 
-@MODES
 @pytest.mark.parametrize("kind", STOPPED)
-def test_what_has_no_members_is_named(kind: str, mode: Mode, tmp_path: Path) -> None:
+def test_what_has_no_members_is_named(kind: str, tmp_path: Path, in_mode: InMode) -> None:
     """It has a status, and no members that could be wrong."""
     data, status = STOPPED[kind]
-    read = Read(data, mode, root=tmp_path)
+    read = in_mode(data)
     assert read.contents.status is status
     assert read.contents.reason is not None
     assert read.contents.reason.startswith(f"{status}: ")
@@ -51,9 +66,14 @@ def test_what_has_no_members_is_named(kind: str, mode: Mode, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+def around(odd: Part, **options: Any) -> bytes:  # noqa: ANN401 - those of `archive_of`
+    """An archive with *odd* between two others."""
+    return archive_of(named("before"), odd, named("after"), **options)
+
+
 def local(**lie: int | bytes) -> bytes:
     """An archive whose second member's local header is a lie."""
-    return archive_of(named("before"), replace(named("odd"), local=lie), named("after"))
+    return around(replace(named("odd"), local=lie))
 
 
 def zip64(ends: bytes, **end: int) -> bytes:
@@ -72,7 +92,7 @@ def sharing(odd: Part) -> bytes:
     return data[:at] + data[at + 2 :]
 
 
-TWICE = archive_of(named("before"), named("odd"), named("after"), order=[0, 1, 2, 1])
+TWICE = around(named("odd"), order=[0, 1, 2, 1])
 ENTRY_BYTES = 46 + len("odd")
 ODD: dict[str, tuple[bytes, tuple[str, ...], tuple[str, ...]]] = {
     "method": (local(method=8), (), ("contradictory",)),
@@ -85,37 +105,15 @@ ODD: dict[str, tuple[bytes, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "another name": (local(name=b"ODD"), (), ("other-name",)),
     "a longer name": (local(name=b"much/longer.txt"), (), ("other-name",)),
-    "size too small": (
-        archive_of(named("before"), replace(named("odd"), size=3), named("after")),
-        (), ("wrong-size",),
-    ),
-    "size too large": (
-        archive_of(named("before"), replace(named("odd"), size=9), named("after")),
-        (), ("wrong-size",),
-    ),
+    "size too small": (around(replace(named("odd"), size=3)), (), ("wrong-size",)),
+    "size too large": (around(replace(named("odd"), size=9)), (), ("wrong-size",)),
     "listed twice": (TWICE, ("listed-twice",), ()),
-    "count too large": (
-        archive_of(named("before"), named("odd"), named("after"), end={"entries": 4}),
-        ("wrong-count",), (),
-    ),
-    "count beyond the limit": (
-        archive_of(named("before"), named("odd"), named("after"), end={"entries": 65_534}),
-        ("wrong-count",), (),
-    ),
-    "count too small": (
-        archive_of(named("before"), named("odd"), named("after"), end={"entries": 2}),
-        ("wrong-count",), (),
-    ),
-    "directory size": (
-        archive_of(named("before"), named("odd"), named("after"), end={"size": 10_000}), (), (),
-    ),
-    "directory offset": (
-        archive_of(named("before"), named("odd"), named("after"), end={"offset": 9_999}),
-        ("wrong-offset",), (),
-    ),
-    "number of the volume": (
-        archive_of(named("before"), named("odd"), named("after"), end={"disk": 7}), ("split",), (),
-    ),
+    "count too large": (around(named("odd"), end={"entries": 4}), ("wrong-count",), ()),
+    "count beyond the limit": (around(named("odd"), end={"entries": 65_534}), ("wrong-count",), ()),
+    "count too small": (around(named("odd"), end={"entries": 2}), ("wrong-count",), ()),
+    "directory size": (around(named("odd"), end={"size": 10_000}), (), ()),
+    "directory offset": (around(named("odd"), end={"offset": 9_999}), ("wrong-offset",), ()),
+    "number of the volume": (around(named("odd"), end={"disk": 7}), ("split",), ()),
     "signed": (
         TWICE.replace(b"PK\5\6", b"PK\5\5\4\0sign" + b"PK\5\6"), ("listed-twice",), (),
     ),
@@ -125,46 +123,40 @@ ODD: dict[str, tuple[bytes, tuple[str, ...], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@MODES
 @pytest.mark.parametrize("kind", ODD)
-def test_odd_archive_is_read(kind: str, mode: Mode, tmp_path: Path) -> None:
+def test_odd_archive_is_read(kind: str, in_mode: InMode) -> None:
     """Each oddity is a remark, and every member has its SHA-1."""
     data, of_archive, of_member = ODD[kind]
-    read = Read(data, mode, root=tmp_path)
+    read = in_mode(data)
     assert read.contents.status is ArchiveStatus.READ, read.contents.reason
     assert read.digests == {"before": HELLO, "odd": HELLO, "after": HELLO}
     assert (read.contents.remarks, read.remarks.get("odd", ())) == (of_archive, of_member)
 
 
-@MODES
-def test_members_may_share_less_than_a_header(mode: Mode, tmp_path: Path) -> None:
+def test_members_may_share_less_than_a_header(in_mode: InMode) -> None:
     """Two bytes that a member needs are read twice; they are too few for another member."""
-    read = Read(sharing(Part(b"odd", b"hiPK")), mode, root=tmp_path, chunk_bytes=1)
+    read = in_mode(sharing(Part(b"odd", b"hiPK")), chunk_bytes=1)
     assert read.digests == {"before": HELLO, "odd": sha1_of(b"hiPK"), "after": HELLO}
     assert read.remarks == {"odd": ("overlapping",)}
 
 
-@MODES
 @pytest.mark.parametrize("at", [100, 3_017, 6_100])
 @pytest.mark.parametrize("edit", [-1, 1, 2])
-def test_lost_or_added_bytes_are_one_members_problem(
-    edit: int, at: int, mode: Mode, tmp_path: Path
-) -> None:
+def test_lost_or_added_bytes_are_one_members_problem(edit: int, at: int, in_mode: InMode) -> None:
     """After a transfer that changed line ends, the offsets after them are wrong."""
     data = archive_of(*(named(f"{number:03}", b"%d" % number) for number in range(200)))
     data = data[: at + min(edit, 0)] + b"x" * max(edit, 0) + data[at:]
-    read = Read(data, mode, root=tmp_path)
+    read = in_mode(data)
     assert sum(digest is not None for digest in read.digests.values()) >= 198
     assert read.contents.remarks == ("wrong-offset",)
 
 
-@MODES
 @pytest.mark.parametrize("bit", range(0, 240, 7))
-def test_damaged_header_is_one_members_problem(bit: int, mode: Mode, tmp_path: Path) -> None:
+def test_damaged_header_is_one_members_problem(bit: int, in_mode: InMode) -> None:
     """Of 200 members, at most the one with the flipped bit is unreadable."""
     data = bytearray(archive_of(*(named(f"{number:03}", b"%d" % number) for number in range(200))))
     data[data.index(b"PK\3\4", 3000) + bit // 8] ^= 1 << bit % 8
-    read = Read(bytes(data), mode, root=tmp_path)
+    read = in_mode(bytes(data))
     assert read.contents.status is ArchiveStatus.READ
     assert sum(digest is not None for digest in read.digests.values()) >= 199
 
@@ -189,19 +181,17 @@ SHARED: dict[str, bytes] = {
 }
 
 
-@MODES
 @pytest.mark.parametrize("kind", SHARED)
-def test_members_that_share_bytes_lose_theirs(kind: str, mode: Mode, tmp_path: Path) -> None:
+def test_members_that_share_bytes_lose_theirs(kind: str, in_mode: InMode) -> None:
     """Of members on the same bytes at most one is read, as in other programs."""
-    read = Read(SHARED[kind], mode, root=tmp_path)
+    read = in_mode(SHARED[kind])
     assert len([digest for digest in read.digests.values() if digest]) <= 1
     assert set(read.problems.values()) == {Problem.OVERLAPPING}
 
 
-@MODES
-def test_bomb_stops_at_the_ratio(mode: Mode, tmp_path: Path) -> None:
+def test_bomb_stops_at_the_ratio(mode: Mode, tmp_path: Path, in_mode: InMode) -> None:
     """80 MB from 78 kB end the reading, though headers told it; what came before stays."""
-    read = Read(archive_of(GOOD, BOMB), mode, root=tmp_path)
+    read = in_mode(archive_of(GOOD, BOMB))
     assert read.contents.status is ArchiveStatus.TOO_DENSE
     assert read.contents.member_bytes < 70_000_000
     assert list(tmp_path.iterdir()) == []
@@ -209,22 +199,20 @@ def test_bomb_stops_at_the_ratio(mode: Mode, tmp_path: Path) -> None:
         assert read.digests == {"good.txt": HELLO}
 
 
-@MODES
-def test_output_is_counted_and_not_believed(mode: Mode, tmp_path: Path) -> None:
+def test_output_is_counted_and_not_believed(in_mode: InMode) -> None:
     """A member that comes to more than its headers say stops there, and the others are read."""
     liar = replace(BOMB, size=1_000)
-    read = Read(archive_of(liar, GOOD), mode, root=tmp_path)
+    read = in_mode(archive_of(liar, GOOD))
     assert read.problems == {"bomb": Problem.WRONG_SIZE}
     assert read.digests["good.txt"] == HELLO
     assert read.contents.member_bytes < 1_000_000
 
 
-@MODES
-def test_total_is_limited(mode: Mode, tmp_path: Path) -> None:
+def test_total_is_limited(in_mode: InMode) -> None:
     """Many small members stop at the total, as one large one does."""
     parts = [named(f"{number}", b"x" * 1_000) for number in range(20)]
     limits = Limits(total_bytes=10_500)
-    read = Read(archive_of(*parts), mode, limits=limits, root=tmp_path)
+    read = in_mode(archive_of(*parts), limits=limits)
     assert read.contents.status is ArchiveStatus.TOO_LARGE
     assert "ArchiveMaxTotalBytes" in (read.contents.reason or "")
     assert len(read.members) <= 10
@@ -273,14 +261,12 @@ MEMBERS: dict[str, tuple[Part, Problem]] = {
 }  # fmt: skip
 
 
-@MODES
 @pytest.mark.parametrize("kind", MEMBERS)
-def test_member_that_cannot_be_read_is_named(kind: str, mode: Mode, tmp_path: Path) -> None:
+def test_member_that_cannot_be_read_is_named(kind: str, in_mode: InMode) -> None:
     """It has its reason, and those before and after it have their digests."""
     part, problem = MEMBERS[kind]
     bad = replace(part, name=b"bad")
-    data = archive_of(named("before"), bad, named("after"))
-    read = Read(data, mode, root=tmp_path)
+    read = in_mode(around(bad))
     assert read.contents.status is ArchiveStatus.READ
     assert read.contents.unreadable == 1
     assert read.digests == {"before": HELLO, "bad": None, "after": HELLO}
@@ -296,19 +282,17 @@ def test_dictionary_beyond_memory_is_refused() -> None:
 
 
 @pytest.mark.parametrize("cut", [*range(0, 400, 21), *range(420, 500, 3)])
-@MODES
-def test_members_of_a_truncated_archive_are_read(cut: int, mode: Mode, tmp_path: Path) -> None:
+def test_members_of_a_truncated_archive_are_read(cut: int, in_mode: InMode) -> None:
     """Without its end, local headers tell the members; the SHA-1 is of what is there."""
     data = archive_of(*(named(f"{number:020}", bytes(50)) for number in range(5)))[: -1 - cut]
-    read = Read(data, mode, root=tmp_path, chunk_bytes=17)
+    read = in_mode(data, chunk_bytes=17)
     assert read.contents.status is ArchiveStatus.TRUNCATED
     whole = {path for path, digest in read.digests.items() if digest == sha1_of(bytes(50))}
     assert whole == {f"{number:020}" for number in range(5) if 100 * (number + 1) <= len(data)}
     assert all(remarks == ("unlisted",) for remarks in read.remarks.values())
 
 
-@MODES
-def test_gaps_prefixes_and_any_order_are_read(mode: Mode, tmp_path: Path) -> None:
+def test_gaps_prefixes_and_any_order_are_read(in_mode: InMode) -> None:
     """Bytes that are no member's are passed over, wherever they are."""
     data = archive_of(
         replace(named("a", b"1"), before=b"gap" * 30_000, after=b"PK\x03\x04 not a header"),
@@ -318,7 +302,7 @@ def test_gaps_prefixes_and_any_order_are_read(mode: Mode, tmp_path: Path) -> Non
         comment=b"PK\x05\x06" + bytes(30),
         order=[2, 0, 1],
     )
-    read = Read(data, mode, root=tmp_path, chunk_bytes=100)
+    read = in_mode(data, chunk_bytes=100)
     assert read.contents.status is ArchiveStatus.READ
     assert read.contents.remarks == ("prefixed", "second-end")
     assert read.digests == {"a": sha1_of(b"1"), "b": sha1_of(b"2"), "c": sha1_of(b"3")}
@@ -351,10 +335,9 @@ def test_second_end_record_is_remarked(kind: str) -> None:
     assert Read(zip64(END64)).contents.remarks == ()
 
 
-@MODES
 @pytest.mark.parametrize("lengths", [(70_000, 9, 200_000, 5), (9, 8), (65_536, 65_535, 1)])
 def test_sizes_without_zip64_are_modulo_its_limit(
-    lengths: tuple[int, ...], mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lengths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch, in_mode: InMode
 ) -> None:
     """As macOS archives 4 GiB and more, here with 16 bits; local headers decide where it is."""
     monkeypatch.setattr(directory_entries, "WRAP", 1 << 16)
@@ -367,29 +350,27 @@ def test_sizes_without_zip64_are_modulo_its_limit(
         lows: dict[str, int | bytes] = {"crc32": 0, "compressed": 0, "size": 0, "flags": 8}
         parts.append(replace(part, size=low, compressed_bytes=low, offset=at & 0xFFFF, local=lows))
         at += 31 + length
-    read = Read(archive_of(*parts, end={"offset": at & 0xFFFF}), mode, root=tmp_path)
+    read = in_mode(archive_of(*parts, end={"offset": at & 0xFFFF}))
     assert read.contents.status is ArchiveStatus.READ
     assert read.digests == {part.name.decode(): sha1_of(part.content) for part in parts}
     assert (read.remarks, read.contents.remarks) == ({}, ())
 
 
-@MODES
-def test_empty_archives_and_folders_are_read(mode: Mode, tmp_path: Path) -> None:
+def test_empty_archives_and_folders_are_read(in_mode: InMode) -> None:
     """No members is an archive too; folders are counted and have no digest."""
-    assert Read(archive_of(), mode, root=tmp_path).contents.status is ArchiveStatus.READ
+    assert in_mode(archive_of()).contents.status is ArchiveStatus.READ
     data = archive_of(named("d/", b""), named("d/e/", b""), named("d/e/f/x"))
-    read = Read(data, mode, root=tmp_path)
+    read = in_mode(data)
     assert (read.contents.members, read.contents.directories) == (1, 3)
     assert read.digests == {"d/e/f/x": HELLO}
 
 
-@MODES
-def test_duplicates_and_case_collisions_keep_apart(mode: Mode, tmp_path: Path) -> None:
+def test_duplicates_and_case_collisions_keep_apart(in_mode: InMode) -> None:
     """Each member has a path of its own; the last of a name has the name, as when extracted."""
     data = archive_of(
         named("a", b"1"), named("a", b"2"), named("A", b"3"), named("b/c", b"4"), named("b", b"5")
     )
-    read = Read(data, mode, root=tmp_path)
+    read = in_mode(data)
     assert read.digests == {
         "a~2": sha1_of(b"1"), "a": sha1_of(b"2"), "A": sha1_of(b"3"),
         "b/c": sha1_of(b"4"), "b": sha1_of(b"5"),
@@ -397,11 +378,10 @@ def test_duplicates_and_case_collisions_keep_apart(mode: Mode, tmp_path: Path) -
     assert read.remarks == {"a~2": ("duplicate",), "a": ("case-collision",)}
 
 
-@MODES
-def test_symlink_is_its_text(mode: Mode, tmp_path: Path) -> None:
+def test_symlink_is_its_text(in_mode: InMode) -> None:
     """The target of a link is hashed as text; the link is never followed or created."""
     link = replace(named("link", b"/etc/passwd"), attributes=(stat.S_IFLNK | 0o777) << 16)
-    read = Read(archive_of(link, named("link/below")), mode, root=tmp_path)
+    read = in_mode(archive_of(link, named("link/below")))
     assert read.digests == {"link": sha1_of(b"/etc/passwd"), "link/below": HELLO}
     assert read.remarks == {"link": ("symlink",)}
 
@@ -410,14 +390,13 @@ def test_symlink_is_its_text(mode: Mode, tmp_path: Path) -> None:
     (0, {"in.zip"}), (1, {"in.zip", "in.zip!/deep.jar"}),
     (2, {"in.zip", "in.zip!/deep.jar", "in.zip!/deep.jar!/x"}),
 ])  # fmt: skip
-@MODES
 def test_nested_archives_are_opened_to_a_depth(
-    depth: int, paths: set[str], mode: Mode, tmp_path: Path
+    depth: int, paths: set[str], in_mode: InMode
 ) -> None:
     """An archive in an archive is a member like others, and to a depth its members are too."""
     inner = archive_of(named("deep.jar", archive_of(named("x"))))
     data = archive_of(named("in.zip", inner))
-    read = Read(data, mode, limits=Limits(depth=depth), root=tmp_path)
+    read = in_mode(data, limits=Limits(depth=depth))
     assert set(read.digests) == paths
 
 
