@@ -13,10 +13,9 @@ import pytest
 from bench.sandbox.objects import BUCKET
 from bench.tables.options import matching
 from bench.workloads.command import DOCUMENT, NAMES
-from bench.workloads.data_sets import ensured
 from bench.workloads.experiments import EXPERIMENTS, Experiment
 from bench.workloads.report import MeasuredWorkload
-from bench.workloads.runner import plan
+from bench.workloads.runner import ensured, plan
 from tests.support.s3_server import hostile_s3
 from tests.support.sha1 import sha1_of
 

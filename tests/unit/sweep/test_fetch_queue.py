@@ -18,7 +18,6 @@ from bucketsum_cli.tune.workloads.fetch import shell
 from bucketsum_lab.protocol.page_cache import cached_bytes, disk_bytes
 from bucketsum_lab.workloads.fetch import stages
 from bucketsum_lab.workloads.fetch.data_set import item_of
-from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
 from bucketsum_lab.workloads.fetch.model import (
     FOLDER_PROCESSORS,
     ArchiveItem,
@@ -27,7 +26,7 @@ from bucketsum_lab.workloads.fetch.model import (
     ItemFailed,
     Schedule,
 )
-from bucketsum_lab.workloads.fetch.pipeline import run_pipeline
+from bucketsum_lab.workloads.fetch.pipeline import DiskQueue, Stopped, run_pipeline
 from bucketsum_lab.workloads.fetch.schedules import ScheduleRun
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 

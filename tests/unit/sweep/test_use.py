@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bucketsum_lab.measure.system import System
-from bucketsum_lab.measure.use import UseMeter
+from bucketsum_lab.measure.use import System, UseMeter
 from bucketsum_lab.protocol.use import Use
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
 from bucketsum_lab.protocol.page_cache import PageCache, disk_bytes
-from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
 from bucketsum_lab.workloads.fetch.model import (
     FOLDER_PROCESSORS,
     Bytes,
@@ -21,7 +20,7 @@ from bucketsum_lab.workloads.fetch.model import (
     Schedule,
     Timings,
 )
-from bucketsum_lab.workloads.fetch.pipeline import in_threads, run_pipeline
+from bucketsum_lab.workloads.fetch.pipeline import DiskQueue, Stopped, in_threads, run_pipeline
 from bucketsum_lab.workloads.fetch.processing import process
 from bucketsum_lab.workloads.fetch.stages import DiskWorker, fetch_to
 

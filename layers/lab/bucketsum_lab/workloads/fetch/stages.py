@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.source import OpenObject, Source
-    from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
     from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, ItemSource
+    from bucketsum_lab.workloads.fetch.pipeline import DiskQueue
 
 
 @dataclass(frozen=True, slots=True)
