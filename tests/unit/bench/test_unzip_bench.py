@@ -11,7 +11,7 @@ import pytest
 from bench.tables.table import Spread
 from bench.unzip import variants as unzipping
 from bench.unzip.archives import BenchArchive
-from bench.unzip.tables import RIVALS, dump_and_extract, ratios, variants
+from bench.unzip.command import RIVALS, dump_and_extract, ratios, variants
 from bench.unzip.turns import OURS, Turns, TurnTiming, missing_programs, slowdown
 from bench.unzip.variants import COMPARED, main
 
