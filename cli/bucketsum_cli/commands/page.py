@@ -94,7 +94,7 @@ def page(
     if file:
         write_text(file, html)
     if as_json:
-        answers = [*answers_of(figures, is_listed=bool(snapshot.listed))]
+        answers = [*answers_of(snapshot, figures)]
         url, end, _ = link or (None, None, None)
         print_json(PageResult(snapshot.folder, file, url, end, answers))
         return

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from bucketsum_cli.page.figures import COST_DAYS, total
+from bucketsum_cli.page.figures import COST_DAYS, is_listed, total
 from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NO_OBJECT, next_steps
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text, usd_text
 
 if TYPE_CHECKING:
     from bucketsum_cli.page.figures import Figures
+    from bucketsum_cli.snapshots.folder import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,10 @@ class PageAnswer:
     is_good: Annotated[bool | None, "Whether all is well; null if that is no question."] = None
 
 
-def answers_of(figures: Figures, *, is_listed: bool) -> Iterator[PageAnswer]:
-    """Yield the questions in the order in which they are asked; *is_listed* is of S3."""
-    unknown = "" if is_listed else "; what has no row is not known: S3 was not listed"
+def answers_of(snapshot: Snapshot, figures: Figures) -> Iterator[PageAnswer]:
+    """Yield the questions in the order in which they are asked."""
+    unlisted = "; what has no row is not known: not all of S3 was listed"
+    unknown = "" if is_listed(snapshot, figures) else unlisted
     count, buckets = total(figures["stored"]), {row["bucket"] for row in figures["stored"]}
     stored = f"{count_text(count, 'object')}, {size_text(total(figures['stored'], 'size_bytes'))}"
     stored += f", in {count_text(len(buckets), 'bucket')}"

@@ -35,6 +35,12 @@ def total(rows: Iterable[Record], column: str = "objects") -> Any:  # noqa: ANN4
     return sum(row[column] for row in rows)
 
 
+def is_listed(snapshot: Snapshot, figures: Figures) -> bool:
+    """Whether *snapshot* has a listing of every bucket that is known."""
+    whole = {keys.bucket for keys in snapshot.listed if not keys.prefix}
+    return bool(whole) and whole >= {row["bucket"] for row in figures["stored"]}
+
+
 def figures_of(database: Database, snapshot: Snapshot) -> Figures:
     """Ask the *database* of *snapshot* everything; it has the table of storage prices.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.html.markup import definitions, document, element, scrolling
 from bucketsum_cli.page.answers import answers_of
+from bucketsum_cli.page.figures import is_listed
 from bucketsum_cli.snapshots.next_steps import next_steps
 from bucketsum_cli.terminal.formatting import (
     MISSING,
@@ -55,7 +56,7 @@ _SECTIONS: Final = {
 
 def page_of(snapshot: Snapshot, figures: Figures) -> str:
     """The whole page, as HTML; its length does not grow with the number of rows."""
-    answers = [*answers_of(figures, is_listed=bool(snapshot.listed))]
+    answers = [*answers_of(snapshot, figures)]
     is_good = all(answer.is_good is not False for answer in answers)
     text, class_ = ("nothing broken", "badge succeeded") if is_good else ("look at this", "badge")
     badge = element("span", text, class_=class_)
@@ -64,7 +65,7 @@ def page_of(snapshot: Snapshot, figures: Figures) -> str:
         "Region": snapshot.region,
         "rows as of (UTC)": moment_text(snapshot.ended_at),
         "rows": f"{snapshot.rows:,}",
-        "S3 was listed": "yes" if snapshot.listed else "no",
+        "S3 was listed": "yes" if is_listed(snapshot, figures) else "not all",
     }
     cards = (
         element(
@@ -87,10 +88,12 @@ def page_of(snapshot: Snapshot, figures: Figures) -> str:
 def _sections(snapshot: Snapshot, figures: Figures) -> Iterator[ET.Element]:
     states = {row["state"]: row["state_objects"] for row in figures["problems"]}
     steps = {f"{n:,} {state}": next_steps()[state].replace("`", "") for state, n in states.items()}
-    prices = "by storage class" if snapshot.listed else "as STANDARD: S3 was not listed"
+    prices = "" if is_listed(snapshot, figures) else "; as STANDARD what was not listed"
     notes = {
         "problems": definitions(steps, "meanings"),
-        "duplicates": element("p", f"Priced {prices}. Old versions are copies too."),
+        "duplicates": element(
+            "p", f"Priced by storage class{prices}. Old versions are copies too."
+        ),
         "costs": element("p", "Estimated at list prices, without alarms, metrics and KMS."),
         "settings": element(
             "p", "A sweep measures them; numbers of a local machine are not AWS's."

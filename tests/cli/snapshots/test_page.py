@@ -16,7 +16,7 @@ from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile, write_line
 from tests.cli.snapshots.oracle import Oracle
 
 from bucketsum_cli.commands.duplicates import put_prices
-from bucketsum_cli.page.figures import figures_of
+from bucketsum_cli.page.figures import figures_of, is_listed
 from bucketsum_cli.page.page import page_of
 from bucketsum_cli.snapshots.engine import open_snapshot
 from bucketsum_cli.snapshots.folder import MEASUREMENTS, Listed
@@ -136,6 +136,8 @@ def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
         assert len(shown) == len(sections[name]) > 0, name
     totals = [(r["bucket"], r["status"], f"{r['objects']:,}") for r in sections["stored"]]
     assert [tuple(row[:3]) for row in page.rows["stored"] if row] == totals
+    assert is_listed(*case)
+    assert not is_listed(replace(case[0], listed=LISTED[:1]), sections)
     differing = sections["problems"][0]["state_objects"]
     assert f"Yes: {differing} differs" in page.answers[1]
     assert page.answers[3] == f"Yes: {differing} objects had another digest when read again"
@@ -211,6 +213,7 @@ def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> No
         "0 objects, 0 B, in 0 buckets",
         "No: every row has a digest, and none differs",
     ]
+    put_and_record(stack, "a", b"x")
     run("snapshot")
     unlisted = run("page", "--snapshot", "last", "--output", file, "--json").document
     good = {each["question"]: each["is_good"] for each in unlisted["answers"]}
