@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -12,14 +11,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.cli.deployed import BUCKET, put_and_record
-from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile, write_lines
+from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile
 from tests.cli.snapshots.oracle import Oracle
 
 from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.page.figures import figures_of, is_listed
 from bucketsum_cli.page.page import page_of
 from bucketsum_cli.snapshots.engine import open_snapshot
-from bucketsum_cli.snapshots.folder import MEASUREMENTS, Listed
+from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.terminal.output import printable
 
 if TYPE_CHECKING:
@@ -177,31 +176,6 @@ def test_a_page_is_small_whatever_the_rows_hold(tmp_path: Path) -> None:
     html = page_of(snapshot, sections)
     assert len(html.encode()) < 300_000
     assert " more</td>" in html
-
-
-def test_the_last_sweep_is_recommended(tmp_path: Path) -> None:
-    """The newest sweep that ended has its setting, speed and price on the page."""
-    snapshot = Hostile().write(tmp_path / "s", ())
-    best: dict[str, Any] = {"reason": "<cheapest>", "parameters": {"MemorySize": 512}}
-    best |= {"mb_per_s": 76.5, "usd_per_gb": 9.36e-5}
-    items: list[dict[str, Any]] = [
-        {"run_id": "3", "item": "run"},  # still runs
-        {
-            "run_id": "2",
-            "item": "run",
-            "label": "aws",
-            "summary": json.dumps({"recommendation": best}),
-        },
-        {"run_id": "1", "item": "run", "summary": "{"},
-        {"run_id": "2", "item": "cell#1", "cell_id": "1", "mb_per_s": "1.5"},
-    ]
-    lines = [{"Item": {name: {"S": value} for name, value in item.items()}} for item in items]
-    file = write_lines(snapshot.folder, f"{MEASUREMENTS}/0.json.gz", lines)
-    snapshot = replace(snapshot, files=(*snapshot.files, file))
-    page = ParsedPage(page_of(snapshot, figures(snapshot)))
-    assert page.rows["settings"][1:] == [
-        ["<cheapest>", '{"MemorySize":512}', "76.5 MB/s", "0.0936", "aws", "2"]
-    ]
 
 
 def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> None:
