@@ -1,4 +1,4 @@
-"""The group `bucketsum tune`: a file for each subcommand."""
+"""The group `bucketsum tune`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bucketsum_cli.commands.lazy_group import LazyGroup
 
 _PLACES: Final = {
     "run": "bucketsum_cli.commands.tune.run:run",
-    "list": "bucketsum_cli.commands.tune.list_runs:list_runs",
-    "show": "bucketsum_cli.commands.tune.show:show",
+    "list": "bucketsum_cli.commands.tune.recorded:list_runs",
+    "show": "bucketsum_cli.commands.tune.recorded:show",
     "compare": "bucketsum_cli.commands.tune.compare:compare",
-    "export": "bucketsum_cli.commands.tune.export:export",
-    "report": "bucketsum_cli.commands.tune.report:report",
+    "export": "bucketsum_cli.commands.tune.recorded:export",
+    "report": "bucketsum_cli.commands.tune.recorded:report",
     "apply": "bucketsum_cli.commands.tune.apply:apply",
 }
 
