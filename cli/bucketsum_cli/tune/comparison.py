@@ -106,12 +106,11 @@ def pairs_of(before: Results, after: Results) -> list[Pair]:
 
 def differences(before: Results, after: Results) -> Iterator[str]:
     """Other differences of the runs, which make their numbers harder to compare."""
-    for facts_of in (_run_facts, _machine_facts, _versions):
-        old, new = facts_of(before), facts_of(after)
-        for name in dict.fromkeys((*old, *new)):
-            if old.get(name) != new.get(name):
-                texts = (facts.get(name, MISSING) for facts in (old, new))
-                yield "{}: {} before, {} after".format(name, *texts)
+    old, new = _facts(before), _facts(after)
+    for name in dict.fromkeys((*old, *new)):
+        if old.get(name) != new.get(name):
+            texts = (facts.get(name, MISSING) for facts in (old, new))
+            yield "{}: {} before, {} after".format(name, *texts)
 
 
 def _by_identity(
@@ -162,20 +161,16 @@ def _object_texts(runs: Iterable[Results]) -> dict[tuple[int, str, int], str]:
     return texts
 
 
-def _run_facts(results: Results) -> dict[str, str | None]:
-    return {name.replace("_", " "): getattr(results.run, name) for name in _MUST_AGREE}
-
-
-def _machine_facts(results: Results) -> dict[str, str]:
-    facts = dict(results.machine.facts()) if results.machine else {"machine": "Lambda"}
-    return facts | dict(results.disk_facts())
-
-
-def _versions(results: Results) -> dict[str, str]:
+def _facts(results: Results) -> dict[str, str | None]:
+    facts = {name.replace("_", " "): getattr(results.run, name) for name in _MUST_AGREE}
+    facts |= results.machine.facts() if results.machine else {"machine": "Lambda"}
+    facts |= results.disk_facts()
     samples = (sample for own in results.samples.values() for sample in own)
     processes = [sample.process for sample in samples if sample.process]
-    known = {name: {getattr(process, name) for process in processes} for name in ("boto3", "layer")}
-    return {name: ", ".join(sorted(filter(None, of))) or MISSING for name, of in known.items()}
+    for name in ("boto3", "layer"):
+        versions = {getattr(process, name) for process in processes}
+        facts[name] = ", ".join(sorted(filter(None, versions))) or MISSING
+    return facts
 
 
 def _p_value(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, hint_of, new_axes
 from bucketsum_cli.tune.plots.theme import DOT, FAINT, FRONTIER, HIGHLIGHT, INK, PAPER
-from bucketsum_cli.tune.plots.variants import Variants
+from bucketsum_cli.tune.plots.variants import cell_labels
 from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:
@@ -46,16 +46,10 @@ def cost_frontier(panel: Panel, results: Results) -> Plot:
         if results.is_recommended(cell):
             _mark(axes, stats)
     axes.plot(
-        [*map(_speed, frontier)],
-        [*map(_cost, frontier)],
-        color=FRONTIER,
-        linewidth=1.2,
-        gid="frontier",
-        label="no other setting is both faster and cheaper",
-    )
-    _label(
-        axes, frontier, Variants(panel.cells, len(panel.cells)), max(map(_cost, cells), default=0.0)
-    )
+        [*map(_speed, frontier)], [*map(_cost, frontier)], color=FRONTIER, linewidth=1.2,
+        gid="frontier", label="no other setting is both faster and cheaper",
+    )  # fmt: skip
+    _label(axes, frontier, cell_labels(panel.cells), max(map(_cost, cells), default=0.0))
     _finish(axes)
     if cells:
         figure.legend(loc="outside lower center", ncols=1, fontsize=9)
@@ -79,39 +73,28 @@ def _usd(stats: CellStatistics) -> float:
 
 def _mark(axes: Axes, stats: CellStatistics) -> None:
     axes.plot(
-        [stats.mb_per_s],
-        [_usd(stats)],
-        "*",
-        color=HIGHLIGHT,
-        markeredgecolor=PAPER,
-        markersize=17,
-        zorder=4,
-        gid="recommended",
-        label="recommended",
-        linestyle="none",
-    )
+        [stats.mb_per_s], [_usd(stats)], "*", color=HIGHLIGHT, markeredgecolor=PAPER,
+        markersize=17, zorder=4, gid="recommended", label="recommended", linestyle="none",
+    )  # fmt: skip
 
 
-def _label(axes: Axes, frontier: Sequence[_Point], variants: Variants, highest_cost: float) -> None:
+def _label(
+    axes: Axes, frontier: Sequence[_Point], labels: Mapping[str, str], highest_cost: float
+) -> None:
     """Label the ends of the frontier and the points between that are far enough apart."""
     highest_speed = max(map(_speed, frontier), default=0.0)
     labelled: list[_Point] = []
     for point in [*frontier[-1:], *frontier[:-1]]:
         if any(_is_near(point, other, highest_speed, highest_cost) for other in labelled):
             continue
-        setting = point[0].setting
         far_right = _speed(point) > _FAR_RIGHT * highest_speed
         at_bottom = _cost(point) < _AT_BOTTOM * highest_cost
         axes.annotate(
-            f"{setting.memory_mb} MB, {variants.label_of(setting)}",
-            (_speed(point), _cost(point)),
+            labels[point[0].cell_id], (_speed(point), _cost(point)),
             xytext=(0, _offset_points(len(labelled), at_bottom=at_bottom)),
-            textcoords="offset points",
-            ha="right" if far_right else "center",
-            fontsize=8,
-            color=INK,
-            bbox=LABEL_BOX,
-        )
+            textcoords="offset points", ha="right" if far_right else "center", fontsize=8,
+            color=INK, bbox=LABEL_BOX,
+        )  # fmt: skip
         labelled.append(point)
 
 

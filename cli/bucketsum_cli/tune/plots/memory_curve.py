@@ -42,13 +42,8 @@ def memory_curve(panel: Panel, results: Results) -> Plot:
         xs = [cell.setting.memory_mb * shift for cell, _ in points]
         speeds = [stats.mb_per_s for _, stats in points]
         axes.plot(xs, speeds, dashes, color=colour, linewidth=1.4)
-        axes.vlines(
-            xs,
-            *zip(*starmap(_extremes, points), strict=True),
-            color=colour,
-            linewidth=2.4,
-            alpha=0.55,
-        )
+        extremes = zip(*starmap(_extremes, points), strict=True)
+        axes.vlines(xs, *extremes, color=colour, linewidth=2.4, alpha=0.55)
         for x, speed, (cell, stats) in zip(xs, speeds, points, strict=True):
             gid = f"point-{panel.cells.index(cell)}"
             axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid, clip_on=False)

@@ -43,9 +43,6 @@ _COLOUR: Final = re.compile(r"(?:(?<=: )|^)#[0-9a-f]{6}\b")
 
 def themed(style: str) -> str:
     """CSS declarations, or a single colour, with variables instead of the theme's colours."""
-    return _COLOUR.sub(lambda match: _variable(match[0]), style)
-
-
-def _variable(colour: str) -> str:
-    name = _VARIABLES.get(colour)
-    return f"var({name})" if name else colour
+    return _COLOUR.sub(
+        lambda match: f"var({_VARIABLES[match[0]]})" if match[0] in _VARIABLES else match[0], style
+    )

@@ -64,12 +64,7 @@ def columns_of(results: Results, *, in_report: bool) -> list[TableColumn]:
             lambda cell: seconds_text(statistic_of(cell, "p50_seconds")),
             in_report=True,
         ),
-        TableColumn(
-            "objects_per_hour",
-            "objects/h",
-            _objects_text,
-            is_minor=True,
-        ),
+        TableColumn("objects_per_hour", "objects/h", _objects_text, is_minor=True),
         TableColumn(
             "spread", "± s", lambda cell: seconds_text(statistic_of(cell, "stdev_seconds"))
         ),

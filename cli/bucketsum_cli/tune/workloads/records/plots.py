@@ -114,7 +114,6 @@ usd_against_reads: Final = partial(_plot, _USD)
 """Lambda's time and requests."""
 
 
-_OBJECTS_TITLE: Final = "Seconds against objects"
 _OBJECTS_CAPTION: Final = (
     "All records are in so many objects, each with as many records, plus or minus one. Solid "
     "lines with filled marks are wall time, dotted lines with hollow marks the CPU time of the "
@@ -151,13 +150,8 @@ def seconds_against_objects(panel: Panel, _results: Results) -> Plot | None:
             sentences.append(f"{text}.")
     finish_logarithmic(axes, "objects", "seconds")
     add_legend(figure, wall)
-    return Plot(
-        _OBJECTS_TITLE,
-        _OBJECTS_CAPTION,
-        " ".join(sentences) or "No cell was measured.",
-        figure,
-        hints,
-    )
+    description = " ".join(sentences) or "No cell was measured."
+    return Plot("Seconds against objects", _OBJECTS_CAPTION, description, figure, hints)
 
 
 def _cpu_seconds(cell: CellRow) -> float | None:
