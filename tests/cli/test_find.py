@@ -16,6 +16,7 @@ from tests.cli.deployed import (
     record_deletion,
 )
 
+from bucketsum.hashing.verification import mark
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import RowKey
@@ -67,6 +68,16 @@ def test_deleted_copies_are_marked(run: Run, stack: Stack) -> None:
     listed = {each["key"]: each for each in run("find", SHA1, "--json").document["objects"]}
     assert listed["gone"]["deleted_at"] == "2026-11-21T03:04:05.000Z"
     assert (listed["gone"]["deleted_by"], listed["here"]["deleted_at"]) == ("request", None)
+
+
+def test_a_copy_that_differs_now_is_named(run: Run, stack: Stack) -> None:
+    """`show` of a rotten object sends people here, to copies that still have the content."""
+    rotten = put_and_record(stack, "rotten", CONTENT)
+    put_and_record(stack, "sound", CONTENT)
+    mark(stack.digests_table(), rotten, rotten, f"sha1:{'0' * 40}")
+    ended = run("find", SHA1)
+    assert (ended.status, "rotten was read twice with other bytes" in ended.err) == (0, True)
+    assert "sound was" not in ended.err
 
 
 def test_members_of_a_deleted_archive_are_marked(run: Run, stack: Stack) -> None:

@@ -19,6 +19,7 @@ from tests.cli.deployed import (
     unreadable,
 )
 
+from bucketsum.hashing.verification import mark
 from bucketsum.table.rows import RowKey
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 def test_object_is_shown_with_what_is_recorded_of_it(run: Run, stack: Stack) -> None:
     """Hashed, waiting or unreadable: every object is in one of the three, with its reason."""
     row = put_and_record(stack, "a/hashed", b"x" * 2500)
+    mark(stack.digests_table(), row, row)
     put_object(stack, "b/waiting", b"")
     locked = put_object(stack, "c/locked", b"z")
     stack.digests_table().record(unreadable(locked, b"z", "archived in Glacier; restore it"))
@@ -48,7 +50,10 @@ def test_object_is_shown_with_what_is_recorded_of_it(run: Run, stack: Stack) -> 
         "mb_per_s": 12.5,
         "recorded_at": "2026-11-20T10:00:01.250Z",
         "reason": None,
+        "verified_at": first["verified_at"],
+        "differs_at": None,
     }
+    assert first["verified_at"] > "2026-11-20"
     assert (second["key"], second["status"], second["sha1"]) == (
         "b/waiting",
         "not hashed yet",

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -121,8 +122,7 @@ def find(
             if len(wanted) > 1:
                 say(name, "bold")
             _print_table(stack, matches[sha1])
-    for line in bad:
-        note(f"skipped {line}")
+    _note_each(matches, bad)
     if unknown:
         note(unknown)
     else:
@@ -136,6 +136,14 @@ def _end(matches: Mapping[str, Sequence[Row]], *, unknown: str, is_complete: boo
         raise SystemExit(CANNOT_DO)
     if not (is_complete and all(matches.values())) or any(map(any_damaged, matches.values())):
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _note_each(matches: Mapping[str, Sequence[Row]], bad: Iterable[str]) -> None:
+    for row in chain.from_iterable(matches.values()):
+        if row.difference:
+            note(f"{row.key} was read twice with other bytes: `bucketsum show` has both digests")
+    for line in bad:
+        note(f"skipped {line}")
 
 
 def _note_absent(

@@ -40,6 +40,7 @@ from bucketsum_cli.terminal.tables import (
 
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row
+    from bucketsum_cli.terminal.documents import Moment
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""
@@ -51,6 +52,8 @@ class ListedObject:
 
     version: ObjectVersion = field(metadata=INLINE)
     digest: DigestState = field(metadata=INLINE)
+    verified_at: Moment | None = None
+    differs_at: Moment | None = None
 
 
 @click.command("ls")
@@ -109,7 +112,12 @@ class _Listed:
             self.has_damaged |= any_damaged([row])
             state = digest_state(row) if row else DigestState(self._pending(version))
             self.reasons.add(version.key, state)
-            yield ListedObject(version, state)
+            yield ListedObject(
+                version,
+                state,
+                verified_at=row.verified.at if row and row.verified else None,
+                differs_at=row.difference.at if row and row.difference else None,
+            )
 
 
 def _print_table(listed: Iterable[ListedObject], prefix: str, *, all_versions: bool) -> None:
