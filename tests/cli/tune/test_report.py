@@ -27,9 +27,9 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.tune.plots.plot import line_styles
 from bucketsum_cli.tune.plots.variants import LINES_MAX
+from bucketsum_cli.tune.report import write_report
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.table import columns_of
-from bucketsum_cli.tune.report.write import write_report
 from bucketsum_cli.tune.results import measured
 
 if TYPE_CHECKING:

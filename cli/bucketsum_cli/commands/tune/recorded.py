@@ -20,6 +20,7 @@ from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import end_if_damaged
 from bucketsum_cli.terminal.output import STDOUT, note, print_json, say, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run, no_run
+from bucketsum_cli.tune.report import write_report
 from bucketsum_cli.tune.report.export import (
     results_as_csv,
     results_as_json,
@@ -27,7 +28,6 @@ from bucketsum_cli.tune.report.export import (
     run_as_json,
 )
 from bucketsum_cli.tune.report.table_view import print_results, print_runs
-from bucketsum_cli.tune.report.write import write_report
 from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from bucketsum_cli.selftest.check import Finding, SelftestCheck, failed, passed,
 from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, recorded_results, settled_run
+from bucketsum_cli.tune.report import write_report
 from bucketsum_cli.tune.report.table_view import print_results
-from bucketsum_cli.tune.report.write import write_report
 from bucketsum_cli.tune.sweep_input import naming, sweep_input
 from bucketsum_cli.tune.sweeper import Sweeper, has_sweeps
 from bucketsum_lab.protocol.run_records import RunStatus

@@ -63,7 +63,7 @@ class Workload(ABC):
         """*variant* without the parameters that have no effect, given the other values."""
         return variant
 
-    def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value] | None:  # noqa: ARG002 - a default
+    def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value] | None:
         """Facts about an object's content, from its metadata, for the probe to check.
 
         Raises:
@@ -71,27 +71,27 @@ class Workload(ABC):
         """
         return None
 
-    def uses_disk(self, setting: Setting) -> bool:  # noqa: ARG002 - a default
+    def uses_disk(self, setting: Setting) -> bool:
         """Whether the probe writes to /tmp, which then has to be paid for."""
         return False
 
-    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:  # noqa: ARG002 - a default
+    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
         """Reason why a prober with *storage_mb* MiB of /tmp cannot do it, or None."""
         return None
 
-    def statistics(self, samples: Sequence[Sample]) -> WorkloadStatistics | None:  # noqa: ARG002 - a default
+    def statistics(self, samples: Sequence[Sample]) -> WorkloadStatistics | None:
         """A `statistics_type` of a cell's good *samples*; None if they have none."""
         return None
 
-    def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - a default
+    def is_deployable(self, setting: Setting) -> bool:
         """Whether the template has parameters for all of *setting*; not if it is `undeployable`."""
         return not self.undeployable
 
-    def deployed_variant(self, parameters: Mapping[str, str]) -> Variant | None:  # noqa: ARG002 - a default
+    def deployed_variant(self, parameters: Mapping[str, str]) -> Variant | None:
         """The workload's parameters as *parameters* deploy them; None if they deploy another."""
         return None if self.undeployable else ()
 
-    def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:  # noqa: ARG002 - a default
+    def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:
         """Values of the template's parameters besides memory, chunk size and streams."""
         return {}
 
@@ -108,7 +108,7 @@ class DataSetWorkload(Workload):
     def files(self, size_bytes: int) -> Iterable[DataFile]:
         """The files of the data set of this size, which lie beside its main object."""
 
-    def parts(self, settings: Iterable[Setting]) -> tuple[str, ...] | None:  # noqa: ARG002 - a default
+    def parts(self, settings: Iterable[Setting]) -> tuple[str, ...] | None:
         """The parts of a data set that *settings* read, as `DataFile.part`; None for all."""
         return None
 

@@ -39,10 +39,6 @@ def _million_text(cell: CellRow) -> str:
     return usd_text(None if usd is None else usd / int(cell.setting.own["reads"]) * _MILLION)
 
 
-def _build_text(cell: CellRow) -> str:
-    return usd_text(build_usd(cell))
-
-
 RECORDS: Final = WorkloadView(
     (
         TableColumn("records_read", "records read", _read_text,
@@ -77,7 +73,8 @@ RECORDS: Final = WorkloadView(
                     _of(lambda own: f"{own.read_factor:,.1f}"), in_report=True),
         TableColumn("usd_per_million_reads", "USD per million reads", _million_text,
                     meaning="Lambda's time and the requests."),
-        TableColumn("build_price", "USD for the build", _build_text, in_report=True,
+        TableColumn("build_price", "USD for the build", lambda cell: usd_text(build_usd(cell)),
+                    in_report=True,
                     meaning="The requests that store the whole data set in this layout, and "
                             "Lambda's time if it is built on /tmp."),
         TableColumn("storage_factor", "storage factor",

@@ -51,13 +51,9 @@ def _copy(name: ClientName, access: Access, key: str, _size_bytes: int, sink: Si
     if not isinstance(sink, FileSink):
         raise TypeError("a program copies to files")
     done = subprocess.run(  # noqa: S603 - a fixed list; S3 keys stand behind s3://
-        _command(name, access, key, str(sink.path)),
-        env=_variables(name),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        timeout=_SECONDS_MAX,
-        check=False,
-    )
+        _command(name, access, key, str(sink.path)), env=_variables(name), timeout=_SECONDS_MAX,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
+    )  # fmt: skip
     if done.returncode:
         text = done.stderr.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
         raise SourceUnavailable(f"{name} ended with {done.returncode} for {key}: {text}")

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import MISSING, seconds_text, usd_text
+from bucketsum_cli.tune.results import statistic_of
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_lab.protocol.measuring import BYTES_PER_GB
 from bucketsum_lab.workloads.transfer.file_times import P99_FROM, read
@@ -30,10 +31,6 @@ def _slowest(own: TransferStatistics) -> str:
 
 def _first_byte(own: TransferStatistics) -> str | None:
     return None if own.first_byte_p50_ms is None else f"{own.first_byte_p50_ms:,.1f}"
-
-
-def _cpu_text(cell: CellRow) -> str:
-    return seconds_text(cell.stats.cpu_seconds if cell.stats else None)
 
 
 def _usd_text(cell: CellRow) -> str:
@@ -72,11 +69,13 @@ TRANSFER: Final = WorkloadView(
         TableColumn("file_tail_ms", "slowest file ms", _of(_slowest),
                   meaning=f"The 99th percentile from {P99_FROM:,} times of files on; of fewer, the "
                           "longest time (max)."),
-        TableColumn("first_byte_p50_ms", "first byte ms", _of(_first_byte),
+        TableColumn("first_byte_p50_ms", "first byte ms",
+                  _of(_first_byte),
                   in_report=True,
                   meaning="Median time from the start of a file to its first byte. Programs do "
                           "not tell it."),
-        TableColumn("transfer_cpu_s", "CPU s", _cpu_text, in_report=True,
+        TableColumn("transfer_cpu_s", "CPU s",
+                  lambda cell: seconds_text(statistic_of(cell, "cpu_seconds")), in_report=True,
                   meaning="Mean CPU time of a transfer of the whole data set, all threads and "
                           "programs."),
         TableColumn("files_usd", "USD per 1,000 files", _usd_text, in_report=True),
