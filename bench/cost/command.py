@@ -2,23 +2,184 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from bench.cost.measured import measured_in
-from bench.cost.tables import details, tables
+from bench.cost.alternatives import alternatives
+from bench.cost.measured import SMALL_BYTES, measured_in
+from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.tables import options
 from bench.tables.document import with_tables, write, written_between
-from bench.tables.table import show
-from bucketsum.prices import PRICE_DATE
+from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers, show
+from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, prices_in
+from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
+from bucketsum_cli.terminal.formatting import size_text
 
 if TYPE_CHECKING:
     from bench.cost.measured import MeasuredHandling
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cost.md"
 DETAILS: Final = Path(__file__).parents[1] / "measured" / "cost.md"
+
+_SIZES: Final = (SMALL_BYTES, 10_000)
+"""The average of the small objects that are measured, and a very small one."""
+
+_OVERHEAD_SECONDS: Final = 0.05
+"""Assumed for every object: a GET's first byte at its best (30 ms), and a conditional write."""
+
+_BATCHES: Final = (1, 10)
+_DEFAULT_MEMORY_MB: Final = 256
+_COLD_MEMORIES_MB: Final = (128, 256, 512, 1769)
+
+_MEMORY: Final = "memory (MB)"
+_OBJECT: Final = SpreadColumn("object", size_text)
+_PER_TB: Final = dollars(*(f"USD per TB, {name}" for name in ARCHITECTURES))
+
+
+def per_tb(measured: MeasuredHandling) -> Table:
+    """Bucketsum's reader and the baseline in each configuration."""
+    rows = []
+    for speed in measured.speeds:
+        usd = _usd_per_tb(speed.memory_mb, speed.object_bytes, speed.mb_per_s, speed.gets)
+        place = speed.memory_mb, speed.link, speed.object_bytes
+        rows.append((*place, speed.reader, speed.mb_per_s, *usd))
+    columns: Columns = (
+        _MEMORY,
+        "network (Mbit/s)",
+        _OBJECT,
+        "reader",
+        *numbers("MB/s", decimals=1),
+        *_PER_TB,
+        *dollars("of which requests"),
+    )
+    return Table("cost-tb", columns, tuple(rows))
+
+
+def _usd_per_tb(
+    memory_mb: int, object_bytes: int, mb_per_s: float, gets: int = 1
+) -> tuple[float, float, float]:
+    """Cost per TB on arm64 and on x86_64, and its part without compute time."""
+    seconds = object_bytes / 1e6 / mb_per_s
+    arm, x86 = (
+        cost_of(Handling(memory_mb, name, object_bytes, seconds, gets=gets))
+        for name in ARCHITECTURES
+    )
+    tb = BYTES_PER_TB / object_bytes
+    return arm.total * tb, x86.total * tb, arm.requests * tb
+
+
+def small_objects(measured: MeasuredHandling) -> Table:
+    """Cost of a million small objects, item by item, for memory sizes below one vCPU."""
+    rows: list[tuple[object, ...]] = []
+    deployed = sorted(measured.deployed().items())
+    for object_bytes, (memory_mb, speed), batch in product(_SIZES, deployed, _BATCHES):
+        if memory_mb >= MEMORY_MB_PER_CPU:
+            continue
+        known = measured.smalls.get((memory_mb, batch)) if object_bytes == SMALL_BYTES else None
+        assumed = _OVERHEAD_SECONDS + object_bytes / 1e6 / speed
+        seconds, basis = (assumed, "assumed") if known is None else (known, "measured")
+        arm, x86 = (
+            cost_of(Handling(memory_mb, name, object_bytes, seconds, batch))
+            for name in ARCHITECTURES
+        )
+        usd = (1e6 * each for each in (*astuple(arm), arm.total, x86.total))
+        rows.append((object_bytes, memory_mb, batch, seconds * 1000, basis, *usd))
+    titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs")
+    columns: Columns = (
+        _OBJECT,
+        _MEMORY,
+        "batch",
+        *numbers("ms per object", decimals=0),
+        "source of time",
+        *dollars(*titles, *(f"total, {name}" for name in ARCHITECTURES)),
+    )
+    return Table("cost-small", columns, tuple(rows))
+
+
+def small_by_default(measured: MeasuredHandling) -> Table:
+    """Cost of a million objects of the average size, with the template's memory."""
+    every = small_objects(measured)
+    rows = tuple(row for row in every.rows if row[:2] == (SMALL_BYTES, _DEFAULT_MEMORY_MB))
+    return replace(every, name="cost-small-default", rows=rows)
+
+
+def lean(measured: MeasuredHandling) -> Table:
+    """Cost of a million objects in batches of ten without the index, the log lines, or both."""
+    batch = max(_BATCHES)
+    seconds = measured.smalls[_DEFAULT_MEMORY_MB, batch]
+    handling = Handling(_DEFAULT_MEMORY_MB, "arm64", SMALL_BYTES, seconds, batch)
+    rows: list[tuple[object, ...]] = []
+    for is_indexed, is_logged in product((True, False), repeat=2):
+        arm, x86 = (
+            cost_of(
+                replace(handling, architecture=name, is_indexed=is_indexed, is_logged=is_logged)
+            )
+            for name in ARCHITECTURES
+        )
+        settings = "yes" if is_indexed else "no", "all" if is_logged else "problems"
+        rows.append((*settings, 1e6 * arm.total, 1e6 * x86.total))
+    columns: Columns = ("`Sha1Index`", "`LogObjects`", *dollars(*ARCHITECTURES))
+    return Table("cost-lean", columns, tuple(rows))
+
+
+def cold_starts(measured: MeasuredHandling) -> Table:
+    """Cost of a thousand cold starts."""
+    gb_second = prices_in(DEFAULT_REGION, "arm64").gb_second
+    rows = (
+        (name, ms, *(ms * memory_mb / 1024 * gb_second for memory_mb in _COLD_MEMORIES_MB))
+        for name, ms in measured.starts.items()
+    )
+    by_memory = dollars(*(f"{memory_mb} MB" for memory_mb in _COLD_MEMORIES_MB))
+    columns: Columns = ("cold start", *numbers("ms", decimals=0), *by_memory)
+    return Table("cost-cold", columns, tuple(rows))
+
+
+def prices() -> Table:
+    """All prices that the tables use."""
+    rows = ((price.what, price.usd, price.per, price.source, price.read) for price in PRICES)
+    columns: Columns = (
+        "unit",
+        SpreadColumn("USD", lambda usd: f"{usd:.10f}".rstrip("0").rstrip(".")),
+        SpreadColumn("per", "{:,}".format),
+        "AWS's page",
+        "read from",
+    )
+    return Table("cost-prices", columns, tuple(rows))
+
+
+_BACKFILL: Final = Work(10**9, 10**9 * 100_000)
+_SLOW_LANE: Final = Setup(memory_mb=_DEFAULT_MEMORY_MB, concurrency=10, batch_size=10)
+
+
+def backfill() -> Table:
+    """The estimate of a backfill of 10⁹ objects of 100 kB with the template's defaults."""
+    estimate = estimate_of(_BACKFILL, _SLOW_LANE, prices_in(DEFAULT_REGION, "arm64"))
+    rows: list[tuple[object, ...]] = [
+        (item.group.value, item.name, item.requests, item.usd) for item in estimate.items
+    ]
+    rows += [(group.value, "sum", None, estimate.usd_of(group)) for group in Group]
+    columns: Columns = ("part", "item", SpreadColumn("number", "{:,.0f}".format), *dollars("USD"))
+    return Table("cost-backfill", columns, tuple(rows))
+
+
+def tables(measured: MeasuredHandling) -> tuple[Table, ...]:
+    """All tables of docs/cost.md."""
+    return per_tb(measured), small_by_default(measured), lean(measured), alternatives()
+
+
+def details(measured: MeasuredHandling) -> tuple[Table, ...]:
+    """All tables of bench/measured/cost.md."""
+    return (
+        small_objects(measured),
+        cold_starts(measured),
+        backfill(),
+        prices(),
+    )
 
 
 @click.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
 from bench.cost.alternatives import alternatives
-from bench.cost.tables import per_tb
+from bench.cost.command import per_tb
 
 from tools.pictures.drawing import SANS, drawing
 

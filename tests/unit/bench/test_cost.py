@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench.cost.alternatives import alternatives
-from bench.cost.command import DOCUMENT, documents
+from bench.cost.command import DOCUMENT, documents, lean, per_tb, small_objects
 from bench.cost.measured import MeasuredHandling, measured_in
 from bench.cost.model import Handling, cost_of
-from bench.cost.tables import lean, per_tb, small_objects
 from bench.readers.registry import AS_DEPLOYED, BASELINE
 from hypothesis import given
 from hypothesis import strategies as st
