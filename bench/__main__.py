@@ -9,6 +9,7 @@ from bench.cost.price_list import prices
 from bench.function.cold_start import cold_start
 from bench.function.command import function
 from bench.readers.command import readers
+from bench.snapshot.command import snapshot
 from bench.targets.command import targets
 from bench.unzip.command import unzip
 from bench.workloads.command import workloads
@@ -25,7 +26,7 @@ def bench(context: click.Context) -> None:
         context.invoke(targets)
 
 
-for command in (targets, readers, function, cold_start, cost, prices, unzip, workloads):
+for command in (targets, readers, function, cold_start, cost, prices, snapshot, unzip, workloads):
     bench.add_command(command)
 
 

@@ -235,6 +235,17 @@ def test_what_needs_no_aws_does_not_import_it(arguments: tuple[str, ...]) -> Non
     assert not imported & slow
 
 
+def test_no_command_imports_duckdb_at_its_start() -> None:
+    """Its library has 66 MB; the questions load it when they ask, and other commands never."""
+    program = (
+        "import importlib, pkgutil, sys, bucketsum_cli.commands as all; "
+        "names = [m.name for m in pkgutil.walk_packages(all.__path__, all.__name__ + '.')]; "
+        "[importlib.import_module(name) for name in names]; "
+        "print(len(names) > 30, 'duckdb' in sys.modules, 'boto3' in sys.modules)"
+    )
+    assert python("-c", program).stdout.split() == ["True", "False", "False"]
+
+
 @pytest.mark.parametrize(
     ("words", "names"), [("bucketsum st", {"status", "stop"}), ("bucketsum local lo", {"logs"})]
 )

@@ -46,6 +46,7 @@ bench.function: bench.sandbox bench.tables cli.emulator cli.machine cli.terminal
 bench.readers: bench bench.sandbox bench.tables cli.emulator cli.machine cli.terminal layer \
 layer.events layer.s3
 bench.sandbox: cli.emulator cli.emulator.worker cli.machine cli.terminal
+bench.snapshot: bench.tables cli.commands cli.snapshots cli.terminal layer.table
 bench.tables: cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.emulator cli.emulator.deploy cli.machine \
 cli.objects cli.terminal layer.table
@@ -55,7 +56,8 @@ cli.terminal cli.tune cli.tune.here cli.tune.workloads cli.tune.workloads.fetch 
 lab.protocol lab.results lab.workloads lab.workloads.transfer layer
 bench.workloads.languages: bench bench.sandbox bench.tables bench.unzip cli.terminal \
 cli.tune.workloads.transfer lab.workloads.records
-benchmarks: bench.cost bench.function bench.readers bench.targets bench.unzip bench.workloads
+benchmarks: bench.cost bench.function bench.readers bench.snapshot bench.targets bench.unzip \
+bench.workloads
 cli: cli.commands
 cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.invocation layer.long_objects layer.table

@@ -38,13 +38,14 @@ def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[SnapshotFile
     prefix: dict[str, Any] = {"S3Prefix": path} if (path := place.path.strip("/")) else {}
     started = dynamodb.export_table_to_point_in_time(
         TableArn=arn, S3Bucket=place.netloc, ExportFormat="DYNAMODB_JSON", **prefix
-    )
-    description = started["ExportDescription"]
+    )["ExportDescription"]
     with notes().status("DynamoDB exports the table; this takes minutes ..."):
-        while description["ExportStatus"] == "IN_PROGRESS":
-            time.sleep(_POLL_SECONDS)
-            answer = dynamodb.describe_export(ExportArn=description["ExportArn"])
+        while True:
+            answer = dynamodb.describe_export(ExportArn=started["ExportArn"])
             description = answer["ExportDescription"]
+            if description["ExportStatus"] != "IN_PROGRESS":
+                break
+            time.sleep(_POLL_SECONDS)
     if description["ExportStatus"] != "COMPLETED":
         reason = f"{description.get('FailureCode')}: {description.get('FailureMessage')}"
         raise CannotDoError(f"DynamoDB's export to {url} failed: {reason}")

@@ -1,0 +1,1 @@
+"""Snapshots of many rows: load, questions, and plain Python beside them."""

@@ -1,0 +1,173 @@
+"""What a snapshot is taken from: DynamoDB's export, a listing in parts, an inventory."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+from tests.cli.aws_calls import change_calls
+from tests.cli.deployed import BUCKET, put_and_record, put_object
+
+from bucketsum_cli.snapshots import export
+from bucketsum_cli.snapshots.folder import LISTING, Listed
+from bucketsum_cli.snapshots.listing import list_keys
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.stack import Stack
+
+LISTS = "lists"
+
+
+@pytest.fixture(autouse=True)
+def buckets(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bucket of the user's; each test has its own snapshots."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(export, "_POLL_SECONDS", 0.01)
+    stack.client("s3").create_bucket(Bucket=LISTS)
+
+
+def complete_exports(stack: Stack, monkeypatch: pytest.MonkeyPatch, **wrong: Any) -> None:  # noqa: ANN401 - JSON
+    """Have moto's exports end with the manifests that AWS documents; *wrong* values are in them."""
+    dynamodb, s3 = stack.client("dynamodb"), stack.client("s3")
+    dynamodb.update_continuous_backups(
+        TableName=stack.table,
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+    )
+    is_asked: list[str] = []
+
+    def change(operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401 - an answer
+        if operation != "DescribeExport" or is_asked:
+            return None
+        is_asked.append(operation)
+        answer: Any = dynamodb.describe_export(**request)
+        is_asked.clear()
+        description = answer["ExportDescription"]
+        if description["ExportStatus"] == "COMPLETED":
+            listed = s3.list_objects_v2(Bucket=LISTS, Prefix=description["S3Prefix"])
+            data = next(e["Key"] for e in listed["Contents"] if "/data/" in e["Key"])
+            body = s3.get_object(Bucket=LISTS, Key=data)["Body"].read()
+            files = {
+                "itemCount": gzip.decompress(body).count(b"\n"),
+                "md5Checksum": base64.b64encode(hashlib.md5(body).digest()).decode(),
+                "etag": "e-1", "dataFileS3Key": data,
+            } | wrong  # fmt: skip
+            summary = {
+                "version": "2020-06-30", "tableArn": description["TableArn"],
+                "exportTime": "2026-11-26T10:00:00.000Z", "s3Bucket": LISTS,
+                "itemCount": files["itemCount"], "outputFormat": "DYNAMODB_JSON",
+                "exportType": "FULL_EXPORT",
+            }  # fmt: skip
+            folder = data.rpartition("/data/")[0]
+            s3.put_object(
+                Bucket=LISTS, Key=f"{folder}/manifest-files.json", Body=f"{json.dumps(files)}\n"
+            )
+            place = f"{folder}/manifest-summary.json"
+            s3.put_object(Bucket=LISTS, Key=place, Body=json.dumps(summary))
+            description["ExportManifest"] = place
+        return answer
+
+    change_calls(monkeypatch, change)
+
+
+def test_an_export_of_the_table_has_every_row(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DynamoDB writes the files, and no row is read from the table."""
+    for key in ("a", "b"):
+        put_and_record(stack, key, b"same")
+    complete_exports(stack, monkeypatch)
+    arguments = ("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/exports/", "--json")
+    document = run(*arguments).document
+    assert (document["rows"], document["via"]) == (2, "export")
+    groups = run("duplicates", "--snapshot", "last", "--json").document["groups"]
+    assert [copy["key"] for copy in groups[0]["objects"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"itemCount": 3}, "has 1 rows, its list says 3"),
+        ({"md5Checksum": "AAAAAAAAAAAAAAAAAAAAAA=="}, "its MD5 differs"),
+    ],
+)
+def test_an_export_with_a_wrong_manifest_answers_nothing(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any], reason: str
+) -> None:
+    """Its count or its checksum is not that of the file: the error names the file."""
+    put_and_record(stack, "a", b"a")
+    complete_exports(stack, monkeypatch, **wrong)
+    assert run("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x").status == 0
+    run("duplicates", "--snapshot", "last").assert_refused(reason, "take another")
+
+
+def test_an_export_that_cannot_be_written_is_named(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The reason is DynamoDB's, and no folder is left."""
+    complete_exports(stack, monkeypatch)
+    arguments = ("snapshot", "--via", "export", "--export-to")
+    run(*arguments, "s3://nosuch/x").assert_refused("S3NoSuchBucket")
+    run(*arguments, "lists").assert_refused("is not a URL like s3://bucket/folder")
+    assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
+
+
+def test_a_listing_in_parts_has_each_version_once(
+    stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bucket of several pages is listed by ranges of keys, in parallel."""
+    names = ["", *(f"{number:03}\u00e9" for number in range(30))]
+    keys = [f"{letter}/{name}" for letter in "abcd" for name in names]  # moto skips after no key
+    for key in keys:
+        put_object(stack, key, b"")
+    (tmp_path / LISTING).mkdir()
+
+    def shorten(operation: str, request: dict[str, Any]) -> None:
+        if operation in ("ListObjectVersions", "ListObjectsV2"):
+            request.setdefault("MaxKeys", 7)
+
+    change_calls(monkeypatch, shorten)
+    files = list_keys(stack.client("s3"), Listed(BUCKET, ""), tmp_path)
+    assert len(files) > 1
+    lines = [
+        json.loads(line)
+        for file in files
+        for line in gzip.decompress((tmp_path / file.name).read_bytes()).splitlines()
+    ]
+    assert sorted(line["key"] for line in lines) == sorted(keys)
+    assert sum(file.rows for file in files) == len(keys)
+
+
+def test_an_inventory_is_as_good_as_a_listing(run: Run, stack: Stack) -> None:
+    """Coverage by an inventory names the same objects, without a request for each page."""
+    s3 = stack.client("s3")
+    put_and_record(stack, "a b/one", b"1")
+    put_object(stack, "c/never", b"never")
+    listed = run("coverage", BUCKET, "--json")
+    entries = s3.list_object_versions(Bucket=BUCKET)["Versions"]
+    rows = [
+        (BUCKET, quote(e["Key"]), e["VersionId"], "true", "false", e["Size"],
+         f"{e['LastModified']:%Y-%m-%dT%H:%M:%S.000Z}", e["ETag"].strip('"'), "STANDARD")
+        for e in entries
+    ]  # fmt: skip
+    body = gzip.compress("\n".join(",".join(f'"{v}"' for v in row) for row in rows).encode())
+    s3.put_object(Bucket=LISTS, Key="data/0.csv.gz", Body=body)
+    manifest = {
+        "sourceBucket": BUCKET, "destinationBucket": f"arn:aws:s3:::{LISTS}", "fileFormat": "CSV",
+        "fileSchema": "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, "
+        "ETag, StorageClass",
+        "files": [{"key": "data/0.csv.gz", "size": len(body),
+                   "MD5checksum": hashlib.md5(body).hexdigest()}],
+    }  # fmt: skip
+    s3.put_object(Bucket=LISTS, Key="manifest.json", Body=json.dumps(manifest))
+    got = run("coverage", BUCKET, "--inventory", f"s3://{LISTS}/manifest.json", "--json")
+    assert (got.status, got.document["parts"]) == (1, listed.document["parts"])
+    run("coverage", "--inventory", "s3://x/y").assert_refused("--inventory needs BUCKET")
