@@ -116,7 +116,7 @@ def _scan(folder: Path) -> dict[str, float]:
 
 
 def main(step: str, folder: str, other: str) -> None:
-    """Print what *step* took over the snapshot in *folder*, and *other*."""
+    """Print the time and memory of *step* over the snapshots in *folder* and *other*."""
     if step == SCAN:
         result = _scan(Path(folder))
     else:

@@ -1,4 +1,4 @@
-"""What a snapshot is taken from: DynamoDB's export, a listing in parts, an inventory."""
+"""A snapshot is taken from DynamoDB's export, a listing in parts, or an inventory."""
 
 from __future__ import annotations
 
