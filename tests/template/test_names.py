@@ -24,6 +24,9 @@ FIRST_LINE_WORDS: Final = 20
 FIRST_LINE_WORDS_MIN: Final = 4
 NO_FIRST_WORD: Final = re.compile(r"(What|How|Which|Whoever|Whatever)\b")
 
+MESSAGES: Final = frozenset({"note", "say", "CannotDoError"})
+OWN_COMMAND: Final = re.compile(r"`bucketsum (?!local\b)")
+
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -81,6 +84,22 @@ def test_no_two_classes_have_one_name() -> None:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     places[node.name].append(path)
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_messages_ask_for_their_commands() -> None:
+    """`command_line` gives a command in a message the stack and the bucket that were named."""
+    written = [
+        f"{path}:{node.lineno}: {text.value!r}"
+        for path, nodes in python_files().items()
+        if path.startswith("cli/")
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in MESSAGES
+        for text in ast.walk(node)
+        if isinstance(text, ast.Constant) and OWN_COMMAND.search(str(text.value))
+    ]
+    assert written == []
 
 
 def test_docstrings_begin_with_a_short_statement() -> None:

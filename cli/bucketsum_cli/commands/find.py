@@ -141,7 +141,8 @@ def _end(matches: Mapping[str, Sequence[Row]], *, unknown: str, is_complete: boo
 def _note_each(matches: Mapping[str, Sequence[Row]], bad: Iterable[str]) -> None:
     for row in chain.from_iterable(matches.values()):
         if row.difference:
-            note(f"{row.key} was read twice with other bytes: `bucketsum show` has both digests")
+            show = command_line("show", row.key)
+            note(f"{row.key} was read twice with other bytes: `{show}` has both digests")
     for line in bad:
         note(f"skipped {line}")
 

@@ -152,5 +152,5 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _not_a_run(file: Path, reason: str) -> CannotDoError:
     return CannotDoError(
-        f"{file} is not a run saved by `bucketsum tune run`: {reason}; move it to another folder"
+        f"{file} is not a run that `tune run` saved: {reason}; move it to another folder"
     )

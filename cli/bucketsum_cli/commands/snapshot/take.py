@@ -89,5 +89,5 @@ def take_snapshot(
         say(
             f"{snapshot.rows:,} rows in {snapshot.folder}; ask it with "
             f"`{command_line('duplicates', '--snapshot', 'last')}`, or see "
-            "`bucketsum snapshot --help`"
+            f"`{command_line('snapshot', '--help')}`"
         )
