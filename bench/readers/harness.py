@@ -14,22 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class ReadTarget:
-    """The object to read, its server, and the memory size of the function."""
-
-    def __init__(self, fields: dict[str, object]) -> None:
-        self.endpoint = str(fields["endpoint"])
-        self.certificates = str(fields["certificates"])
-        self.bucket = str(fields["bucket"])
-        self.key = str(fields["key"])
-        self.size_bytes = int(str(fields["size_bytes"]))
-        self.memory_mb = int(str(fields["memory_mb"]))
-
-
 def prepared(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
     """The reader of *job* after imports and set-up, and for a warm run after a first reading."""
     prepare = getattr(implementations, job["reader"])
-    read = prepare(ReadTarget(job["target"]), **job["options"])
+    read = prepare(implementations.ReadTarget(job["target"]), **job["options"])
     if job["warm"]:
         read()
     return lambda: dict(zip(("size_bytes", "sha1"), read(), strict=True))

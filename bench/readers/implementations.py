@@ -16,13 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
-    from bench.readers.harness import ReadTarget
     from bucketsum.s3.source import Source
 
     Read: TypeAlias = Callable[[], tuple[int, str]]
 
 _CHUNK_BYTES: Final = 1024 * 1024
 _CURL_BUFFER_BYTES: Final = 512 * 1024
+
+
+class ReadTarget:
+    """The object to read, its server, and the memory size of the function."""
+
+    def __init__(self, fields: dict[str, object]) -> None:
+        self.endpoint = str(fields["endpoint"])
+        self.certificates = str(fields["certificates"])
+        self.bucket = str(fields["bucket"])
+        self.key = str(fields["key"])
+        self.size_bytes = int(str(fields["size_bytes"]))
+        self.memory_mb = int(str(fields["memory_mb"]))
 
 
 class _Hashing:

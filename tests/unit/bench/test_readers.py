@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import boto3
 import pytest
 from bench.readers import implementations as readers
-from bench.readers.harness import ReadTarget
+from bench.readers.implementations import ReadTarget
 from bench.readers.registry import ENTRIES
 from bench.sandbox.objects import random_chunks
 from moto import mock_aws
