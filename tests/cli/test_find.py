@@ -162,10 +162,13 @@ def test_several_contents_are_looked_for(run: Run, stack: Stack, tmp_path: Path)
     run("find", "-").assert_refused("stdin has no SHA-1; it is empty")
 
 
-def test_without_the_index_no_answer_is_no(run: Run, stack: Stack) -> None:
-    """Rows from before Sha1Index=no are found; of all others the index knows nothing."""
+def test_without_the_index_a_snapshot_is_asked(
+    run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With Sha1Index=no, rows from before it and from since are found, by a SHA-1 and by a file."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
     put_and_record(stack, "before", CONTENT)
-    new = hashlib.sha1(b"new").hexdigest()
+    (tmp_path / "new").write_bytes(b"new")
     row = hashed(put_object(stack, "after", b"new"), b"new")
     table = DigestsTable(stack.client("dynamodb"), stack.table, has_sha1_index=False)
     table.record(row)
@@ -174,12 +177,15 @@ def test_without_the_index_no_answer_is_no(run: Run, stack: Stack) -> None:
         UsePreviousTemplate=True,
         Parameters=[{"ParameterKey": "Sha1Index", "ParameterValue": "no"}],
     )
-    known, unknown = run("find", SHA1), run("find", new)
-    assert (known.status, unknown.status) == (0, 2)
-    assert "before" in known.out
-    for ended in (known, unknown):
-        assert "a snapshot of the table has all of them" in ended.err
-    assert "is recorded" not in unknown.err
+    ended = run("find", SHA1, tmp_path / "new", "--json")
+    assert ended.status == 0
+    assert [each["objects"][0]["key"] for each in ended.document] == ["before", "after"]
+    lost = run("find", "-", answer=f"{'0' * 40}  lost\n{SHA1}  a\nnonsense\n")
+    assert lost.status == 1
+    assert "before" in lost.out
+    assert f"not recorded: {'0' * 40} lost" in lost.err
+    assert "skipped line 3" in lost.err
+    assert run("find", "-", answer=f"{SHA1}  a\nnonsense\n").status == 1
 
 
 def test_what_is_elsewhere_is_said_once(run: Run, stack: Stack) -> None:

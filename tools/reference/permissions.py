@@ -53,7 +53,7 @@ _CHECK: Final = (
 ACTIONS: Final = {
     "ls": _LS,
     "show": f"{_SHOW} {_LS} s3:ListBucket",
-    "find": "dynamodb:Query dynamodb:BatchGetItem",
+    "find": "dynamodb:Query dynamodb:BatchGetItem dynamodb:DescribeTable dynamodb:Scan",
     "find --list": _SNAPSHOT,
     "find --snapshot": _SNAPSHOT,
     "check": f"{_LS} {_FAILURES}",

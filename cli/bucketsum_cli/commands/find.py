@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -31,7 +31,7 @@ from bucketsum_cli.objects.rows import (
     recorded_row,
     version_of,
 )
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
@@ -40,12 +40,6 @@ from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, prin
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
-
-
-_NO_INDEX: Final = (
-    "the stack has Sha1Index=no: only objects that were recorded before are found here; "
-    "with --snapshot, a snapshot of the table has all of them"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +86,9 @@ def find(
     With --list or --snapshot, or for a digest of another recorded algorithm, a snapshot is asked,
     for up to a million digests.
 
-    Exits with 1 if a SHA-1 is not recorded, or if another program damaged a record. With the
-    stack's parameter Sha1Index=no, only rows from before it are found: if there is none, exits
-    with 2.
+    With the stack's parameter Sha1Index=no, a snapshot is asked too.
+
+    Exits with 1 if a SHA-1 is not recorded, or if another program damaged a record.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
@@ -103,8 +97,16 @@ def find(
         return
     wanted, bad = _wanted(contents)
     stack = target.find()
+    if stack.parameters.get("Sha1Index") == "no":
+        _note_each({}, bad)
+        rows = [
+            {"place": place, "name": name, "digest": sha1}
+            for place, (name, sha1) in enumerate(wanted)
+        ]
+        find_in_snapshot(target, rows, snapshot_name, athena, yes=yes, as_json=as_json)
+        _end({}, is_complete=not bad)
+        return
     table = stack.digests_table()
-    unknown = _NO_INDEX if stack.parameters.get("Sha1Index") == "no" else ""
     sha1s = dict.fromkeys(sha1 for _, sha1 in wanted)
     everywhere = {
         sha1: [*with_archive_deletions(table, table.with_sha1(sha1))]
@@ -123,17 +125,12 @@ def find(
                 say(name, "bold")
             _print_table(stack, matches[sha1])
     _note_each(matches, bad)
-    if unknown:
-        note(unknown)
-    else:
-        _note_absent(matches, everywhere, target.bucket)
-    _end(matches, unknown=unknown, is_complete=not bad)
+    _note_absent(matches, everywhere, target.bucket)
+    _end(matches, is_complete=not bad)
 
 
-def _end(matches: Mapping[str, Sequence[Row]], *, unknown: str, is_complete: bool) -> None:
-    """Exit with the status; what is *unknown* makes a digest without rows no answer."""
-    if unknown and not all(matches.values()):
-        raise SystemExit(CANNOT_DO)
+def _end(matches: Mapping[str, Sequence[Row]], *, is_complete: bool) -> None:
+    """Exit with the status."""
     if not (is_complete and all(matches.values())) or any(map(any_damaged, matches.values())):
         raise SystemExit(ANSWER_IS_NO)
 

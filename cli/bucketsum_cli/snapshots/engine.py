@@ -27,7 +27,7 @@ VIEWS: Final = (
 )  # fmt: skip
 """What questions are asked of."""
 
-_MEMORY: Final = "1GB"
+_MEMORY: Final = "800MB"
 _TABLES: Final = "tables-2.duckdb"
 """Made from the other files; a change of the tables changes the number."""
 _PAGE_ROWS: Final = 1000

@@ -123,6 +123,8 @@ _QUOTED: Final = "public projects, undated"
 _QUOTED_2026: Final = "public projects, 2026-09"
 _COPY: Final = "stored page, after 2025-08"
 _SEEN: Final = "public page on eu-central-1, 2025-09"
+_GUIDE: Final = "public guide on us-east-1, 2026-03"
+_FAQ: Final = "stored copy of AWS's FAQ on S3, after 2025-04"
 _ASSUMED: Final = "not looked up"
 
 _S3: Final = "s3/pricing"
@@ -149,7 +151,7 @@ TABLE_BYTE_MONTH: Final = Price(
     "DynamoDB table, byte and month (per GB)", 0.25, _GB, _DYNAMODB, _ASSUMED
 )
 BACKUP_BYTE_MONTH: Final = Price(
-    "DynamoDB point-in-time recovery, byte and month (per GB)", 0.20, _GB, _DYNAMODB, _ASSUMED
+    "DynamoDB point-in-time recovery, byte and month (per GB)", 0.20, _GB, _DYNAMODB, _QUOTED
 )
 EXPORTED_BYTE: Final = Price(
     "DynamoDB export to S3, byte of the table (per GB)", 0.10, _GB, _DYNAMODB, _ASSUMED
@@ -161,21 +163,21 @@ EGRESS_BYTE: Final = Price(
 )
 RETRIEVED_BYTE: Final = {
     "STANDARD_IA": Price("S3 Standard-IA, retrieved byte (per GB)", 0.01, _GB, _S3, _SEEN),
-    "ONEZONE_IA": Price("S3 One Zone-IA, retrieved byte (per GB)", 0.01, _GB, _S3, _ASSUMED),
+    "ONEZONE_IA": Price("S3 One Zone-IA, retrieved byte (per GB)", 0.01, _GB, _S3, _GUIDE),
     "GLACIER_IR": Price("S3 Glacier IR, retrieved byte (per GB)", 0.03, _GB, _S3, _SEEN),
 }
 STORED_BYTE_MONTH: Final = {
     name: Price(f"S3 {name}, byte and month (per GB)", usd, _GB, _S3, read)
     for name, usd, read in (
-        ("STANDARD", 0.023, _QUOTED),
-        ("INTELLIGENT_TIERING", 0.023, _QUOTED),
+        ("STANDARD", 0.023, _GUIDE),
+        ("INTELLIGENT_TIERING", 0.023, _GUIDE),
         ("REDUCED_REDUNDANCY", 0.023, _ASSUMED),
-        ("STANDARD_IA", 0.0125, _QUOTED),
-        ("ONEZONE_IA", 0.01, _QUOTED),
-        ("GLACIER_IR", 0.004, _QUOTED),
-        ("GLACIER", 0.0036, _QUOTED),
-        ("DEEP_ARCHIVE", 0.00099, _QUOTED),
-        ("EXPRESS_ONEZONE", 0.11, _ASSUMED),
+        ("STANDARD_IA", 0.0125, _GUIDE),
+        ("ONEZONE_IA", 0.01, _GUIDE),
+        ("GLACIER_IR", 0.004, _GUIDE),
+        ("GLACIER", 0.0036, _GUIDE),
+        ("DEEP_ARCHIVE", 0.00099, _GUIDE),
+        ("EXPRESS_ONEZONE", 0.11, _FAQ),
     )
 }
 """By storage class; INTELLIGENT_TIERING as in its first tier."""

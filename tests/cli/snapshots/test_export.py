@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
-from tests.cli.deployed import BUCKET, put_and_record, put_object, record_archive
+from tests.cli.deployed import BUCKET, hashed, put_object, record_archive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,10 +24,12 @@ CONTENTS = {"a b": b"1", "dir/new\u2028": b"2", "-x": b"3", "caf\u00e9": b"4", "
 
 @pytest.fixture
 def planted(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
-    """Objects with difficult keys, all with a SHA-1, and the same as files in files/data."""
+    """Objects with difficult keys, with three digests, and the same as files in files/data."""
     monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
     for key, content in CONTENTS.items():
-        put_and_record(stack, key, content)
+        digests = {name: hashlib.new(name, content).hexdigest() for name in ("md5", "sha256")}
+        place = put_object(stack, key, content)
+        stack.digests_table().record(hashed(place, content, digests=digests))
         file = tmp_path / "files" / "data" / key
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
@@ -36,24 +38,31 @@ def planted(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> St
 
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
-    ("format_name", "program"),
+    ("format_name", "algorithm", "program"),
     [
-        ("sum", ["sha1sum", "--strict", "--check"]),
-        ("tag", ["sha1sum", "--strict", "--check"]),
-        ("hashdeep", ["hashdeep", "-a", "-r", "-l", "-v", "-k"]),
+        *(
+            (form, name, [f"{name}sum", "--strict", "--check"])
+            for form in ("sum", "tag")
+            for name in ("sha1", "sha256", "md5")
+        ),
+        *(
+            ("hashdeep", name, ["hashdeep", "-a", "-r", "-l", "-v", "-k"])
+            for name in ("sha1", "sha256", "md5")
+        ),
     ],
 )
 def test_the_program_of_a_format_reads_it(
-    run: Run, tmp_path: Path, format_name: str, program: list[str]
+    run: Run, tmp_path: Path, format_name: str, algorithm: str, program: list[str]
 ) -> None:
-    """A manifest is accepted by `sha1sum -c` and the like, whatever the keys are."""
+    """A manifest is accepted by `sha256sum -c` and the like, whatever the keys are."""
     if shutil.which(program[0]) is None:
         pytest.skip(f"{program[0]} is not installed")
     file = tmp_path / "manifest"
-    assert run("export", BUCKET, "--format", format_name, "-o", file).status == 0
-    rest = ["."] if format_name == "hashdeep" else []
+    rest = ("--format", format_name, "--algorithm", algorithm, "-o", file)
+    assert run("export", BUCKET, *rest).status == 0
+    folder = ["."] if format_name == "hashdeep" else []
     ended = subprocess.run(
-        [*program, file, *rest], cwd=tmp_path / "files" / "data", capture_output=True, check=False
+        [*program, file, *folder], cwd=tmp_path / "files" / "data", capture_output=True, check=False
     )
     assert ended.returncode == 0, ended
     assert run("compare", file, BUCKET, "--snapshot", "last").status == 0
@@ -67,7 +76,7 @@ def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path:
     assert "1 object left out: it has no sha1" in ended.err
     rows = [json.loads(line) for line in ended.out.splitlines()]
     assert [row["key"] for row in rows] == sorted(CONTENTS, key=str.encode)
-    assert run("export", BUCKET, "--algorithm", "md5", "--snapshot", "last").status == 1
+    assert run("export", BUCKET, "--algorithm", "sha512", "--snapshot", "last").status == 1
     file = tmp_path / "all.parquet"
     assert (
         run("export", BUCKET, "--format", "parquet", "-o", file, "--snapshot", "last").status == 0
