@@ -93,7 +93,7 @@ class Database:
         """The views, and the tables of a question → whether it is one of these."""
         self._execute(
             "SELECT table_name, temporary FROM duckdb_tables() "
-            "UNION ALL SELECT view_name, temporary FROM duckdb_views()"
+            "UNION ALL SELECT view_name, temporary FROM duckdb_views() WHERE NOT internal"
         )
         names = dict(self.connection.fetchall())
         return {name: own for name, own in names.items() if own or name in VIEWS}

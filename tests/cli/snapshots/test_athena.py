@@ -122,6 +122,8 @@ def test_commands_ask_athena(aws: Connection, run: Run, tmp_path: Path) -> None:
         assert ended.document[part] == run(command, *rest[:2], "--json").document[part]
     query = "SELECT key, sha1, size_bytes, present, created_at FROM objects ORDER BY key, version"
     there = run("sql", query, *rest, "--json").document
+    named = run("sql", "SELECT count(*) AS tables FROM objects;", *rest, "--json").document
+    assert named == [{"tables": len(there)}]
     digest = next(row["sha1"] for row in there if row["sha1"])
     assert run("find", digest, *rest).status == 0
     sides = (f"{own.folder}#photos", f"{own.folder}#films")
