@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Final
 from xml.etree import ElementTree as ET
@@ -38,6 +38,12 @@ def definitions(terms: Mapping[str, str], class_: str) -> ET.Element:
     """``<dl>`` with the pairs of *terms*."""
     pairs = (element("div", element("dt", term), element("dd", terms[term])) for term in terms)
     return element("dl", *pairs, class_=class_)
+
+
+def coded(text: str) -> Iterator[ET.Element | str]:
+    """Yield *text*, which is our own, with what is between backticks as ``<code>``."""
+    for number, part in enumerate(text.split("`")):
+        yield element("code", part) if number % 2 else part
 
 
 def scrolling(name: str, table: ET.Element) -> ET.Element:

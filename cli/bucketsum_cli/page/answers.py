@@ -56,12 +56,18 @@ def answers_of(snapshot: Snapshot, figures: Figures) -> Iterator[PageAnswer]:
     yield PageAnswer("What does it cost a month?", costs, "costs")
 
 
+def state_text(count: int, state: str) -> str:
+    """The objects of a state, as ``2 differ``."""
+    return f"{count:,} {'differ' if state == DIFFERS and count != 1 else state}"
+
+
 def _arrived(figures: Figures) -> str:
     recent = figures["arrivals"][:COST_DAYS]
     newest = max(
         (str(row["newest_at"]) for row in figures["stored"] if row["newest_at"]), default=""
     )
-    text = f"{total(recent):,} in {COST_DAYS} days ({size_text(total(recent, 'size_bytes'))})"
+    count, size = total(recent), size_text(total(recent, "size_bytes"))
+    text = f"{'Yes' if count else 'No'}: {count:,} in {COST_DAYS} days ({size})"
     return f"{text}; the newest is of {moment_text(newest)[:16]} UTC" if newest else text
 
 
@@ -75,7 +81,7 @@ def _percent_text(part: int, whole: int) -> str:
 def _broken(figures: Figures, unknown: str) -> Iterator[PageAnswer]:
     problems = [row for row in figures["problems"] if row["state"] != NO_OBJECT]
     states = {row["state"]: row["state_objects"] for row in problems}
-    text = ", ".join(f"{count:,} {state}" for state, count in states.items())
+    text = ", ".join(state_text(count, state) for state, count in states.items())
     text = f"Yes: {text}" if states else "No: every row has a digest, and none differs"
     text += unknown
     is_good = None if unknown and not states else not states
@@ -84,7 +90,8 @@ def _broken(figures: Figures, unknown: str) -> Iterator[PageAnswer]:
     for worst in problems[:1]:
         state, reason = worst["state"], worst["reason"]
         why = f"such as {worst['first_key']}" if state == DIFFERS or not reason else reason
-        advice = f"{states[state]:,} {state}: {why[:90]}. {next_steps()[state].replace('`', '')}"
+        step = next_steps()[state].replace("`", "")
+        advice = f"{state_text(states[state], state)}: {why[:90]}. {step}"
     yield PageAnswer("What is worst, and what to do?", advice, "problems")
 
 
@@ -99,7 +106,9 @@ def _verified(figures: Figures) -> Iterator[PageAnswer]:
     elif again:
         changed = f"No: {again:,} were read again, and none differs"
     is_good = not differing if differing or again else None
-    yield PageAnswer("Has any content changed by itself?", changed, "verification", is_good)
+    yield PageAnswer(
+        "Has any content changed since it was recorded?", changed, "verification", is_good
+    )
     times = "Never"
     if verified:
         newest = max(moment_text(row["newest_at"]) for row in verified)

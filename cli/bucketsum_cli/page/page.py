@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.html.markup import definitions, document, element, scrolling
-from bucketsum_cli.page.answers import answers_of
+from bucketsum_cli.html.markup import coded, definitions, document, element, scrolling
+from bucketsum_cli.page.answers import answers_of, state_text
 from bucketsum_cli.page.figures import is_listed
 from bucketsum_cli.snapshots.next_steps import next_steps
 from bucketsum_cli.terminal.formatting import (
@@ -33,7 +33,7 @@ _LONG: Final = frozenset({"bucket", "key", "first_key", "reason", "item", "param
 _NUMBERS: Final = ("objects", "copies", "_bytes", "usd_per_month", "usd_per_tb")
 _SECTIONS: Final = {
     "stored": (
-        "In the buckets, and coverage",
+        "In the buckets",
         "bucket status objects size_bytes storage_class usd_per_month",
     ),
     "problems": ("Failures", "state objects reason first_key size_bytes newest_at"),
@@ -87,12 +87,17 @@ def page_of(snapshot: Snapshot, figures: Figures) -> str:
 
 def _sections(snapshot: Snapshot, figures: Figures) -> Iterator[ET.Element]:
     states = {row["state"]: row["state_objects"] for row in figures["problems"]}
-    steps = {f"{n:,} {state}": next_steps()[state].replace("`", "") for state, n in states.items()}
+    steps = (
+        element(
+            "div", element("dt", state_text(n, state)), element("dd", *coded(next_steps()[state]))
+        )
+        for state, n in states.items()
+    )
     prices = "" if is_listed(snapshot, figures) else "; as STANDARD what was not listed"
     notes = {
-        "problems": definitions(steps, "meanings"),
+        "problems": element("dl", *steps, class_="meanings"),
         "duplicates": element(
-            "p", f"Priced by storage class{prices}. Old versions are copies too."
+            "p", f"Priced by storage class{prices}. Overwritten versions count too."
         ),
         "costs": element("p", "Estimated at list prices, without alarms, metrics and KMS."),
         "settings": element(

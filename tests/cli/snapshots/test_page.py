@@ -138,7 +138,7 @@ def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
     assert is_listed(*case)
     assert not is_listed(replace(case[0], listed=LISTED[:1]), sections)
     differing = sections["problems"][0]["state_objects"]
-    assert f"Yes: {differing} differs" in page.answers[1]
+    assert f"Yes: {differing} differ," in page.answers[1]
     assert page.answers[3] == f"Yes: {differing} objects had another digest when read again"
 
 

@@ -3,7 +3,8 @@
 -- question: reasons.
 WITH problems AS (
   SELECT CASE WHEN differing_digest IS NULL THEN status ELSE 'differs' END AS state,
-    coalesce('another digest: ' || differing_digest, reason) AS reason, bucket, key, size_bytes,
+    CASE WHEN differing_digest IS NULL THEN reason ELSE 'read twice with another digest' END
+      AS reason, bucket, key, size_bytes,
     coalesce(differs_at, recorded_at) AS seen_at
   FROM objects WHERE present AND (status <> 'hashed' OR differing_digest IS NOT NULL)
   UNION ALL
