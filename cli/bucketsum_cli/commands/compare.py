@@ -40,12 +40,14 @@ from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 _EQUAL: Final = "equal"
+_LEFT_OUT: Final = "left out"
 _TITLES: Final = {
     "differs": "differ: equal names, other contents",
     "moved": "moved: the content has another name",
     "only left": "only in A",
     "only right": "only in B",
     "not recorded": "not recorded: no digest that both sides have",
+    _LEFT_OUT: "left out: the name is not of this form",
     "bad line": "lines of manifests that are no entries",
 }
 _STYLES: Final = {"differs": "bold red", "only left": "red", "only right": "yellow"}
@@ -57,7 +59,9 @@ class ComparedName:
     """A name, or a pair of names, that is not equal on both sides."""
 
     result: Annotated[
-        str, "`differs`, `moved`, `only left` or `right`, `not recorded`, `bad line`."
+        str,
+        "`differs`, `moved`, `only left` or `right`, `not recorded`, `bad line`, "
+        "`left out` (of --names).",
     ]
     left_name: Annotated[str | None, "Its name on the first side."]
     right_name: Annotated[str | None, "Its name on the second side."]
@@ -110,7 +114,7 @@ def compare(
     Batch Operations' Compute checksum. Names are relative to the prefix.
 
     Buckets are listed, so that what S3 has now is compared. Contents are equal if a digest that
-    both sides have is equal. Exits with 1 unless all is equal.
+    both sides have is equal. Exits with 1 unless all is equal; --names leaves out other names.
 
     Example: bucketsum compare photos/2026/ photos-2026.sha256
     """
@@ -122,12 +126,12 @@ def compare(
     answering = by_athena(target, comparison, athena)
     records = list(answering.ask("compare", rows=limit).records())
     counts = {record["result"]: record["objects"] for record in records}
-    if not counts:
+    if counts.keys() <= {_LEFT_OUT}:
         raise CannotDoError(f"neither {left} nor {right or names} has anything to compare")
     result = CompareResult(
         left,
         right or str(names),
-        counts.keys() == {_EQUAL},
+        counts.keys() <= {_EQUAL, _LEFT_OUT},
         counts,
         [_difference(record) for record in records if record["result"] != _EQUAL],
     )
@@ -154,17 +158,17 @@ def _filled(
     if listed:
         own = snapshot_for(target, name, Taking(listed=listed, yes=yes))
         require_listing(own, listed)
+    pattern, algorithm = name_pattern(names) if names else ("", "")
     comparison = SidesDatabase()
     for table, side in zip(("left_side", "right_side"), sides, strict=True):
         if isinstance(side, ManifestFile):
             s3 = target.find().client("s3") if side.place.startswith("s3://") else None
             comparison.put_table(table, COLUMNS, rows_of(side, s3))
         elif snapshot := side.snapshot or own:
-            keys: dict[str, Any] = {"bucket": side.keys.bucket, "prefix": side.keys.prefix}
-            if names and table == "left_side":
-                pattern, algorithm = name_pattern(names)
-                keys |= {"pattern": pattern, "algorithm": algorithm}
-            comparison.put_objects(table, snapshot, "names" if len(keys) > 2 else "side", keys)  # noqa: PLR2004 - with a pattern
+            keys = {"bucket": side.keys.bucket, "prefix": side.keys.prefix}
+            keys |= {"pattern": pattern, "algorithm": algorithm}
+            query = "names" if names and table == "left_side" else "side"
+            comparison.put_objects(table, snapshot, query, keys)
     return comparison
 
 

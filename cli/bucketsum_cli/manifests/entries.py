@@ -20,6 +20,7 @@ _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
 _BASE64: Final = re.compile(r"[\w+/-]{22,}=+", re.ASCII)
 _SHOWN_CHARACTERS: Final = 80
 _HERE: Final = b"./"
+NOT_UTF_8: Final = "its name is not UTF-8, which a key must be"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def content_of(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 def sums_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
     """Read what `sha1sum`, `sha1sum --tag` and `openssl dgst` print, also mixed.
 
-    A second blank, or ``*``, is the mode and no part of a name, unless the first line has none.
+    A second blank, or ``*``, is the mode and no part of a name, unless the first digest has none.
     """
     has_mode: bool | None = None
     for number, content in content_of(lines):
@@ -62,7 +62,7 @@ def sums_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
         elif match := _SUM.fullmatch(content):
             escape, digest, name = match.groups()
             digests = digests_of(_text(digest))
-            if has_mode is None:
+            if has_mode is None and digests:
                 has_mode = name.startswith(_MODES)
             name = name[1:] if has_mode and name.startswith(_MODES) else name
         name = as_name(_unescaped(name) if escape else name)

@@ -15,6 +15,7 @@ from bucketsum.algorithms import SHA1
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
+from bucketsum_cli.manifests.entries import NOT_UTF_8
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
 from bucketsum_cli.objects.rows import Pending, version_of
 from bucketsum_cli.objects.versions import Newest, ObjectVersion, newest_versions
@@ -163,8 +164,7 @@ def files_listed(
         try:
             key = prefix + entry.name.decode()
         except UnicodeDecodeError:
-            reason = f"line {entry.line}: its name is not UTF-8, which a key must be"
-            skipped.append(Skipped(path, reason))
+            skipped.append(Skipped(path, f"line {entry.line}: {NOT_UTF_8}"))
             continue
         if (size := len(key.encode())) > KEY_MAX_BYTES:
             reason = (

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_plus, urlsplit
 
 from bucketsum.algorithms import ALGORITHMS
-from bucketsum_cli.manifests.entries import BadLine, Entry, algorithm_called, digests_of
+from bucketsum_cli.manifests.entries import (
+    NOT_UTF_8,
+    BadLine,
+    Entry,
+    algorithm_called,
+    digests_of,
+)
 from bucketsum_cli.manifests.formats import entries_in
 from bucketsum_cli.snapshots.folder import Listed, read_snapshot
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -86,17 +92,19 @@ def _keys(text: str) -> Listed:
 
 
 def rows_of(manifest: ManifestFile, s3: S3Client | None) -> Iterator[dict[str, Any]]:
-    r"""The rows of the table of a side; a line that is no entry has no name.
-
-    Bytes of a name that are not UTF-8, which no key has, are escaped as ``\\xff``.
-    """
+    """The rows of the table of a side; a line without a key has no name."""
     for entry in _entries(manifest.place, s3):
         if isinstance(entry, BadLine):
             yield {"status": "bad line", "detail": entry.reason}
             continue
+        try:
+            name = entry.name.decode()
+        except UnicodeDecodeError:  # its escapes would be another key
+            yield {"status": "bad line", "detail": f"line {entry.line}: {NOT_UTF_8}"}
+            continue
         digests = {name: value for name, value in entry.digests.items() if name in ALGORITHMS}
         yield {
-            "name": entry.name.decode("utf-8", "backslashreplace"),
+            "name": name,
             "size_bytes": entry.size_bytes,
             "status": "hashed" if digests else "unreadable",
             "detail": None if digests else f"only {', '.join(entry.digests) or 'an error'}",

@@ -38,7 +38,7 @@ OF_ROWS: dict[str, dict[str, str | int | bool]] = {
     "problems": {"reasons": 3},
     "verification": {"day": "2026-12-20"},
     "largest_and_newest": {},
-    "side": {"bucket": "photos", "prefix": "'; DROP"},
+    "side": {"bucket": "photos", "prefix": "'; DROP", "pattern": ""},
     "names": {"bucket": "photos", "prefix": "", "pattern": "([0-9])", "algorithm": "md5"},
 }
 """Query → its question. Those of `compare`, of sweeps and of loading are not of rows."""
@@ -93,7 +93,7 @@ def test_both_engines_compare_alike(aws: Connection, snapshot: Snapshot) -> None
     """Two sides are equal, differ or moved on both; nothing stays in the bucket."""
     sides = SidesDatabase()
     for table, bucket in (("left_side", "photos"), ("right_side", "films")):
-        sides.put_objects(table, snapshot, "side", {"bucket": bucket, "prefix": ""})
+        sides.put_objects(table, snapshot, "side", {"bucket": bucket, "prefix": "", "pattern": ""})
     rows = list(sides.ask("compare", rows=100))
     assert len({row[0] for row in rows}) > 1
     with place_for(aws, URL, None) as place:

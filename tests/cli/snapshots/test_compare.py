@@ -195,6 +195,33 @@ def test_digests_in_names(run: Run, planted: Stack) -> None:
     assert [each["left_name"] for each in differs] == [f"data/{bad[:2]}/{bad}"]
 
 
+def test_names_of_another_form_are_left_out(run: Run, stack: Stack) -> None:
+    """A restic repository has other files too: they are counted, and all can be equal."""
+    digest = hashlib.sha1(b"good").hexdigest()
+    put_and_record(stack, "r/config", b"c")
+    run("compare", f"{BUCKET}/r/", "--names", "data/??/{sha1}").assert_refused(
+        "has anything to compare"
+    )
+    put_and_record(stack, f"r/data/{digest[:2]}/{digest}", b"good")
+    ended = run("compare", f"{BUCKET}/r/", "--names", "data/??/{sha1}")
+    assert (ended.status, "1 left out: the name is not of this form" in ended.out) == (0, True)
+    assert ended.out.endswith("all equal\n")
+
+
+@pytest.mark.parametrize("line", [
+    b"%s  a\xff\n", b"key,sha1\na\xff,%s\n", b'{"sha1": "%s", "key": "a\\udcff"}\n',
+])  # fmt: skip
+def test_a_name_that_is_not_utf_8_equals_no_key(run: Run, tmp_path: Path, line: bytes) -> None:
+    """Its escaped form is the name of another object, of which nothing is claimed."""
+    file, other = tmp_path / "list", tmp_path / "other"
+    digest = hashlib.sha1(b"a").hexdigest().encode()
+    file.write_bytes(line % digest)
+    other.write_bytes(rb'{"sha1": "%s", "key": "a\\xff"}' % digest)
+    ended = run("compare", file, other, "--json")
+    assert (ended.status, ended.document["counts"]) == (1, {"bad line": 1, "only right": 1})
+    assert "not UTF-8" in str(ended.document["differences"])
+
+
 def test_a_pattern_of_names() -> None:
     """One digest, of a known algorithm, perhaps with a slash after its first two digits."""
     assert name_pattern("files/md5/{md5}") == ("^files/md5/([0-9a-f]{2}/?[0-9a-f]{30})$", "md5")

@@ -141,6 +141,16 @@ def test_a_list_without_modes_keeps_blanks() -> None:
     assert [name for name, _ in names(b"%b  *x\n%b   y" % ((SHA1.encode(),) * 2))] == [b"*x", b" y"]
 
 
+@pytest.mark.parametrize(
+    "head", ["-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA1\n\n", "; made by x\n", "x y\n",
+             f"SHA1 (c) = {SHA1} \n"],
+)  # fmt: skip
+def test_a_line_without_a_digest_decides_no_mode(head: str) -> None:
+    """A title, or a signature's head, before the first digest does not say what a blank is."""
+    listed = names(f"{head}{SHA1}  a\n{SHA1} *b\n".encode())
+    assert [name for name, _ in listed if name] == [b"a", b"b"]
+
+
 def test_a_bag_is_another_format() -> None:
     """The file's name says it: %0A, %0D and %25 are escapes there, and blanks are any."""
     lines = "\t \tdata/100%25 a%20b\n", "   *data/c%0d%0A\n", " data/d \n"

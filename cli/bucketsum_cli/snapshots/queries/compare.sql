@@ -16,6 +16,7 @@ WITH moved_by AS (
     coalesce(CASE WHEN l.status <> 'hashed' THEN l.detail END,
       CASE WHEN r.status <> 'hashed' THEN r.detail END) AS reason,
     CASE WHEN coalesce(l.name, r.name) IS NULL THEN 'bad line'
+      WHEN r.status = 'left out' THEN r.status
       WHEN l.name IS NULL THEN 'only right' WHEN r.name IS NULL THEN 'only left'
       WHEN l.sha1 <> r.sha1 OR l.sha256 <> r.sha256 OR l.sha512 <> r.sha512 OR l.md5 <> r.md5
         OR l.crc32 <> r.crc32 THEN 'differs'
