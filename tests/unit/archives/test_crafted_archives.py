@@ -93,13 +93,15 @@ def row_bytes(row: Row) -> int:
     return sum(len(f"{name}{text}".encode()) for name in item for text in item[name].values())
 
 
-def read_bounded(data: bytes, limits: Limits = LIMITS) -> tuple[ArchiveRecord, int, int]:
+def read_bounded(
+    data: bytes, limits: Limits = LIMITS, mode: Mode = Mode.STREAM
+) -> tuple[ArchiveRecord, int, int]:
     """Read *data* as the hash path does: its summary, peak memory, and its largest row."""
     digest = RunningDigest()
     largest = 0
     tracemalloc.start()
     try:
-        archive = ArchiveReader(ArchiveSettings(Mode.STREAM, limits, (".zip",))).open(
+        archive = ArchiveReader(ArchiveSettings(mode, limits, (".zip",))).open(
             lambda offset, length: data[offset : offset + length], len(data)
         )
         chunks = (data[at : at + 65_536] for at in range(0, len(data), 65_536))
@@ -220,6 +222,18 @@ def nested(depth: int, size_bytes: int) -> bytes:
     return data
 
 
+@pytest.mark.parametrize("mode", list(Mode))
+def test_decoder_is_released_before_the_next_member(mode: Mode) -> None:
+    """Damaged members beside each other take the memory of one decoder for each thread."""
+    window_bytes = 4_000_000
+    lead = b"\x10\x05\x05\0\x5d" + window_bytes.to_bytes(4, "little")
+    lzma1 = Part(method=14, data=lead + b"\xff" * 40, size=window_bytes)
+    data = archive_of(*(replace(lzma1, name=b"%d" % number) for number in range(20)))
+    summary, peak, _ = read_bounded(data, LIMITS, mode)
+    assert summary.unreadable == 20
+    assert peak <= 2 * window_bytes + FIXED_BYTES
+
+
 @pytest.mark.parametrize("depth", [1, 4])
 def test_each_open_level_is_kept_once(depth: int) -> None:
     """Memory is one copy for each level, and no directory is copied."""
@@ -231,10 +245,11 @@ def test_each_open_level_is_kept_once(depth: int) -> None:
     assert peak <= (depth + 1) * 9 / 8 * size_bytes + FIXED_BYTES
 
 
-def test_nested_archive_is_released_before_the_next() -> None:
-    """Nested archives beside each other take the memory of the largest."""
+@pytest.mark.parametrize("is_archive", [True, False])
+def test_nested_archive_is_released_before_the_next(*, is_archive: bool) -> None:
+    """Nested archives beside each other take the memory of the largest; so does what is none."""
     size_bytes = 2_000_000
-    part = named("1.zip", nested(0, size_bytes))
+    part = named("1.zip", nested(0, size_bytes) if is_archive else bytes(size_bytes))
     data = archive_of(*(replace(part, name=b"%d.zip" % number) for number in range(5)))
     limits = replace(LIMITS, depth=1, nested_bytes=size_bytes + 100_000)
     _, peak, _ = read_bounded(data, limits)

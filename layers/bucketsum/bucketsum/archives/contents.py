@@ -68,7 +68,7 @@ class Contents:
         try:
             self.directory = read_directory(read, size_bytes, limits)
         except ArchiveStopped as error:
-            self.stopped = error
+            self.stopped = error.with_traceback(None)  # which would keep the content
             return
         members = self.directory.members
         self._collisions = self.paths.collisions(members, prefix)
@@ -101,7 +101,7 @@ class Contents:
                 del digest, content  # not kept while the next member is read
             self.stopped = self.directory.problem
         except ArchiveStopped as error:
-            self.stopped = error
+            self.stopped = error.with_traceback(None)  # which would keep the content
 
     def _result(
         self, digest: MemberDigest, content: memoryview | None, decoding: Decoding

@@ -95,8 +95,8 @@ class _Reading:
                 yield
         except StreamEndsEarly:
             self._problem = MemberUnreadable(Problem.DAMAGED, "its compressed bytes end early")
-        except MemberUnreadable as error:
-            self._problem = error
+        except MemberUnreadable as error:  # whose traceback would keep the decoder
+            self._problem = MemberUnreadable(error.problem, str(error))
 
     def _counted(self, compressed: Iterable[memoryview]) -> Iterator[memoryview]:
         left_bytes = self._member.compressed_bytes
