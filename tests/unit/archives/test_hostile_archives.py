@@ -429,6 +429,21 @@ def test_time_that_runs_out_ends_members_only() -> None:
     assert digest.digest().sha1 == sha1_of(data)
 
 
+@pytest.mark.parametrize("searched", [b"PK\7\x08", b"PK\3\4" + b"\xff" * 26])
+def test_time_that_runs_out_ends_a_search(searched: bytes) -> None:
+    """Bytes that look like descriptors or headers everywhere take long to pass over."""
+    header = archive_of(replace(GOOD, flags=8, method=8, local={"compressed": 0}))[:38]
+    data = header + searched * 100_000
+    digest = RunningDigest()
+    archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
+        lambda offset, length: data[offset : offset + length], len(data)
+    )
+    moments = iter([True] * 4)
+    list(archive.members(iter([data]), digest, lambda: next(moments, False)))
+    assert archive.summary.status is ArchiveStatus.OUT_OF_TIME
+    assert digest.digest().sha1 == sha1_of(data)
+
+
 def test_zip64_fields_are_believed_only_whole() -> None:
     """A 64-bit field that is too short is none: the size is wrong, the CRC-32 decides."""
     extra = struct.pack("<HHL", 1, 4, 5)

@@ -11,6 +11,7 @@ from bucketsum.archives.bounded_decoder import FEED_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bucketsum.archives.limits import LimitCounter
     from bucketsum.archives.stream import Cursor
     from bucketsum.archives.zip_model import Member
 
@@ -26,9 +27,10 @@ _KEPT_BYTES: Final = 32
 class Described:
     """The compressed bytes from *cursor* on, up to a data descriptor that has their number."""
 
-    def __init__(self, cursor: Cursor, end: int) -> None:
+    def __init__(self, cursor: Cursor, end: int, counter: LimitCounter) -> None:
         self._cursor = cursor
         self._end = end
+        self._counter = counter
         self._views = self._up_to_descriptor()
         self._values: tuple[int, int, int] | None = None
 
@@ -48,18 +50,16 @@ class Described:
     def _up_to_descriptor(self) -> Iterator[memoryview]:
         cursor, held, passed_bytes = self._cursor, b"", 0
         while cursor.offset < self._end:
+            self._counter.require_time()
             held += cursor.up_to(min(FEED_BYTES, self._end - cursor.offset))
             is_end = cursor.offset >= self._end
-            for begin, width, after in _candidates(held):
-                numbers = [held[at : at + width] for at in (begin + 4, begin + 4 + width)]
-                compressed, size = (int.from_bytes(number, "little") for number in numbers)
-                data_end = begin - 4 * held.startswith(_DESCRIPTOR, begin - 4)
+            for data_end, begin, width in _candidates(held, passed_bytes):
+                after = begin + 4 + 2 * width
                 follows = held[after : after + 2]
-                if compressed == passed_bytes + data_end and (
-                    follows == b"PK" or (is_end and not follows)
-                ):
-                    crc32 = int.from_bytes(held[begin : begin + 4], "little")
-                    self._values = crc32, compressed, size
+                if follows == b"PK" or (is_end and not follows):
+                    numbers = [held[begin : begin + 4], held[after - width : after]]
+                    crc32, size = (int.from_bytes(number, "little") for number in numbers)
+                    self._values = crc32, passed_bytes + data_end, size
                     cursor.back(held[after:])
                     yield memoryview(held)[:data_end]
                     return
@@ -70,13 +70,14 @@ class Described:
             passed_bytes += data_end
 
 
-def _candidates(held: bytes) -> Iterator[tuple[int, int, int]]:
-    """Where a descriptor can be, the bytes of its sizes, and where it would end."""
+def _candidates(held: bytes, passed_bytes: int) -> Iterator[tuple[int, int, int]]:
+    """Descriptors with their data's size: its end, the CRC-32's place, and a size's bytes."""
     for match in _NEXT.finditer(held):
         at = match.start()
+        is_signed = match[0] == _DESCRIPTOR
         for width in _WIDTHS:
-            length = 4 + 2 * width
-            if held.startswith(_DESCRIPTOR, at):
-                yield at + 4, width, at + 4 + length
-            elif at >= length:
-                yield at - length, width, at
+            begin = at + 4 if is_signed else at - 4 - 2 * width
+            data_end = at if is_signed else begin
+            compressed = int.from_bytes(held[begin + 4 : begin + 4 + width], "little")
+            if compressed == passed_bytes + data_end and data_end >= 0:
+                yield data_end, begin, width

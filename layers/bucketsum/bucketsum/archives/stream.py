@@ -140,6 +140,7 @@ def _unlisted(
 ) -> Iterator[HashedMember]:
     """Members before *end* that no entry of the directory names, by their local headers."""
     while cursor.find(LOCAL_SIGNATURE, end - LOCAL_BYTES + len(LOCAL_SIGNATURE)):
+        counter.require_time()
         try:
             local = LocalHeader.read(cursor, end)
         except MemberUnreadable:
@@ -151,7 +152,7 @@ def _unlisted(
             continue
         if local.sizes_follow and not member.compressed_bytes:
             member = replace(member, compressed_bytes=room, size_bytes=room)
-            hashed = read((member,), Described(cursor, end))
+            hashed = read((member,), Described(cursor, end, counter))
         else:
             hashed = read((member,), cursor.views(min(member.compressed_bytes, room)))
         yield hashed.remarked("unlisted")
