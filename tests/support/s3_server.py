@@ -33,7 +33,8 @@ class HostileS3:
         endpoint_url: Where it listens.
         requests: Every request so far.
         connections: How many connections were opened so far.
-        always: The fault of GETs for which none was scripted. HEADs tell the truth.
+        always: The fault of GETs for which none was scripted.
+        heads: The fault of HEADs.
         stall: Given as a fault's ``pause``, holds the response until `resume` or the end.
     """
 
@@ -42,6 +43,7 @@ class HostileS3:
         self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self.always = HEALTHY
+        self.heads = HEALTHY
         self._faults: deque[Fault] = deque()
         self._faults_of: defaultdict[str, deque[Fault]] = defaultdict(deque)
         self._faults_from: defaultdict[int, deque[Fault]] = defaultdict(deque)
@@ -95,7 +97,7 @@ class HostileS3:
     def next_fault(self, request: ReceivedRequest) -> Fault:
         """The fault of the request that is being answered."""
         if request.method == "HEAD":
-            return HEALTHY
+            return self.heads
         wanted = _RANGE.fullmatch(request.headers.get("range", ""))
         own = self._faults_from[int(wanted[1]) if wanted else 0] or self._faults_of[request.path]
         if own:

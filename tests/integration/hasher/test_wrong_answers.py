@@ -77,6 +77,39 @@ def test_an_answer_that_cannot_be_is_asked_for_again(
 
 
 @every_reader
+@pytest.mark.parametrize("etag", ['W/"{}"', "{}", '"{}-2"', '"{}-gzip"', ""])
+@pytest.mark.parametrize("is_412", [False, True])
+def test_an_entity_tag_written_in_another_form_is_no_other_object(
+    reading: Reading, etag: str, *, is_412: bool
+) -> None:
+    """A proxy may rewrite it in each answer, and compare its own."""
+    stored = reading.s3.put(PATH, BODY)
+    rewritten = Fault(headers={"ETag": etag.format(stored.etag)})
+    reading.s3.heads = rewritten
+    reading.s3.always = OTHER_OBJECTS["412"] if is_412 else rewritten
+    with pytest.raises(SourceInterrupted):
+        reading.content_of(stored)
+
+
+@every_reader
+def test_another_entity_tag_in_spite_of_if_match_is_no_other_object(reading: Reading) -> None:
+    """S3 answers such a request with 412; a HEAD of the same entity tag changes nothing."""
+    stored = reading.s3.put(PATH, BODY)
+    reading.s3.always = reading.s3.heads = OTHER_OBJECTS["another entity tag"]
+    with pytest.raises(SourceInterrupted):
+        reading.content_of(stored)
+
+
+def test_a_400_that_passes_leaves_no_row_without_a_digest(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """S3 is asked again before the object counts as one that it cannot read as asked."""
+    hostile.script(Fault(refuse=(400, "InvalidRequest", "because")))
+    assert hostile_stack.deliver(message_of(put_at(hostile, "k", BODY))) == []
+    assert hostile_stack.digests() == {"k": sha1_of(BODY)}
+
+
+@every_reader
 @pytest.mark.parametrize("fault", OTHER_LENGTHS.values(), ids=OTHER_LENGTHS)
 def test_without_an_entity_tag_the_size_tells(reading: Reading, fault: Fault) -> None:
     """Another size is a fault if S3 has the event's object, and an overwritten object if not."""

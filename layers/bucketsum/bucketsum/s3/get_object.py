@@ -4,18 +4,19 @@
 S3's response                                                 error
 ============================================================  ========================
 status 500 and above, whatever the code; no response at all   `SourceUnavailable`
-NoSuchKey, NoSuchVersion, NoSuchBucket, MethodNotAllowed, 404 `ObjectGone`
-PreconditionFailed, 412                                       `ObjectSuperseded`
+NoSuchKey, NoSuchVersion, NoSuchBucket, MethodNotAllowed      `ObjectGone`
+PreconditionFailed                                            `ObjectSuperseded`
 InvalidObjectState, AccessDenied, AllAccessDisabled,          `ObjectUnreadable`
-InvalidRequest, 403; KMS.* except throttling
-everything else, such as throttling                           `SourceUnavailable`
+InvalidRequest; KMS.* except throttling
+everything else, such as throttling, or a GET's 404 without   `SourceUnavailable`
+S3's document: what stands between may have sent it
 bytes other than those requested; see `ResponseHead.mismatch` `SourceInterrupted`
 ============================================================  ========================
 
 An object is called gone or superseded, and its event is then done, only if two answers agree: the
 GET's, and that of one HEAD. It costs as much as the GET, but such events are few, and a false 404
-or 412, or another object's bytes, would lose the object without a word. The same HEAD finds an
-object that is older than the bucket's versions.
+or 412 would lose the object without a word. The same HEAD finds an object that is older than the
+bucket's versions. Another entity tag in spite of ``If-Match`` is no answer of S3.
 """
 
 from __future__ import annotations
@@ -67,17 +68,16 @@ ERROR_BYTES_MAX: Final = 64 * 1024
 _CODE: Final = re.compile(rb"<Code>([^<]+)</Code>")
 _MESSAGE: Final = re.compile(rb"<Message>([^<]*)</Message>")
 _SERVER_ERROR: Final = 500
-_GONE: Final = frozenset(
-    {"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed", "404", "405"}
-)
-_SUPERSEDED: Final = frozenset({"PreconditionFailed", "412"})
+_GONE: Final = frozenset({"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed"})
+_CODES_OF_HEAD: Final = {"404": "NoSuchKey", "405": "MethodNotAllowed"}
+_SUPERSEDED: Final = "PreconditionFailed"
+_INVALID: Final = "InvalidRequest"
 _UNREADABLE: Final = {
     "InvalidObjectState": "archived in Glacier; restore it, then it is hashed",
     "AccessDenied": "access denied; let the hasher's role read the bucket and use the object's "
     "KMS key, then `bucketsum redrive --key` it",
     "AllAccessDisabled": "S3 has disabled access to this bucket",
-    "InvalidRequest": "S3 refuses to read it as asked (encrypted with a customer's own key?)",
-    "403": "access denied",
+    _INVALID: "S3 refuses to read it as asked (encrypted with a customer's own key?)",
 }
 
 
@@ -86,7 +86,7 @@ def error_in(
 ) -> BucketsumError | None:
     """The error in a response to libcurl; None if botocore should ask again.
 
-    It knows redirects, retries, and the sources of credentials.
+    It knows redirects, retries, and the sources of credentials. `_INVALID` counts if S3 repeats it.
     """
     if head.status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
         return SourceInterrupted(_mismatch_text(head.mismatch(created, first, end)))
@@ -94,8 +94,9 @@ def error_in(
     if not code:
         return None
     text = unescape(message[1].decode(errors="replace")) if message else ""
-    error = _refusal(head.status, code[1].decode(errors="replace"), text)
-    return None if isinstance(error, SourceUnavailable) else error
+    name = code[1].decode(errors="replace")
+    error = _refusal(head.status, name, text)
+    return None if isinstance(error, SourceUnavailable) or name == _INVALID else error
 
 
 def get_object(
@@ -129,7 +130,7 @@ def get_object(
         if (absence := get.absence(doubt)) is None:
             return get.response(Version(created.version_id).entry)
     except (ObjectGone, ObjectSuperseded) as error:
-        raise SourceInterrupted(f"S3 has the object, but answers {error}") from error
+        raise SourceInterrupted(f"S3's answers contradict each other: {doubt}; {error}") from error
     raise absence from doubt
 
 
@@ -179,10 +180,11 @@ class _Get:
         except ObjectGone:
             return (ObjectSuperseded if may_be_overwritten else ObjectGone)(str(doubt))
         head = ResponseHead.of_response(response)
-        is_same = head.length == created.size_bytes
-        if condition := if_match(created):
-            is_same = head.etag == condition
-        return ObjectSuperseded(str(doubt)) if version.is_null and not is_same else None
+        is_possible = version.is_null and not (
+            created.etag and isinstance(doubt, SourceInterrupted)
+        )
+        is_superseded = is_possible and head.is_of_another(created)
+        return ObjectSuperseded(str(doubt)) if is_superseded else None
 
 
 @contextmanager
@@ -202,7 +204,10 @@ def _mismatch_text(mismatch: str) -> str:
 def _error_of(error: ClientError) -> BucketsumError:
     status = error.response["ResponseMetadata"]["HTTPStatusCode"]
     refusal = error.response["Error"]
-    return _refusal(status, refusal["Code"], refusal.get("Message", ""))
+    code = refusal["Code"]
+    if error.operation_name == "HeadObject":  # it has no document
+        code = _CODES_OF_HEAD.get(code, code)
+    return _refusal(status, code, refusal.get("Message", ""))
 
 
 def _refusal(status: int, code: str, message: str) -> BucketsumError:
@@ -212,7 +217,7 @@ def _refusal(status: int, code: str, message: str) -> BucketsumError:
         return SourceUnavailable(text)  # says nothing about the object, whatever its code
     if code in _GONE:
         return ObjectGone(text)
-    if code in _SUPERSEDED:
+    if code == _SUPERSEDED:
         return ObjectSuperseded(text)
     if code.startswith("KMS.") and "Throttling" not in code:
         return ObjectUnreadable(f"its KMS key cannot be used ({text})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -14,6 +15,8 @@ from bucketsum.events.version import Version
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
 
+_ENTITY_TAG: Final = re.compile(r'"([0-9a-f]{32})(-\d+)?"')
+_DIGITS_OF_ENTITY_TAG: Final = 32
 _LENGTH_DIGITS_MAX: Final = 18  # libcurl passes any on; Python refuses above 4,300
 
 
@@ -58,6 +61,17 @@ class ResponseHead:
     def etag(self) -> str:
         """The entity tag in its quotes; empty if there is none."""
         return self.headers.get("etag", "")
+
+    def is_of_another(self, created: ObjectCreated) -> bool:
+        """Whether it shows another object than *created*.
+
+        An entity tag in a form that S3 does not write, or with a suffix that *created* lacks, shows
+        none: what stands between has written it.
+        """
+        if not created.etag:
+            return self.length != created.size_bytes
+        tag = _ENTITY_TAG.fullmatch(self.etag)
+        return tag is not None and tag[1] != created.etag[:_DIGITS_OF_ENTITY_TAG]
 
     def mismatch(self, created: ObjectCreated, first: int = 0, end: int | None = None) -> str:
         """Differences from a response with *created*; empty if there are none.
