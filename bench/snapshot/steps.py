@@ -46,7 +46,8 @@ def _load(folder: Path, _other: Path) -> Iterable[object]:
 def _compare(folder: Path, other: Path) -> Iterable[object]:
     sides = SidesDatabase()
     for table, side in (("left_side", folder), ("right_side", other)):
-        sides.put_objects(table, read_snapshot(side), "side", {"bucket": BUCKET, "prefix": ""})
+        keys = {"bucket": BUCKET, "prefix": "", "pattern": ""}
+        sides.put_objects(table, read_snapshot(side), "side", keys)
     return sides.ask("compare", rows=20)
 
 

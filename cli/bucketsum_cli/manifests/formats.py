@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, Final
 
@@ -14,9 +14,11 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
 
 _LINE_BYTES_MAX: Final = 1 << 20
+_TOO_LONG: Final = b"\0 more than 1 MiB\n"
+"""Stands for such a line; no format has an entry with a NUL."""
 _HEAD_LINES: Final = 20
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-_ALGORITHM: Final = r"(?:md5|sha-?[\d-]+|b[23]|blake\w+)"
+_ALGORITHM: Final = r"(?:md5|sha-?[\dt-]+|b[23]|blake\w+|rmd\d*|ripemd\d*|sm3|k12|whirlpool)"
 _FILE: Final = re.compile(
     rf"(?:tag)?(?P<bag>manifest)-(?P<a>{_ALGORITHM})\.txt"
     rf"|(?P<b>{_ALGORITHM})sums?(?:\.txt)?|.+\.(?P<c>{_ALGORITHM})(?:sums?)?(?:\.txt)?",
@@ -31,13 +33,14 @@ class Format:
 
     Attributes:
         name: The value of ``--format``.
-        parse: Lines, with their ends → entries; a line that is none does not end the others.
+        parse: Lines, with their ends, and the algorithm of digests that do not say it (None: their
+            length does) → entries; a line that is none does not end the others.
         line: Entry and algorithm → its line, or why the format has none.
         head: Algorithm → what comes before all lines.
     """
 
     name: str
-    parse: Callable[[Iterable[bytes]], Iterator[Entry | BadLine]]
+    parse: Callable[[Iterable[bytes], str | None], Iterator[Entry | BadLine]]
     line: Callable[[Entry, str], bytes | str]
     head: Callable[[str], bytes] = lambda _algorithm: b""
 
@@ -86,22 +89,24 @@ def entries_in(
     """
     if stream.isatty():
         note("reads lines of `sha1sum` from the terminal; Ctrl-D ends them")
-    lines = iter(lambda: stream.readline(_LINE_BYTES_MAX), b"")
+    lines = _lines_of(stream)
     head = [*islice(lines, _HEAD_LINES)]
     if head and head[0].startswith(_UTF_16):
         raise CannotDoError(f"{file} is UTF-16; write it as UTF-8")
     name = _FILE.fullmatch(re.split(r"[/\\]", file)[-1])
     chosen = format_ or (BAGIT if name and name["bag"] else _format_of(head))
-    entries = chosen.parse(chain(head, lines))
-    algorithm = algorithm_called(name["a"] or name["b"] or name["c"]) if name else None
-    if algorithm is None or is_told_by_digits(algorithm):
-        yield from entries
-        return
-    for entry in entries:  # B2SUMS has as many digits as SHA512SUMS
-        if isinstance(entry, Entry):
-            yield replace(entry, digests=dict.fromkeys([algorithm], *entry.digests.values()))
-        else:
-            yield entry
+    algorithm = algorithm_called(name["a"] or name["b"] or name["c"]) if name else ""
+    told_by_digits = algorithm in ("", "sha2") or is_told_by_digits(algorithm)
+    yield from chosen.parse(chain(head, lines), None if told_by_digits else algorithm)
+
+
+def _lines_of(stream: IO[bytes]) -> Iterator[bytes]:
+    while line := stream.readline(_LINE_BYTES_MAX):
+        is_whole = len(line) < _LINE_BYTES_MAX or line.endswith(b"\n")
+        yield line if is_whole else _TOO_LONG
+        while not is_whole:
+            rest = stream.readline(_LINE_BYTES_MAX)
+            is_whole = not rest or rest.endswith(b"\n")
 
 
 def _format_of(head: Iterable[bytes]) -> Format:

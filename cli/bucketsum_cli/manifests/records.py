@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from bucketsum.algorithms import ALGORITHMS
@@ -23,6 +22,7 @@ HASHDEEP_HEAD: Final = b"%%%% HASHDEEP-1.0\n"
 _HEADING: Final = b"%%%% size,"
 _NAMES: Final = ("key", "name", "filename", "path")
 _SIZES: Final = ("size_bytes", "size", "filesize")
+_SIZE_MAX: Final = (1 << 63) - 1
 _HASHDEEP_ALGORITHMS: Final = ("md5", "sha1", "sha256")
 
 
@@ -35,11 +35,13 @@ def is_heading(line: bytes) -> bool:
     return any(algorithm_called(name) in ALGORITHMS for name in columns)
 
 
-def csv_entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+def csv_entries_in(
+    lines: Iterable[bytes], _algorithm: str | None = None
+) -> Iterator[Entry | BadLine]:
     """Read CSV with a heading: bucketsum's own, and NSRL's, whose names are no keys."""
     texts = (line.decode("utf-8", "surrogateescape") for line in lines)
     reader = csv.reader(texts, strict=True)
-    heading = [name.removeprefix("\ufeff") for name in next(reader, [])]
+    heading: list[str] = []
     while True:
         line = reader.line_num + 1
         try:
@@ -49,23 +51,29 @@ def csv_entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
             continue
         if values is None:
             return
-        if values:
-            fields = dict(zip(heading, values, strict=False))
+        if not heading:
+            heading = [name.removeprefix("\ufeff") for name in values]
+        elif values:
             shown = ",".join(values).encode("utf-8", "surrogateescape")
-            yield _record(fields if len(values) == len(heading) else {}, line, shown)
+            yield _record(heading, values, line, shown)
 
 
-def json_entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+def json_entries_in(
+    lines: Iterable[bytes], _algorithm: str | None = None
+) -> Iterator[Entry | BadLine]:
     """Read a JSON object in each line."""
     for number, content in content_of(lines):
         try:
-            fields = json.loads(content)
-        except (ValueError, RecursionError):
-            fields = None
-        yield _record(fields if isinstance(fields, dict) else {}, number, content)
+            pairs = json.loads(content, object_pairs_hook=list)
+            columns, values = zip(*pairs, strict=True)
+        except (ValueError, TypeError, RecursionError):
+            columns, values = (), ()
+        yield _record(columns, values, number, content)
 
 
-def hashdeep_entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+def hashdeep_entries_in(
+    lines: Iterable[bytes], _algorithm: str | None = None
+) -> Iterator[Entry | BadLine]:
     """Read what `hashdeep` prints."""
     columns = [""]
     for number, content in content_of(lines):
@@ -73,9 +81,7 @@ def hashdeep_entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
             columns = content.removeprefix(_HEADING[:5]).decode("ascii", "replace").split(",")
         elif not content.startswith((b"%%%%", b"##")):
             values = content.decode("utf-8", "surrogateescape").split(",", len(columns) - 1)
-            fields = dict(zip(columns, values, strict=False))
-            entry = _record(fields if len(values) == len(columns) else {}, number, content)
-            yield (replace(entry, name=as_name(entry.name)) if isinstance(entry, Entry) else entry)
+            yield _record(columns, values, number, content)
 
 
 def csv_head(_algorithm: str) -> bytes:
@@ -119,28 +125,34 @@ def _csv_line(values: Iterable[object]) -> bytes:
     return line.getvalue().removesuffix("\r\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
-def _entry_of(fields: Mapping[str, Any], line: int) -> Entry | None:
-    """The entry of a record, by the names of its fields; None if a digest or the size is damaged.
+def _entry_of(columns: Sequence[str], values: Sequence[Any], line: int) -> Entry:
+    """The entry of a record, by the names of its *columns*.
 
     Raises:
-        ValueError: Its size is no number, or its name has no bytes.
+        ValueError: It has no digest or no name, two values of one, or one that no object has.
     """
-    values = {name.lower(): value for name, value in fields.items() if value not in (None, "")}
+    fields: dict[str, Any] = {}
+    for column, value in zip(columns, values, strict=True):
+        field = algorithm_called(column)
+        if value not in (None, "") and fields.setdefault(field, value) != value:
+            raise ValueError(column)
     digests: dict[str, str] = {}
-    for field, value in values.items():
-        if (algorithm := algorithm_called(field)) in ALGORITHMS:
-            digest = digests_of(str(value), algorithm)
-            if digest is None:
-                return None
-            digests |= digest
-    name = str(next((values[field] for field in _NAMES if field in values), ""))
-    size = next((int(values[field]) for field in _SIZES if field in values), None)
-    return Entry(name.encode("utf-8", "surrogateescape"), digests, size, line) if digests else None
+    for algorithm in [name for name in ALGORITHMS if name in fields]:
+        digests |= digests_of(str(fields[algorithm]), algorithm) or {algorithm: ""}
+    named = next((field for field in _NAMES if field in fields), "")
+    name = str(fields.get(named, "")).encode("utf-8", "surrogateescape")
+    size = next((int(fields[field]) for field in _SIZES if field in fields), None)
+    if not (name and digests and all(digests.values())) or b"\0" in name:
+        raise ValueError(name)
+    if size is not None and not 0 <= size <= _SIZE_MAX:
+        raise ValueError(size)
+    return Entry(name if named == _NAMES[0] else as_name(name), digests, size, line)
 
 
-def _record(fields: Mapping[str, Any], line: int, content: bytes) -> Entry | BadLine:
+def _record(
+    columns: Sequence[str], values: Sequence[Any], line: int, content: bytes
+) -> Entry | BadLine:
     try:
-        entry = _entry_of(fields, line)
-    except (ValueError, TypeError):
-        entry = None
-    return entry or BadLine.of(line, "a record with a digest", content)
+        return _entry_of(columns, values, line)
+    except (ValueError, AttributeError, TypeError, OverflowError):
+        return BadLine.of(line, "a record with a name and a digest", content)

@@ -45,7 +45,7 @@ def content_of(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
             yield number, content
 
 
-def sums_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+def sums_in(lines: Iterable[bytes], algorithm: str | None = None) -> Iterator[Entry | BadLine]:
     """Read what `sha1sum`, `sha1sum --tag` and `openssl dgst` print, also mixed.
 
     A second blank, or ``*``, is the mode and no part of a name, unless the first digest has none.
@@ -61,7 +61,7 @@ def sums_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
             digests = digests_of(_text(digest), algorithm_called(_text(tag)))
         elif match := _SUM.fullmatch(content):
             escape, digest, name = match.groups()
-            digests = digests_of(_text(digest))
+            digests = digests_of(_text(digest), algorithm)
             if has_mode is None and digests:
                 has_mode = name.startswith(_MODES)
             name = name[1:] if has_mode and name.startswith(_MODES) else name
@@ -69,29 +69,33 @@ def sums_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
         yield _entry(number, content, name, digests, "a digest and a name, as `sha1sum` prints")
 
 
-def exact_sums_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+def exact_sums_in(
+    lines: Iterable[bytes], algorithm: str | None = None
+) -> Iterator[Entry | BadLine]:
     """Read what `rclone hashsum` prints: names are keys, without ``./`` and escapes."""
     for number, content in content_of(lines):
         match = _EXACT.fullmatch(content)
         digest, name = match.groups() if match else (b"", b"")
         expected = "a digest and a name, as `rclone hashsum` prints"
-        yield _entry(number, content, name, digests_of(_text(digest)), expected)
+        yield _entry(number, content, name, digests_of(_text(digest), algorithm), expected)
 
 
-def bag_entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+def bag_entries_in(
+    lines: Iterable[bytes], algorithm: str | None = None
+) -> Iterator[Entry | BadLine]:
     """Read BagIt's ``manifest-ALGORITHM.txt`` (RFC 8493)."""
     for number, content in content_of(lines):
         match = _IN_BAG.fullmatch(content)
         digest, path = match.groups() if match else (b"", b"")
         name = _PERCENT.sub(lambda escape: bytes.fromhex(escape[1].decode()), as_name(path))
         expected = "a digest and a path, as in a BagIt manifest"
-        yield _entry(number, content, name, digests_of(_text(digest)), expected)
+        yield _entry(number, content, name, digests_of(_text(digest), algorithm), expected)
 
 
-def digests_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+def digests_in(lines: Iterable[bytes], algorithm: str | None = None) -> Iterator[Entry | BadLine]:
     """Read digests alone, one in each line."""
     for number, content in content_of(lines):
-        digests = digests_of(_text(content.strip()))
+        digests = digests_of(_text(content.strip()), algorithm)
         bad = BadLine.of(number, "a digest alone", content)
         yield Entry(b"", digests, line=number) if digests else bad
 

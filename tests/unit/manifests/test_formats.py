@@ -91,11 +91,64 @@ def test_digits_or_the_tag_say_the_algorithm(line: str, algorithm: str, digest: 
         ("B2SUMS", SHA512, "b2"), ("x/SHA512SUMS", SHA512, "sha512"), ("a.sha1", SHA256, "sha256"),
         ("CHECKSUMS", SHA1, "sha1"), ("a.sha3-256", SHA256, "sha3-256"), ("a.b3", SHA256, "b3"),
         ("manifest-photos.txt", MD5, "md5"), ("MD5SUMS.txt", MD5, "md5"), ("a.md5sum", MD5, "md5"),
+        ("a.rmd160", SHA1, "rmd160"), ("a.ripemd160", SHA1, "ripemd160"), ("a.k12", SHA256, "k12"),
+        ("SM3SUMS", SHA256, "sm3"), ("a.sha512t256", SHA256, "sha512t256"),
+        ("a.sha2", SHA256, "sha256"),
     ],
 )  # fmt: skip
 def test_the_files_name_says_what_digits_cannot(file: str, digest: str, algorithm: str) -> None:
     """B2SUMS has as many digits as SHA512SUMS; for the usual algorithms, digits decide."""
     assert names(f"{digest}  a".encode(), file) == [(b"a", {algorithm: digest})]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"key,md5,sha1\na,{MD5},{SHA1}\n", f'{{"key":"a","md5":"{MD5}","sha1":"{SHA1}"}}\n',
+        f"%%%% HASHDEEP-1.0\n%%%% size,md5,sha1,filename\n1,{MD5},{SHA1},a\n",
+        f"SHA1 (a) = {SHA1}\n",
+    ],
+)  # fmt: skip
+def test_a_line_that_says_its_algorithm_needs_no_files_name(content: str) -> None:
+    """A tag or the name of a column is nearer to the digest than the name of the file."""
+    assert names(content.encode(), "a.b3") == names(content.encode())
+
+
+@pytest.mark.parametrize("start", [f"{SHA1}  ", "#", "", f'{{"sha1":"{SHA1}","key":"'])
+def test_a_line_of_more_than_1_mib_is_one_bad_line(start: str) -> None:
+    """Its rest is no entry, and its beginning no name; the lines after it keep their numbers."""
+    long = start + "x" * ((1 << 20) - len(start)) + f"{SHA1}  a"
+    first, bad, last = read(f"{SHA1}  a\n{long}\n{SHA1}  a\n".encode())
+    assert isinstance(bad, BadLine)
+    assert (bad.line, "1 MiB" in bad.reason) == (2, True)
+    assert [first, last] == [Entry(b"a", {"sha1": SHA1}, line=n) for n in (1, 3)]
+    assert all(isinstance(line, BadLine) for line in read(f"key,sha1\n{long}\n".encode()))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        f'{{"key":"a","sha1":"{SHA1}","size":1e999}}', f'{{"key":"a","sha1":"{SHA1}","size":-1}}',
+        f'{{"key":"a","sha1":"{SHA1}","size":{2**70}}}', f'{{"sha1":"{SHA1}"}}',
+        f'{{"key":"a\\u0000","sha1":"{SHA1}"}}', f'{{"key":"a","key":"b","sha1":"{SHA1}"}}',
+        f'{{"key":"a","sha1":"{"0" * 40}","SHA1":"{SHA1}"}}',
+        f"key,sha1,SHA-1\na,{SHA1},{'0' * 40}", f"key,sha1\na\0,{SHA1}", f"key,sha1\n,{SHA1}",
+        f'"key"x,sha1\na,{SHA1}', f"key,size,sha1\na,{2**63},{SHA1}",
+    ],
+)  # fmt: skip
+def test_a_record_that_can_be_read_in_two_ways_is_none(record: str) -> None:
+    """Sizes that no object has, no name, two names or two digests: a bad line with a reason."""
+    format_ = "jsonl" if record.startswith("{") else "csv"
+    listed = read(record.encode(), format_=format_)
+    assert listed
+    assert all(isinstance(line, BadLine) for line in listed)
+
+
+def test_a_path_of_a_record_loses_one_dot() -> None:
+    """A column of paths is read as a list of `sha1sum`; a key is exact."""
+    for column, name in (("key", b"./a"), ("FileName", b"a"), ("path", b"a")):
+        assert names(f"{column},sha1\n./a,{SHA1}\n".encode()) == [(name, {"sha1": SHA1})]
+        assert names(f'{{"{column}":"./a","sha1":"{SHA1}"}}'.encode()) == [(name, {"sha1": SHA1})]
 
 
 @pytest.mark.parametrize(
