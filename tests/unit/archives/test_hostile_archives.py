@@ -100,6 +100,7 @@ ODD: dict[str, tuple[bytes, tuple[str, ...], tuple[str, ...]]] = {
     "size": (local(size=6), (), ("contradictory",)),
     "compressed size": (local(compressed=4), (), ("contradictory",)),
     "encryption": (local(flags=1), (), ("contradictory",)),
+    "bits that go with encryption": (around(replace(named("odd"), flags=0x2040)), (), ()),
     "sizes only in the directory": (
         local(crc32=0, size=0, compressed=0), (), ("contradictory",),
     ),

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 MADE_ON_UNIX: Final = frozenset({3, 19})
 """`Member.system` of archives made on Unix and macOS."""
 
-_ENCRYPTED_BITS: Final = 0x2041  # bit 0: encrypted, 6: strongly, 13: with its header masked
-DECODING_BITS: Final = _ENCRYPTED_BITS | 2  # bit 1: LZMA has an end mark
+_ENCRYPTED_BIT: Final = 1
+DECODING_BITS: Final = _ENCRYPTED_BIT | 2  # bit 1: LZMA has an end mark
 """`Member.flags` that decide how it is decoded."""
 
 
@@ -114,7 +114,7 @@ class Member:
     @property
     def is_encrypted(self) -> bool:
         """Whether a password is needed."""
-        return bool(self.flags & _ENCRYPTED_BITS)
+        return bool(self.flags & _ENCRYPTED_BIT)
 
 
 @dataclass(frozen=True, slots=True)
