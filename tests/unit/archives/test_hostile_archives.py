@@ -29,6 +29,7 @@ HELLO = sha1_of(b"hello")
 ZEROS = bytes(80_000_000)
 BOMB = Part(name=b"bomb", content=ZEROS, method=8)
 GOOD = named("good.txt")
+ONE = archive_of(GOOD)
 
 
 @pytest.fixture(params=list(Mode))
@@ -293,6 +294,34 @@ def test_members_of_a_truncated_archive_are_read(cut: int, in_mode: InMode) -> N
     assert all(remarks == ("unlisted",) for remarks in read.remarks.values())
 
 
+BROKEN: dict[str, bytes] = {
+    "directory beyond the file": around(GOOD, end={"size": 0x7FFFFFFF, "offset": 0x7FFFFFFF}),
+    "no entries": around(GOOD, end={"entries": 0, "size": 0x7FFFFFFF, "offset": 0x7FFFFFFF}),
+    "nothing": around(GOOD, end={"entries": 0, "size": 0, "offset": 0}),
+    "Zip64 end is not there": zip64(b"").replace(b"PK\1\2", b"PK\1\1"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_members_of_a_broken_archive_are_read(kind: str, in_mode: InMode) -> None:
+    """If the end record cannot be true, local headers name the members."""
+    read = in_mode(BROKEN[kind])
+    assert read.contents.status is ArchiveStatus.BROKEN
+    assert read.digests["good.txt"] == HELLO
+    assert read.remarks["good.txt"] == ("unlisted",)
+
+
+@pytest.mark.parametrize("cut", [0, 40])
+def test_end_of_a_stored_archive_is_not_the_outer_ones(cut: int, in_mode: InMode) -> None:
+    """The rest of a truncated archive may end with a whole archive that was its member."""
+    data = archive_of(named("before"), named("in.zip", ONE), named("after"))
+    data = data[: data.index(b"PK\3\4", data.index(b"PK\5\6")) + cut]
+    read = in_mode(data, limits=Limits(depth=1))
+    assert read.contents.status is ArchiveStatus.TRUNCATED
+    assert read.digests["before"] == read.digests["in.zip!/good.txt"] == HELLO
+    assert read.digests["in.zip"] == sha1_of(ONE)
+
+
 def test_gaps_prefixes_and_any_order_are_read(in_mode: InMode) -> None:
     """Bytes that are no member's are passed over, wherever they are."""
     data = archive_of(
@@ -316,7 +345,6 @@ def test_trailing_data_is_remarked() -> None:
     assert read.digests == {"good.txt": HELLO}
 
 
-ONE = archive_of(GOOD)
 EMPTY_END = struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, 0, 0, 0, len(ONE), 0)
 END64 = struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, len(ONE) - 22 - 43, 43)
 SECOND_ENDS: dict[str, bytes] = {

@@ -19,7 +19,15 @@ from bucketsum.archives.directory_entries import (
     members_in,
     shifted,
 )
-from bucketsum.archives.end_record import FULL16, TAIL_BYTES, EndRecord, broken, end_record_in
+from bucketsum.archives.end_record import (
+    END_BYTES,
+    END_SIGNATURE,
+    FULL16,
+    TAIL_BYTES,
+    EndRecord,
+    broken,
+    end_record_in,
+)
 from bucketsum.archives.limits import too_many_members
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.zip_model import ArchiveStopped, Member
@@ -111,8 +119,16 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
         inside = offset >= tail_start
         return tail[offset - tail_start :][:length] if inside else read(offset, length)
 
+    return _directory_of(end, near, size_bytes, limits)
+
+
+def _directory_of(end: EndRecord, near: Read, size_bytes: int, limits: Limits) -> Directory:
     start, base, entries = _entries(near, end, limits)
     members, is_whole = members_in(entries, end, base, limits)
+    if base and _begins_unlisted(near, base):
+        status = ArchiveStatus.TRUNCATED if members else ArchiveStatus.BROKEN
+        reason = "its directory does not list the member at its beginning"
+        return Directory((), size_bytes, end.remarks, ArchiveStopped(status, reason))
     remarks = ["prefixed"] * bool(base) + [*end.remarks]
     if not base and start != end.offset:
         members = shifted(members, start, end.offset, near)
@@ -128,7 +144,7 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
         remarks.append("split")
     if not (problem or is_whole):
         problem = broken(f"its directory of {end.size} bytes at {end.offset} is damaged")
-        start = end.position
+        start = size_bytes
     return Directory(tuple(members), start, tuple(remarks), problem)
 
 
@@ -149,7 +165,7 @@ def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, byte
     nearest, too_large = None, 0
     for start, base in ((first, first - end.offset), (end.offset, 0), (first, 0)):
         length = end.position - start
-        if length > limits.directory_bytes:
+        if start >= 0 and length > limits.directory_bytes:
             too_large = length
         elif length > 0 and start >= 0 and base >= 0:
             entries = near(start, length)
@@ -169,6 +185,16 @@ def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, byte
     if too_large and not nearest:
         raise too_many_members(f"a directory of {too_large} bytes", limits)
     return _damaged(near, end, nearest or (end.position, 0, b""))
+
+
+def _begins_unlisted(near: Read, base: int) -> bool:
+    """Whether the *base* bytes that no offset counts begin with a member, and are no archive.
+
+    Then the directory can be that of a stored archive, and the file's own is cut off.
+    """
+    if near(0, 4) != LOCAL_SIGNATURE:
+        return False
+    return near(max(0, base - END_BYTES), 4) != END_SIGNATURE
 
 
 def _damaged(

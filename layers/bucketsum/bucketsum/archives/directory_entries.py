@@ -59,7 +59,7 @@ def members_in(
             is_whole = False
             match = _ENTRY_START.search(entries, at + 1)
             at = match.start() if match else len(entries)
-    return members, not (end.entries or entries)
+    return members, not (end.entries or end.size or entries)
 
 
 def entry_at(entries: bytes | memoryview, at: int, base: int) -> tuple[Member, int]:

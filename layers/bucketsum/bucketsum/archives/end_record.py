@@ -13,17 +13,20 @@ from bucketsum.table.archive_values import ArchiveStatus
 
 FULL16: Final = 0xFFFF
 
-_END_SIGNATURE: Final = b"PK\x05\x06"
+END_SIGNATURE: Final = b"PK\x05\x06"
 _END64_SIGNATURE: Final = b"PK\x06\x06"
 _LOCATOR_SIGNATURE: Final = b"PK\x06\x07"
 
 _END: Final = struct.Struct("<4sHHHHLLH")
+END_BYTES: Final = _END.size
+"""Bytes of an end record before its comment."""
+
 _END64: Final = struct.Struct("<4sQHHLLQQQQ")
 _LOCATOR: Final = struct.Struct("<4sLQL")
 _ENTRY_BYTES: Final = 46
 """Size of a directory's entry without its name."""
 
-TAIL_BYTES: Final = 65_535 + _END.size + _LOCATOR.size + _END64.size
+TAIL_BYTES: Final = 65_535 + END_BYTES + _LOCATOR.size + _END64.size
 """Size of the records, with the longest comment."""
 
 
@@ -92,10 +95,10 @@ def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
     If one record lies in another's comment, programs disagree about the members, so a remark says
     it.
     """
-    searched = max(0, len(tail) - _END.size + len(_END_SIGNATURE))
-    signatures = re.compile(re.escape(_END_SIGNATURE)).finditer(tail, 0, searched)
+    searched = max(0, len(tail) - END_BYTES + len(END_SIGNATURE))
+    signatures = re.compile(re.escape(END_SIGNATURE)).finditer(tail, 0, searched)
     starts = (signature.start() for signature in signatures)
-    ends = {at: at + _END.size + _END.unpack_from(tail, at)[-1] for at in starts}
+    ends = {at: at + END_BYTES + _END.unpack_from(tail, at)[-1] for at in starts}
     fitting = [at for at, end in ends.items() if end == len(tail)]
     at = max(fitting or ends, default=-1)
     remarks = () if fitting else ("trailing-data",)
