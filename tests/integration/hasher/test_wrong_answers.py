@@ -100,6 +100,25 @@ def test_another_entity_tag_in_spite_of_if_match_is_no_other_object(reading: Rea
         reading.content_of(stored)
 
 
+@every_reader
+@pytest.mark.parametrize("first", [0, 4096])
+def test_a_length_that_does_not_count_is_a_failed_reading(reading: Reading, first: int) -> None:
+    """With a transfer encoding, a body may be longer than its head says: no byte is hashed."""
+    stored = reading.s3.put(PATH, BODY, "v1")
+    of_range = reading.reader.streams > 1
+    headers = {
+        "Transfer-Encoding": "chunked",
+        "Content-Length": str(4096 if of_range else len(BODY)),
+    }
+    fault = Fault(
+        headers=headers,
+        body=lambda body: b"%x\r\n%s\r\n7\r\nGARBAGE\r\n0\r\n\r\n" % (len(body), body),
+    )
+    reading.s3.script_from(first if of_range else 0, *[fault] * FOREVER)
+    with pytest.raises(SourceInterrupted, match="Transfer-Encoding is 'chunked'"):
+        reading.content_of(stored)
+
+
 def test_a_400_that_passes_leaves_no_row_without_a_digest(
     hostile_stack: HasherStack, hostile: HostileS3
 ) -> None:

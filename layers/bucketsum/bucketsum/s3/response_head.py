@@ -76,15 +76,17 @@ class ResponseHead:
     def mismatch(self, created: ObjectCreated, first: int = 0, end: int | None = None) -> str:
         """Differences from a response with *created*; empty if there are none.
 
-        All that is known is compared: entity tag, version, size. With an *end*, the request was for
-        bytes *first* to *end* (exclusive). An unknown entity tag may be any; a request without a
-        version ID is for version ``null``, and buckets without versions do not name it.
+        All that is known is compared: entity tag, version, size. S3 sends no transfer encoding,
+        with which the length would not count. With an *end*, the request was for bytes *first* to
+        *end* (exclusive). An unknown entity tag may be any; a request without a version ID is for
+        version ``null``, and buckets without versions do not name it.
         """
         version = Version(created.version_id).entry
         expected: dict[str, tuple[object, object]] = {
             "status": (HTTPStatus.OK if end is None else HTTPStatus.PARTIAL_CONTENT, self.status),
             "ETag": (if_match(created) or self.etag or "an entity tag", self.etag),
             "x-amz-version-id": (version, self.headers.get("x-amz-version-id", version)),
+            "Transfer-Encoding": (None, self.headers.get("transfer-encoding")),
             "Content-Length": ((created.size_bytes if end is None else end) - first, self.length),
         }
         if end is not None:  # several ranges have none, whatever the object's own Content-Type is
