@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -12,7 +13,8 @@ from botocore.exceptions import ClientError
 
 from bucketsum.backfill import listing
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
-from bucketsum.backfill.listing import is_of_class, is_sampled, ranges_of_keys
+from bucketsum.backfill.listing import is_of_class, is_sampled, page_of_keys, ranges_of_keys
+from bucketsum.errors import SourceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,6 +134,16 @@ def test_a_marker_that_s3_refuses_leaves_one_part(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(listing, "_LOOK_PAGES", 2)
     monkeypatch.setattr(s3, "list_object_versions", page)
     assert ranges_of_keys(s3, BACKFILL, 8) == [Part(0)]
+
+
+@pytest.mark.parametrize("marker", ["", "a", "b"])
+def test_a_list_that_does_not_go_on_is_an_error(marker: str) -> None:
+    """An enqueuer would queue the same page for ever: S3 says that more follows, but not where."""
+    s3: Any = SimpleNamespace(
+        list_object_versions=lambda **_: {"IsTruncated": True, "NextKeyMarker": marker}
+    )
+    with pytest.raises(SourceUnavailable, match="after 'b'"):
+        page_of_keys(s3, BACKFILL, Part(0, after="b"))
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 1.0])

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.backfill.backfill_records import START, Backfill, Part
+from bucketsum.errors import SourceUnavailable
+from bucketsum.events.message_fields import shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import NULL, Version
 from bucketsum.table.rows import NO_SEQUENCER
@@ -56,6 +58,7 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
     Versions are always listed, because an object's row has its version in the key.
 
     Raises:
+        SourceUnavailable: S3 says that more follows, but not after which key.
         ClientError: S3 refused.
     """
     markers: dict[str, Any] = {}
@@ -71,15 +74,16 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
         for entry in response.get("Versions", ())
         if part.until is None or entry["Key"] <= part.until
     ]
-    next_key = response.get("NextKeyMarker", "")
+    next_key, version = response.get("NextKeyMarker", ""), response.get("NextVersionIdMarker", "")
     ended = not response.get("IsTruncated") or (part.until is not None and next_key > part.until)
+    if not ended and (next_key < key or (next_key, version) == (key, part.version or "")):
+        raise SourceUnavailable(f"S3's list does not go on after {shown(key)}")  # a loop
     chosen = [
         entry
         for entry in entries
         if (backfill.all_versions or entry["IsLatest"]) and is_sampled(backfill, entry["Key"])
     ]
     read = [entry for entry in chosen if is_of_class(backfill, _class_of(entry))]
-    version = response.get("NextVersionIdMarker", "")
     return Page(
         objects=tuple(_object_of(backfill.bucket, entry) for entry in read),
         after=replace(part, done=True)
