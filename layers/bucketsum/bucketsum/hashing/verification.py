@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.algorithms import SHA1
 from bucketsum.clock import now
-from bucketsum.errors import SourceInterrupted
+from bucketsum.errors import ObjectUnreadable, SourceInterrupted, SourceUnavailable
 from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.table.codec import encoded, names_of
 from bucketsum.table.condition import absent, compared
@@ -46,7 +46,9 @@ def verified(
     """Compare *read* with the recorded row; only if they differ, read the object again.
 
     Raises:
-        SourceInterrupted: Two readings differ from the row, and from each other.
+        SourceInterrupted: Two readings differ from the row, and from each other; or the second
+            failed.
+        NotHashed: The object is gone or superseded.
         ClientError: DynamoDB refused.
     """
     recorded = read.job.recorded
@@ -54,7 +56,12 @@ def verified(
     row = hashed_row(read, settings)
     differing = difference(recorded, row)
     if first := differing:
-        read = read_again()
+        try:
+            read = read_again()
+        except (ObjectUnreadable, SourceInterrupted, SourceUnavailable) as error:
+            raise SourceInterrupted(
+                f"a reading has {first}, the next one failed: {error}"
+            ) from error
         row = hashed_row(read, settings)
         differing = difference(recorded, row)
         if differing not in (None, first):
