@@ -13,6 +13,7 @@ from typing import Any, Final
 from bench.snapshot.rows import BUCKET, lines
 from bench.tables.process import ProcessMeter
 from bucketsum_cli.commands.duplicates import put_prices
+from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots import scan
 from bucketsum_cli.snapshots.engine import SidesDatabase, open_snapshot
 from bucketsum_cli.snapshots.folder import ROWS, new_folder, read_snapshot
@@ -33,7 +34,7 @@ def _ask(query: str, **question: str | int | bool) -> Callable[[Path, Path], Ite
                 {"place": place, "name": "", "digest": row["sha1"]}
                 for place, row in zip(range(100_000), _rows(folder), strict=False)
             )
-            database.put_table("wanted", "place BIGINT, name VARCHAR, digest VARCHAR", wanted)
+            database.put_table("wanted", WANTED, wanted)
         return database.ask(query, **question)
 
     return step

@@ -251,6 +251,15 @@ def test_a_list_of_another_algorithm_is_compared_if_rows_have_it(run: Run, stack
     assert "1 differs" in run("check", "--sums", "-", answer=sums).out
 
 
+def test_a_size_of_a_list_counts_where_digests_agree(run: Run, stack: Stack) -> None:
+    """A list that contradicts itself is no proof."""
+    row = put_and_record(stack, "a", b"a")
+    for size, status in ((1, 0), (2, 1)):
+        ended = run("check", "--sums", "-", answer=f"key,size,sha1\na,{size},{row.sha1}\n")
+        assert ended.status == status
+    assert "the list has 2 bytes, the object 1" in ended.out
+
+
 def test_a_difference_shows_both_sides_and_how_to_keep_either(
     run: Run, stack: Stack, folder: Path
 ) -> None:

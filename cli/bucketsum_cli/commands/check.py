@@ -188,7 +188,11 @@ def _check_list(
     skipped += [Skipped(Path(file), line.reason) for line in bad]
     stack = target.find()
     objects = objects_of(stack, [each.key for each, _ in files])
-    return _Checked(stack, _with(files, objects), skipped)
+    comparisons = [
+        Comparison(each, entry.digests, objects.get(each.key, Counterpart()), entry.size_bytes)
+        for each, entry in files
+    ]
+    return _Checked(stack, comparisons, skipped)
 
 
 def _check_archive(target: Target, paths: Sequence[Path], archive: str, prefix: str) -> _Checked:
@@ -280,6 +284,8 @@ def _lines(file: ComparedFile) -> Iterator[list[str | Cell]]:
     yield [file.key, Cell(file.result, _STYLES.get(file.result, "yellow")), own[name]]
     if differing:
         yield ["", "recorded", recorded[name] or ""]
+    elif file.result is Result.DIFFERS:
+        yield ["", "", file.reason or ""]
 
 
 def _summary(counts: Counter[Result], skipped: int) -> str:

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from bucketsum_cli.arguments.options import Target
     from bucketsum_cli.terminal.documents import Moment
 
+WANTED: Final = ", ".join(
+    ("place BIGINT", "name VARCHAR", "digest VARCHAR", *(f"{name} VARCHAR" for name in ALGORITHMS))
+)
+"""The columns of the table ``wanted``."""
+
 _COLUMNS: Final = (KEY, VERSION, SIZE, Column("digest", shrinks=True), Column("deleted (UTC)"))
 
 
@@ -48,7 +53,7 @@ class ListedDigest:
 
 
 def wanted_in(stream: BinaryIO, file: str) -> Iterator[dict[str, Any]]:
-    """The rows of the table ``wanted``: the first digest of each entry that can be recorded.
+    """The rows of the table ``wanted``: the digests of each entry; it is found by the first.
 
     Raises:
         CannotDoError: A line has none.
@@ -65,7 +70,8 @@ def wanted_in(stream: BinaryIO, file: str) -> Iterator[dict[str, Any]]:
                 f"{file}: {reason}; digests of {', '.join(ALGORITHMS)} are recorded"
             )
         name = entry.name.decode("utf-8", "backslashreplace") or digest
-        yield {"place": place, "name": name, "digest": digest}
+        digests = {each: entry.digests.get(each) for each in ALGORITHMS}
+        yield {"place": place, "name": name, "digest": digest, **digests}
 
 
 def find_in_snapshot(
@@ -86,7 +92,7 @@ def find_in_snapshot(
     if not wanted:
         raise CannotDoError("the list has no digests: nothing was looked for")
     database, _ = database_of(target, name, Taking(yes=yes), athena)
-    database.put_table("wanted", "place BIGINT, name VARCHAR, digest VARCHAR", wanted)
+    database.put_table("wanted", WANTED, wanted)
     records = database.ask("find", bucket=target.bucket or "").records()
     results = [_result(list(rows)) for _, rows in groupby(records, key=lambda row: row["place"])]
     missing = [result for result in results if not result.objects]

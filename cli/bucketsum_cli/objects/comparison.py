@@ -92,11 +92,16 @@ class Counterpart:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A file with its digests by algorithm, and what it is compared with."""
+    """A file with its digests by algorithm, and what it is compared with.
+
+    Attributes:
+        size_bytes: Its size in a list that has sizes; else digests suffice.
+    """
 
     file: LocalFile
     digests: Mapping[str, str]
     counterpart: Counterpart
+    size_bytes: int | None = None
 
 
 def objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
@@ -155,9 +160,9 @@ def _sha1_of(file: LocalFile, links: Collection[str], shown: Progress, task: Tas
 
 def files_listed(
     entries: Iterable[Entry], prefix: str
-) -> tuple[list[tuple[LocalFile, Mapping[str, str]]], list[Skipped]]:
+) -> tuple[list[tuple[LocalFile, Entry]], list[Skipped]]:
     """Return the files of a manifest, whose keys are *prefix* + name; and names that no key has."""
-    files: list[tuple[LocalFile, Mapping[str, str]]] = []
+    files = []
     skipped = []
     for entry in entries:
         path = Path(os.fsdecode(entry.name))
@@ -172,7 +177,7 @@ def files_listed(
             )
             skipped.append(Skipped(path, reason))
         else:
-            files.append((LocalFile(path, key, entry.size_bytes or 0), entry.digests))
+            files.append((LocalFile(path, key, entry.size_bytes or 0), entry))
     return files, skipped
 
 
@@ -202,6 +207,9 @@ def _result_of(
     result, reason = counterpart.absent, counterpart.reason
     if row and row.status is Status.HASHED:
         result = _relation(digests, recorded)
+        if comparison.size_bytes not in (None, row.size_bytes):
+            result = Result.DIFFERS
+            reason = f"the list has {comparison.size_bytes} bytes, the object {row.size_bytes}"
     elif row:
         result, reason = Result(row.status), row.reason
     elif version:

@@ -11,6 +11,7 @@ from tests.cli.snapshots.athena_server import URL, athena_server
 from tests.cli.snapshots.hostile_rows import hostile
 
 from bucketsum_cli.commands.duplicates import put_prices
+from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots import engine
 from bucketsum_cli.snapshots.athena import AthenaDatabase, place_for
 from bucketsum_cli.snapshots.engine import SidesDatabase, open_snapshot, query_text
@@ -65,7 +66,7 @@ def local(snapshot: Snapshot) -> Database:
     put_prices(database)
     digests = [sha1 for (sha1,) in database.run("SELECT DISTINCT sha1 FROM objects ORDER BY sha1")]
     wanted = [{"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate([*digests, "0"])]
-    database.put_table("wanted", "place BIGINT, name VARCHAR, digest VARCHAR", wanted)
+    database.put_table("wanted", WANTED, wanted)
     return database
 
 

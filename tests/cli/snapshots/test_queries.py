@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,7 @@ from bucketsum.table.codec import names_of
 from bucketsum.table.items import shown_rows
 from bucketsum.table.rows import Row
 from bucketsum_cli.commands.duplicates import put_prices
+from bucketsum_cli.commands.find_list import WANTED, wanted_in
 from bucketsum_cli.snapshots.engine import open_snapshot
 from bucketsum_cli.snapshots.folder import Listed
 
@@ -126,11 +128,8 @@ def test_find(case: Case) -> None:
         {d for r in case.oracle.objects.values() for d in (r.sha1, *r.digests.values()) if d}
     )
     digests.append("0" * 40)
-    case.database.put_table(
-        "wanted",
-        "place BIGINT, name VARCHAR, digest VARCHAR",
-        ({"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate(digests)),
-    )
+    wanted = ({"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate(digests))
+    case.database.put_table("wanted", WANTED, wanted)
     got: Counter[tuple[Any, ...]] = Counter()
     for _, _, digest, bucket, key, *_, deleted_at in case.database.ask("find", bucket=""):
         got[digest, bucket, key, deleted_at is not None] += 1
@@ -138,6 +137,16 @@ def test_find(case: Case) -> None:
     for (digest, bucket, key, _, deleted), count in case.oracle.find(digests).items():
         expected[digest, bucket, key, deleted] += count
     assert got == expected
+
+
+def test_find_asks_for_all_digests_of_an_entry(case: Case) -> None:
+    """A content whose other digest is not that of the list is another content."""
+    row = next(r for r in case.oracle.objects.values() if r.sha1 and "sha256" in r.digests)
+    lines = [f"{row.sha1},{sha256}\n".encode() for sha256 in ("", row.digests["sha256"], "0" * 64)]
+    lines = [b"key,sha1,sha256\n", *(b"a," + line for line in lines)]
+    case.database.put_table("wanted", WANTED, wanted_in(io.BytesIO(b"".join(lines)), "list"))
+    places = {(place, key) for place, _, _, _, key, *_ in case.database.ask("find", bucket="")}
+    assert [(place, row.key) in places for place in range(3)] == [True, True, False]
 
 
 def test_totals(case: Case) -> None:

@@ -1,5 +1,5 @@
 -- Two sides by name: left_side and right_side have name, size_bytes, status, sha1 … crc32, detail.
--- A pair is equal or differs by any digest that both have; without one, sizes can only differ.
+-- A pair is equal if all digests that both have are, and their sizes; sizes alone can only differ.
 -- A line of a manifest that is no entry has no name.
 -- A content that only one side has at a name, and the other at another name, has moved.
 WITH moved_by AS (
@@ -14,15 +14,16 @@ WITH moved_by AS (
   SELECT l.name AS left_name, r.name AS right_name, l.size_bytes AS left_bytes,
     r.size_bytes AS right_bytes,
     coalesce(CASE WHEN l.status <> 'hashed' THEN l.detail END,
-      CASE WHEN r.status <> 'hashed' THEN r.detail END) AS reason,
+      CASE WHEN r.status <> 'hashed' THEN r.detail END,
+      CASE WHEN l.size_bytes <> r.size_bytes
+        THEN CAST(r.size_bytes AS VARCHAR) || ' bytes in B' END) AS reason,
     CASE WHEN coalesce(l.name, r.name) IS NULL THEN 'bad line'
       WHEN r.status = 'left out' THEN r.status
       WHEN l.name IS NULL THEN 'only right' WHEN r.name IS NULL THEN 'only left'
       WHEN l.sha1 <> r.sha1 OR l.sha256 <> r.sha256 OR l.sha512 <> r.sha512 OR l.md5 <> r.md5
-        OR l.crc32 <> r.crc32 THEN 'differs'
+        OR l.crc32 <> r.crc32 OR l.size_bytes <> r.size_bytes THEN 'differs'
       WHEN l.sha1 = r.sha1 OR l.sha256 = r.sha256 OR l.sha512 = r.sha512 OR l.md5 = r.md5
         OR l.crc32 = r.crc32 THEN 'equal'
-      WHEN l.size_bytes <> r.size_bytes THEN 'differs'
       ELSE 'not recorded' END AS result,
     CASE a.algorithm WHEN 'sha1' THEN coalesce(l.sha1, r.sha1)
       WHEN 'sha256' THEN coalesce(l.sha256, r.sha256)
