@@ -10,8 +10,9 @@ import pytest
 from tests.support.sha1 import sha1_of
 from tests.unit.long_objects.chain import Chain, Killed
 
-from bucketsum.errors import ObjectUnreadable, Released
+from bucketsum.errors import ObjectUnreadable, Released, SourceInterrupted
 from bucketsum.hashing.job import Job, Purpose
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.outcome import Outcome
@@ -131,6 +132,19 @@ def test_an_object_that_changes_between_slices_is_not_marked(
     assert chain.in_progress() == []
     if change is _denied:
         assert after == row
+
+
+def test_a_difference_is_not_lost_with_a_second_reading_that_is_refused() -> None:
+    """The slice is tried again, and at last is a dead letter whose reason has the digest."""
+    chain, created, row = recorded_chain()
+    rot(chain, created)
+    chain.on_read = lambda: _denied(chain, created) if len(chain.reports) >= SLICES else None
+    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    while len(chain.reports) < SLICES:
+        chain.deliver(chain.messages.popleft())
+    message = progress_in_message(chain.messages.popleft())
+    with pytest.raises(SourceInterrupted, match=sha1_of(ROT)):
+        chain.slicer.handle_slice(message, Deadline(chain.seconds_left))
 
 
 def test_a_last_slice_that_comes_again_is_no_second_verification(

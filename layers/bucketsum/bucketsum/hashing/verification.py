@@ -23,6 +23,7 @@ from bucketsum.table.rows import ArchiveRecord, Difference, RowKey, Verified, co
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bucketsum.errors import BucketsumError
     from bucketsum.hashing.result import HashResult, ReadObject
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
@@ -38,6 +39,11 @@ def difference(recorded: Row, read: Row) -> str | None:
     expected = {SHA1.name: recorded.sha1, **recorded.digests}
     differing = (name for name, value in expected.items() if values.get(name, value) != value)
     return next((f"{name}:{values[name]}" for name in differing), None)
+
+
+def unconfirmed(first: str, error: BucketsumError) -> SourceInterrupted:
+    """The error of a verification whose first reading had *first*, and whose second failed."""
+    return SourceInterrupted(f"a reading has {first}, the next one failed: {error}")
 
 
 def verified(
@@ -59,9 +65,7 @@ def verified(
         try:
             read = read_again()
         except (ObjectUnreadable, SourceInterrupted, SourceUnavailable) as error:
-            raise SourceInterrupted(
-                f"a reading has {first}, the next one failed: {error}"
-            ) from error
+            raise unconfirmed(first, error) from error
         row = hashed_row(read, settings)
         differing = difference(recorded, row)
         if differing not in (None, first):

@@ -25,7 +25,7 @@ from bucketsum.errors import (
 from bucketsum.events.message_fields import shown
 from bucketsum.hashing.job import Purpose
 from bucketsum.hashing.object_rows import unreadable_row
-from bucketsum.hashing.verification import difference, mark
+from bucketsum.hashing.verification import difference, mark, unconfirmed
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
@@ -216,6 +216,8 @@ class Slicer:
         try:
             return self._sliced(message, progress, deadline)
         except ObjectUnreadable as error:
+            if progress.differing:
+                raise unconfirmed(progress.differing, error) from error
             if progress.purpose is Purpose.VERIFY:
                 self._remove_progress(progress)
                 return SliceReport(Outcome.UNREADABLE, message, progress, reason=str(error))
