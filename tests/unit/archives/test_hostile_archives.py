@@ -135,6 +135,14 @@ def test_odd_archive_is_read(kind: str, in_mode: InMode) -> None:
     assert (read.contents.remarks, read.remarks.get("odd", ())) == (of_archive, of_member)
 
 
+def test_offset_beyond_the_file_gives_no_room(in_mode: InMode) -> None:
+    """A member before it ends where the directory begins, whatever its local header says."""
+    last = replace(named("last"), local={"compressed": 50_000})
+    read = in_mode(archive_of(GOOD, last, replace(named("beyond"), offset=0xF000_0000)))
+    assert read.contents.status is ArchiveStatus.READ, read.contents.reason
+    assert read.digests == {"good.txt": HELLO, "last": HELLO, "beyond": None}
+
+
 def test_members_may_share_less_than_a_header(in_mode: InMode) -> None:
     """Two bytes that a member needs are read twice; they are too few for another member."""
     read = in_mode(sharing(Part(b"odd", b"hiPK")), chunk_bytes=1)

@@ -59,8 +59,8 @@ class Placed(NamedTuple):
 
     @property
     def room_bytes(self) -> int:
-        """Bytes up to where the next member should begin."""
-        return self.offsets[self.position + 1] - self.offset
+        """Bytes up to where the next member, or the directory, should begin."""
+        return max(0, min(self.offsets[self.position + 1], self.end) - self.offset)
 
     @property
     def end(self) -> int:
