@@ -24,7 +24,7 @@ from bucketsum.archives.zip_model import (
 if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls
     from bucketsum.archives.limits import LimitCounter
-    from bucketsum.table.archive_values import Engine
+    from bucketsum.table.archive_values import Engine, Limits
 
     Write = Callable[[bytes | memoryview], object]
 
@@ -78,9 +78,9 @@ class _Reading:
         self._problem: MemberUnreadable | None = None
         self._remarks: tuple[str, ...] = ()
 
-    def pieces(self, compressed: Iterable[memoryview]) -> Iterator[None]:
+    def pieces(self, compressed: Iterable[memoryview], limits: Limits) -> Iterator[None]:
         """Decode and hash *compressed*, a piece at each step; a problem of the member ends it."""
-        limits, engine = self._decoding.counter.limits, self._decoding.engine
+        engine = self._decoding.engine
         try:
             for piece in decoded(self._member, self._counted(compressed), limits, engine):
                 left_bytes = self._member.size_bytes - self._size_bytes
@@ -174,10 +174,12 @@ def digest_of_member(
     decoding.counter.require_time()
     first, *others = claims
     readings = [_Reading(first, decoding, write), *(_Reading(each, decoding) for each in others)]
+    limits = decoding.counter.limits
     if others:
-        _read_together(readings, tee(compressed, len(readings)))
+        shared = replace(limits, window_bytes=limits.window_bytes // len(claims))
+        _read_together(readings, tee(compressed, len(readings)), shared)
     else:
-        for _ in readings[0].pieces(compressed):
+        for _ in readings[0].pieces(compressed, limits):
             continue
     if isinstance(compressed, Described):
         described = compressed.described(first)
@@ -188,9 +190,11 @@ def digest_of_member(
     return next((digest for digest in digests if digest.sha1), digests[0])
 
 
-def _read_together(readings: list[_Reading], feeds: Iterable[Iterable[memoryview]]) -> None:
+def _read_together(
+    readings: list[_Reading], feeds: Iterable[Iterable[memoryview]], limits: Limits
+) -> None:
     """Let the one that is furthest behind go on, so that little is kept for it."""
-    steps = {each: each.pieces(feed) for each, feed in zip(readings, feeds, strict=True)}
+    steps = {each: each.pieces(feed, limits) for each, feed in zip(readings, feeds, strict=True)}
     del feeds
     while steps:
         reading = min(steps, key=attrgetter("consumed_bytes"))

@@ -64,7 +64,7 @@ class Limits:
         members: Number of members, those of nested archives included.
         total_bytes: Bytes of all members together.
         ratio: Bytes of output for each byte of a member, beyond `limits.RATIO_FREE_BYTES`.
-        window_bytes: Largest dictionary of LZMA and Zstandard.
+        window_bytes: Of a member's dictionary for LZMA or Zstandard, or all its claims' together.
         depth: Levels of nested archives that are opened; 0 opens none.
         nested_bytes: Largest nested archive that is opened; one of each level is kept in memory.
     """
