@@ -65,6 +65,7 @@ def test_links_to_files_are_files_and_links_to_folders_are_not_followed(folder: 
     (folder / "loop").symlink_to(folder)
     assert "photos/link.jpg" in keys([folder])
     assert not [key for key in keys([folder]) if "loop" in key]
+    assert files_under([folder]).left_out == {"links to folders, which are not followed": 1}
 
 
 def test_link_to_a_folder_that_is_named_is_followed(folder: Path) -> None:
@@ -154,5 +155,6 @@ def test_version_control_and_patterns_are_left_out(tmp_path: Path) -> None:
         file.touch()
     chosen = files_under([tmp_path / "folder"], exclude=["*.tmp", "sub/d*"])
     assert [file.key for file in chosen.files] == ["folder/a.txt", "folder/sub/c.txt"]
+    assert chosen.left_out == {"folders and files named .git, which are left out": 2}
     named = files_under([tmp_path / "folder" / ".git"])
     assert [file.key for file in named.files] == [".git/config"]

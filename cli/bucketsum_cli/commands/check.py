@@ -33,7 +33,7 @@ from bucketsum_cli.objects.comparison import (
     objects_of,
     results_of,
 )
-from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_skipped
+from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_left_out, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import dead_letters_hint, pending_hints
 from bucketsum_cli.objects.similar_keys import similar_keys
@@ -107,7 +107,8 @@ def check(
 
     The key of a file is the one that `put` gives it. A file is compared with the recorded SHA-1 of
     the newest version of its key; the object itself is not read. Files that are equal are only
-    counted, unless --all is given.
+    counted, unless --all is given. Links to folders are not followed, and what is named .git is
+    left out; a note has their numbers.
 
     Results: equal; differs; missing (there is no such object); deleted (recorded, but no longer in
     the bucket); not hashed yet; needs a backfill (the object is from before `bucketsum attach`);
@@ -141,6 +142,7 @@ def check(
         checked = _check_archive(target, paths, archive, prefix)
     else:
         selection = files_under(paths, prefix, exclude)
+        note_left_out(selection)
         files, unread = hashed_files(selection.files)
         stack = target.find()
         objects = objects_of(stack, [file.key for file, _ in files])

@@ -23,7 +23,14 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.buckets.attachments.coverage import coverage_of
 from bucketsum_cli.buckets.served_buckets import serves
-from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
+from bucketsum_cli.objects.files import (
+    FileSelection,
+    LocalFile,
+    Skipped,
+    files_under,
+    note_left_out,
+    note_skipped,
+)
 from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.rows import DigestState, Reasons, digest_cell, digest_state
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
@@ -116,6 +123,7 @@ def put(
     Example: bucketsum put report.pdf photos --prefix 2026/
     """
     selection = files_under(paths, prefix, exclude)
+    note_left_out(selection)
     stack = target.find()
     if dry_run:
         _show_plan(stack, selection, as_json=as_json)

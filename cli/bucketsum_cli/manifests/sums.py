@@ -26,6 +26,8 @@ _IN_BAG: Final = re.compile(rb"([^ \t]+)[ \t]+(?:\*(?=data/))?(.+)", re.DOTALL)
 _ESCAPE: Final = re.compile(rb"\\(.?)", re.DOTALL)
 _ESCAPED: Final = {b"\\": b"\\", b"n": b"\n", b"r": b"\r"}
 _PERCENT: Final = re.compile(rb"%(25|0[AaDd])")
+_LINE_BREAK: Final = re.compile(rb"%(0[AaDd])")
+_BARE_PERCENT: Final = re.compile(rb"%(?!25|0[AaDd])")
 _MODES: Final = (b" ", b"*")
 
 
@@ -83,11 +85,16 @@ def exact_sums_in(
 def bag_entries_in(
     lines: Iterable[bytes], algorithm: str | None = None
 ) -> Iterator[Entry | BadLine]:
-    """Read BagIt's ``manifest-ALGORITHM.txt`` (RFC 8493)."""
+    """Read BagIt's ``manifest-ALGORITHM.txt`` (RFC 8493).
+
+    bagit-python escapes no percent sign; with a bare one, none in the manifest is an escape.
+    """
+    lines = [*lines]
+    escapes = _LINE_BREAK if any(map(_BARE_PERCENT.search, lines)) else _PERCENT
     for number, content in content_of(lines):
         match = _IN_BAG.fullmatch(content)
         digest, path = match.groups() if match else (b"", b"")
-        name = _PERCENT.sub(lambda escape: bytes.fromhex(escape[1].decode()), as_name(path))
+        name = escapes.sub(lambda escape: bytes.fromhex(escape[1].decode()), as_name(path))
         expected = "a digest and a path, as in a BagIt manifest"
         yield _entry(number, content, name, digests_of(_text(digest), algorithm), expected)
 

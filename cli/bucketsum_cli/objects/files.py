@@ -6,8 +6,10 @@ import errno
 import hashlib
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -45,16 +47,25 @@ class Skipped:
     reason: str
 
 
+class LeftOut(StrEnum):
+    """Parts of folders that are not taken."""
+
+    LINK = "links to folders, which are not followed"
+    VERSION_CONTROL = "folders and files named .git, which are left out"
+
+
 @dataclass(frozen=True, slots=True)
 class FileSelection:
     """The files at and under some paths.
 
     Attributes:
         files: The files, in the order of the paths and by name in each folder.
+        left_out: The number of each kind that is left out.
     """
 
     files: list[LocalFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
 
 
 def files_under(
@@ -79,15 +90,19 @@ def files_under(
             raise CannotDoError(f"there is no file or folder {path}")
     patterns = (_VERSION_CONTROL, *exclude)
     entries = [entry for path in given for entry in _entries(path, prefix, patterns)]
-    if not entries:
+    if all(isinstance(entry, LeftOut) for entry in entries):
         raise CannotDoError(f"there are no files in {', '.join(map(str, given))}")
     files = [entry for entry in entries if isinstance(entry, LocalFile)]
     _refuse_double_keys(files)
-    return FileSelection(files, [entry for entry in entries if isinstance(entry, Skipped)])
+    skipped = [entry for entry in entries if isinstance(entry, Skipped)]
+    left_out = Counter(entry for entry in entries if isinstance(entry, LeftOut))
+    return FileSelection(files, skipped, left_out)
 
 
-def _entries(path: Path, prefix: str, exclude: Sequence[str]) -> Iterator[LocalFile | Skipped]:
-    """Yield the file *path*, or the files in the folder *path* by name, and unreadable folders."""
+def _entries(
+    path: Path, prefix: str, exclude: Sequence[str]
+) -> Iterator[LocalFile | Skipped | LeftOut]:
+    """Yield the file *path*, or the files in the folder by name, and others."""
     name = os.path.basename(os.path.abspath(path))  # noqa: PTH100, PTH119 - links keep theirs
     if not path.is_dir():
         yield _entry(path, f"{prefix}{name}")
@@ -96,7 +111,10 @@ def _entries(path: Path, prefix: str, exclude: Sequence[str]) -> Iterator[LocalF
     errors: list[OSError] = []
     for parent, folders, names in os.walk(path, onerror=errors.append):
         below = Path(parent).relative_to(path)
+        if _VERSION_CONTROL in (*folders, *names):
+            yield LeftOut.VERSION_CONTROL
         folders[:] = _kept(below, folders, exclude)
+        yield from (LeftOut.LINK for name in folders if Path(parent, name).is_symlink())
         for name in _kept(below, names, exclude):
             yield _entry(Path(parent, name), start + (below / name).as_posix())
     for error in errors:
@@ -153,6 +171,12 @@ def sha1_of_file(path: Path, shown: Progress, task: TaskID) -> str:
     with path.open("rb") as file:
         reader: Any = shown.wrap_file(file, task_id=task)  # its type lacks `readinto`
         return hashlib.file_digest(reader, partial(hashlib.sha1, usedforsecurity=False)).hexdigest()
+
+
+def note_left_out(selection: FileSelection) -> None:
+    """Show on stderr how much of a folder was left out."""
+    for kind, number in selection.left_out.items():
+        note(f"{number:,} {kind}")
 
 
 def note_skipped(skipped: Iterable[Skipped]) -> None:

@@ -206,10 +206,18 @@ def test_a_line_without_a_digest_decides_no_mode(head: str) -> None:
 
 def test_a_bag_is_another_format() -> None:
     """The file's name says it: %0A, %0D and %25 are escapes there, and blanks are any."""
-    lines = "\t \tdata/100%25 a%20b\n", "   *data/c%0d%0A\n", " data/d \n"
+    lines = "\t \tdata/100%25 a\n", "   *data/c%0d%0A\n", " data/d \n"
     manifest = "".join(f"{SHA1}{line}" for line in lines).encode()
     assert [name for name, _ in names(manifest, "bag/manifest-sha1.txt")] == [
-        b"data/100% a%20b", b"data/c\r\n", b"data/d ",
+        b"data/100% a", b"data/c\r\n", b"data/d ",
+    ]  # fmt: skip
+
+
+def test_a_bag_whose_percent_signs_are_no_escapes_has_none() -> None:
+    """bagit-python escapes line breaks alone: a bare % says that %25 is a name's own too."""
+    manifest = f"{SHA1}  data/100%25\n{SHA1}  data/100%\n{SHA1}  data/a%0Ab\n".encode()
+    assert [name for name, _ in names(manifest, "manifest-sha1.txt")] == [
+        b"data/100%25", b"data/100%", b"data/a\nb",
     ]  # fmt: skip
 
 
