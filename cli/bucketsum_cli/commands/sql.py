@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from datetime import datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -94,15 +96,14 @@ def _answer(database: Database, query: str, *, as_csv: bool, as_json: bool) -> N
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of DuckDB
-    return value if isinstance(value, str | int | float | bool | None) else _text(value)
+    is_plain = isinstance(value, str | int | bool | None)
+    return value if is_plain or (isinstance(value, float) and isfinite(value)) else _text(value)
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - any value of DuckDB
     if value is None:
         return ""
-    return (
-        iso_text(value) if hasattr(value, "isoformat") and hasattr(value, "tzinfo") else str(value)
-    )
+    return iso_text(value) if isinstance(value, datetime) else str(value)
 
 
 def _csv_line(values: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -31,8 +31,13 @@ _MEMORY: Final = "800MB"
 _TABLES: Final = "tables-2.duckdb"
 """Made from the other files; a change of the tables changes the number."""
 _PAGE_ROWS: Final = 1000
-_QUERIES: Final = ("SELECT", "EXPLAIN")
-"""Kinds of statements that `sql` runs; DuckDB reads DESCRIBE and SHOW as the first."""
+_QUERY: Final = "SELECT"
+"""Kind of the statements that `sql` runs; DuckDB reads DESCRIBE and SHOW as one."""
+_CATALOG: Final = """
+SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
+UNION ALL SELECT table_name, sql FROM duckdb_tables() WHERE NOT temporary
+UNION ALL SELECT function_name, macro_definition FROM duckdb_functions()
+WHERE NOT internal AND database_name <> 'temp' ORDER BY ALL"""
 
 
 class Answer:
@@ -65,7 +70,9 @@ def _rows_of(connection: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
                     row
                     if not times
                     else tuple(
-                        value.replace(tzinfo=UTC) if value is not None and place in times else value
+                        value.replace(tzinfo=UTC)
+                        if place in times and isinstance(value, datetime)
+                        else value
                         for place, value in enumerate(row)
                     )
                 )
@@ -123,14 +130,15 @@ class Database:
         Raises:
             CannotDoError: It is not one query, or DuckDB refuses it.
         """
+        text = sql.encode(errors="surrogateescape").decode(errors="replace")
         with _explained():
-            kinds = [statement.type.name for statement in self.connection.extract_statements(sql)]
-        if len(kinds) != 1 or kinds[0] not in _QUERIES:
+            kinds = [each.type.name for each in self.connection.extract_statements(text)]
+        if kinds != [_QUERY]:
             raise CannotDoError(
-                f"{' and '.join(kinds) or 'nothing'} is not one query; SELECT, DESCRIBE and "
-                "EXPLAIN are allowed: a snapshot is never changed"
+                f"{' and '.join(kinds) or 'nothing'} is not one query; SELECT and DESCRIBE are "
+                "allowed: a snapshot is never changed"
             )
-        return self.run(sql)
+        return self.run(text)
 
     def put_table(self, name: str, types: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Make the temporary table *name* of *rows*, whose columns have *types*."""
@@ -193,10 +201,20 @@ def tables_of(snapshot: Snapshot) -> Path:
     """
     require_engine()
     file = snapshot.folder / _TABLES
-    if not file.exists():
+    if not (file.exists() and _is_ours(file)):
         with notes().status(f"reading {snapshot.rows:,} rows ..."):
             _make_tables(snapshot, file)
     return file
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether the views are those of this program: one of a stranger could read other files."""
+    with _explained(), _connect(file, read_only=True) as theirs, _connect(None) as ours:
+        ours.execute(query_text("tables"))
+        _load(ours, "load", [os.devnull])
+        ours.execute(query_text("views"))
+        catalogs = [each.execute(_CATALOG).fetchall() for each in (theirs, ours)]
+    return catalogs[0] == catalogs[1]
 
 
 def _make_tables(snapshot: Snapshot, file: Path) -> None:

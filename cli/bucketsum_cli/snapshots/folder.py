@@ -173,7 +173,22 @@ def _listed(folder: Path) -> Snapshot:
         )
     values["files"] = tuple(SnapshotFile(**file) for file in values["files"])
     values["listed"] = tuple(Listed(**keys) for keys in values["listed"])
-    return Snapshot(folder=folder, **values)
+    snapshot = Snapshot(folder=folder, **values)
+    _require_form(snapshot)
+    return snapshot
+
+
+def _require_form(snapshot: Snapshot) -> None:
+    """Refuse a list that another program changed: `read_snapshot` explains it."""
+    texts = (snapshot.stack, snapshot.account, snapshot.region, snapshot.table, snapshot.via)
+    ended = datetime.fromisoformat(snapshot.ended_at)
+    if not all(isinstance(text, str) for text in texts) or ended.tzinfo is None:
+        raise ValueError("a text or a time is missing")
+    for file in snapshot.files:
+        kind, _, name = file.name.partition("/")
+        is_here = kind in (ROWS, LISTING, MEASUREMENTS) and name not in ("", "..")
+        if not is_here or "/" in name or not isinstance(file.rows, int):
+            raise ValueError(f"{file.name!r} is no file of a snapshot")
 
 
 def exported(folder: Path) -> Snapshot:
@@ -215,9 +230,12 @@ def require_whole(snapshot: Snapshot) -> None:
     for file in snapshot.files:
         path = snapshot.folder / file.name
         try:
-            if md5_of(path) == file.md5:
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                problem = "it is no regular file"
+            elif md5_of(path) == file.md5:
                 continue
-            problem = "it is not the file that was written: its MD5 differs"
+            else:
+                problem = "it is not the file that was written: its MD5 differs"
         except OSError as error:
             problem = error.strerror or str(error)
         raise CannotDoError(
@@ -234,6 +252,9 @@ def md5_of(path: Path) -> str:
 
 def delete_snapshot(snapshot: Snapshot) -> None:
     """Delete the folder; first its list, so that what is left is no snapshot."""
+    if snapshot.folder.is_symlink():
+        snapshot.folder.unlink()
+        return
     with suppress(FileNotFoundError):
         (snapshot.folder / _LIST).unlink()
     shutil.rmtree(snapshot.folder)

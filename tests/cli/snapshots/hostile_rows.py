@@ -49,7 +49,8 @@ NAMES: Final = (
 )  # fmt: skip
 STRANGE: Final[Sequence[Any]] = (
     {"L": []}, {"N": "1.5"}, {"N": "-1"}, {"S": "x"}, {"BOOL": True}, {"NULL": True}, {"S": ""},
-    {"N": "99999999999999999999"}, {"S": "2026-13-01T00:00:00Z"}, {"M": {"S": {"S": "x"}}}, None,
+    {"N": "99999999999999999999"}, {"N": "9000000000000000"},
+    {"S": "2026-13-01T00:00:00Z"}, {"M": {"S": {"S": "x"}}}, None,
 )  # fmt: skip
 """Values that replace an attribute; None removes it."""
 

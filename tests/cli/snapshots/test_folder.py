@@ -8,6 +8,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 from tests.cli.deployed import hashed
 from tests.cli.snapshots.hostile_rows import Hostile, write_lines
@@ -113,9 +114,35 @@ def write_nonsense(folder: Path) -> None:
     (folder / "snapshot.json").write_text('{"form": 1}')
 
 
+def link_a_file(folder: Path) -> None:
+    """Replace a file by a link to an equal one elsewhere."""
+    file = folder / "data" / "0.json.gz"
+    file.symlink_to(file.rename(folder.parent / "elsewhere"))
+
+
+def listing_with(**changes: object) -> Callable[[Path], None]:
+    """Change the list: *name* is of its first file, the others are of the snapshot."""
+
+    def change(folder: Path) -> None:
+        listed = json.loads((folder / "snapshot.json").read_text())
+        if "name" in changes:
+            listed["files"][0]["name"] = changes["name"]
+        else:
+            listed |= changes
+        (folder / "snapshot.json").write_text(json.dumps(listed))
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
+        (link_a_file, "0.json.gz: it is no regular file"),
+        (listing_with(name="data/../../x"), "snapshot.json is damaged"),
+        (listing_with(name="/etc/passwd"), "snapshot.json is damaged"),
+        (listing_with(stack=1), "snapshot.json is damaged"),
+        (listing_with(ended_at=None), "snapshot.json is damaged"),
+        (listing_with(ended_at="yesterday"), "snapshot.json is damaged"),
         (cut_off, "0.json.gz: it is not the file that was written: its MD5 differs"),
         (lambda folder: (folder / "data/1.json.gz").unlink(), "1.json.gz: No such file"),
         (change_form, "form 2, this one reads 1"),
@@ -132,6 +159,15 @@ def test_a_damaged_snapshot_is_refused(
     with pytest.raises(CannotDoError, match=re.escape(reason)):
         open_snapshot(read_snapshot(folder))
     assert not list(folder.glob("*duckdb*")), "half of the tables"
+
+
+def test_views_of_a_stranger_are_not_asked(folder: Path) -> None:
+    """A view could read a file of this machine; the tables are then made again."""
+    own = [*open_snapshot(read_snapshot(folder)).run("FROM objects ORDER BY key")]
+    [tables] = folder.glob("*.duckdb")
+    with duckdb.connect(str(tables)) as forged:
+        forged.execute("CREATE OR REPLACE VIEW objects AS FROM read_text('/etc/passwd')")
+    assert [*open_snapshot(read_snapshot(folder)).run("FROM objects ORDER BY key")] == own
 
 
 def test_what_was_interrupted_is_no_snapshot(

@@ -34,6 +34,7 @@ ATTACKS = (
     "CREATE TABLE t AS SELECT 1", "CREATE TEMP TABLE t AS SELECT 1", "DROP VIEW objects",
     "DELETE FROM items", "INSERT INTO listed VALUES ('a', 'b')", "UPDATE items SET key = 'x'",
     "CHECKPOINT", "VACUUM", "SELECT 1; SELECT 2", "EXPLAIN ANALYZE COPY objects TO '{folder}/x'",
+    "EXPLAIN ANALYZE CREATE TEMP TABLE t AS SELECT 1", "SELECT \udcff",
     "", "-- nothing",
 )  # fmt: skip
 
@@ -89,6 +90,9 @@ def test_a_query_has_a_table_json_and_csv(run_sql: Run) -> None:
     text = run_sql("sql", query, "--csv", "--snapshot", "last").out
     assert text.splitlines()[0] == "key,status,created_at,size_bytes"
     run_sql("sql", "SELECT", "--snapshot", "last").assert_refused("DuckDB: ")
+    odd = "SELECT TIMESTAMP '10000-01-01' a, TIME '10:00' b, 'nan'::DOUBLE c, true d"
+    [row] = run_sql("sql", odd, "--json", "--snapshot", "last").document
+    assert [*row.values()][1:] == ["10:00:00", "nan", True]
     assert "no rows" in run_sql("sql", "SELECT 1 WHERE false", "--snapshot", "last").err
 
 

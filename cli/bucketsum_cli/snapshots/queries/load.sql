@@ -131,7 +131,8 @@ SELECT
   CASE WHEN i.deletion_sequencer IS NOT NULL
     THEN coalesce(time_of(i.deleted_at), TIMESTAMP '1970-01-01') END AS deleted_at,
   i.deleted_by.S AS deleted_by,
-  make_timestamp(integer_of(i.expires_at) * 1000000) AS expires_at,
+  CASE WHEN is_between(i.expires_at, 0, 253402300799)
+    THEN make_timestamp(integer_of(i.expires_at) * 1000000) END AS expires_at,
   sequencer,
   i.deletion_sequencer.S AS deletion_sequencer,
   time_of(i.verified_at) AS verified_at,
