@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import struct
+import zlib
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -104,6 +105,11 @@ ODD: dict[str, tuple[bytes, tuple[str, ...], tuple[str, ...]]] = {
     "bits that go with encryption": (around(replace(named("odd"), flags=0x2040)), (), ()),
     "sizes only in the directory": (
         local(crc32=0, size=0, compressed=0), (), ("contradictory",),
+    ),
+    "nothing in the directory": (
+        around(replace(named("odd"), crc32=0, size=0, compressed_bytes=0,
+                       local={"crc32": zlib.crc32(b"hello"), "size": 5, "compressed": 5})),
+        (), ("contradictory",),
     ),
     "another name": (local(name=b"ODD"), (), ("other-name",)),
     "a longer name": (local(name=b"much/longer.txt"), (), ("other-name",)),

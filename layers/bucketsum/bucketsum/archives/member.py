@@ -159,7 +159,7 @@ def digest_of_member(
     decoding: Decoding,
     write: Write | None = None,
 ) -> MemberDigest:
-    """Decode and hash *compressed* once, by each of *claims*: the first whose CRC-32 is right.
+    """Decode and hash *compressed* once, by each of *claims*: the first with its CRC-32, not empty.
 
     Errors of iterating *compressed* and of *write* pass through unchanged, but for
     `MemberUnreadable`, which is the member's result.
@@ -187,7 +187,7 @@ def digest_of_member(
             return unreadable(first, MemberUnreadable(Problem.DAMAGED, "it has no data descriptor"))
         claims = (described,)
     digests = [reading.digest(claim) for reading, claim in zip(readings, claims, strict=True)]
-    return next((digest for digest in digests if digest.sha1), digests[0])
+    return max(digests, key=lambda each: bool(each.sha1) * (1 + bool(each.size_bytes)))
 
 
 def _read_together(
