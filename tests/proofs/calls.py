@@ -32,6 +32,8 @@ s3.amazonaws.com sqs:SendMessage ArrivalsQueue {FROM_S3}
 events.amazonaws.com sqs:SendMessage ArrivalsQueue,DeadLetterQueue {RULE}-attached-0
 lambda.amazonaws.com sts:AssumeRole HasherRole,SlicerRole,EnqueuerRole
 states.amazonaws.com sts:AssumeRole BackfillRole,SweepRole aws:SourceAccount={ACCOUNT}
+scheduler.amazonaws.com sts:AssumeRole ScheduleRole aws:SourceAccount={ACCOUNT}
+ScheduleRole lambda:InvokeFunction EnqueuerFunction
 HasherRole,SlicerRole,EnqueuerRole kms:Decrypt {VIA_S3}
 HasherRole,SlicerRole s3:ListBucket,ListBucketVersions InboxBucket,{ATTACHED}
 HasherRole,SlicerRole s3:GetObject,GetObjectVersion {ATTACHED}/key
@@ -64,6 +66,8 @@ sns.amazonaws.com sqs:SendMessage ArrivalsQueue {FROM_S3}
 lambda.amazonaws.com sts:AssumeRole BackfillRole,SweepRole aws:SourceAccount={ACCOUNT}
 states.amazonaws.com sts:AssumeRole HasherRole,SlicerRole,EnqueuerRole
 states.amazonaws.com sts:AssumeRole BackfillRole,SweepRole aws:SourceAccount={OTHER}
+scheduler.amazonaws.com sts:AssumeRole ScheduleRole aws:SourceAccount={OTHER}
+ScheduleRole lambda:InvokeFunction HasherFunction,SlicerFunction
 HasherRole,SlicerRole,EnqueuerRole kms:Decrypt {KEY}
 HasherRole,SlicerRole,EnqueuerRole kms:Decrypt {VIA_S3.replace("555 ", "550 ")}
 HasherRole,SlicerRole s3:GetObject InboxBucket/key aws:SecureTransport=false
@@ -72,7 +76,9 @@ HasherRole,SlicerRole s3:GetObject arn:aws:s3:::others/key,SweepBucket/key
 HasherRole,SlicerRole dynamodb:Scan DigestsTable
 HasherRole,SlicerRole,EnqueuerRole sqs:SendMessage ArrivalsQueue
 HasherRole dynamodb:DeleteItem DigestsTable
-SlicerRole dynamodb:UpdateItem,DeleteItem DigestsTable dynamodb:LeadingKeys=inbox/key
+SlicerRole dynamodb:DeleteItem DigestsTable dynamodb:LeadingKeys=inbox/key
+SlicerRole dynamodb:UpdateItem DigestsTable dynamodb:LeadingKeys=inbox/key \
+dynamodb:Attributes=status
 SlicerRole,EnqueuerRole sqs:ReceiveMessage ArrivalsQueue
 EnqueuerRole s3:GetObject InboxBucket/key,{ATTACHED}/key
 EnqueuerRole dynamodb:PutItem,UpdateItem DigestsTable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.proofs.expanded import ACCOUNT, REGION, ROOT, TOOLS, Deployed, attached, planted
 
-from bucketsum_cli.buckets.attachments import access
+from bucketsum_cli.buckets.attachments import access_template
 
 if TYPE_CHECKING:
     import pytest
@@ -71,5 +71,5 @@ def test_a_planted_fault_in_a_pattern_is_found(monkeypatch: pytest.MonkeyPatch) 
     """A status, a source or a kind of event that is missing is reported."""
     assert len(wrong_matches(planted("[ABORTED, TIMED_OUT, FAILED]", "[ABORTED, FAILED]"))) == 1
     assert len(wrong_matches(planted("[aws.states]", "[aws.state]"))) == len(BROKEN_OFF)
-    monkeypatch.setattr(access, "DETAIL_TYPES", (CREATED,))
+    monkeypatch.setattr(access_template, "DETAIL_TYPES", (CREATED,))
     assert len(wrong_matches(planted("", ""))) == len(LATER)
