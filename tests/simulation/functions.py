@@ -164,6 +164,7 @@ class Functions:
                 slice_bytes=self.schedule.random.choice((128, 300)),
                 clock=self._time,
             ),
+            _BACKFILLS=BackfillsTable(dynamodb, BACKFILLS),
             _REPORT=self._report(module),
         )
         return _handler_of(module)
