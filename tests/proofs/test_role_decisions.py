@@ -121,7 +121,7 @@ def test_each_call_is_decided_as_it_must_be(recorded: list[str]) -> None:
     ("text", "fault", "wrong"),
     [
         (", dynamodb:PutItem, dynamodb:BatchGetItem", "", "I.*: HasherRole dynamodb:PutItem "),
-        ("[long-objects]", "['*']", "I.*: SlicerRole dynamodb:UpdateItem"),
+        ("[long-objects]", "['*']", "I.*: SlicerRole dynamodb:DeleteItem"),
         ("Condition: { ForAllValues:StringEquals: { dynamodb:LeadingKeys: [long-objects] } }", "",
          "Allow: SlicerRole dynamodb:DeleteItem DigestsTable .*=inbox/key"),
         ("${ProberFunction.Arn}:* # only", "${ProberFunction.Arn}* # only",
