@@ -130,7 +130,11 @@ def get_object(
         if (absence := get.absence(doubt)) is None:
             return get.response(Version(created.version_id).entry)
     except (ObjectGone, ObjectSuperseded) as error:
-        raise SourceInterrupted(f"S3's answers contradict each other: {doubt}; {error}") from error
+        # Another version was the current one: only now S3 has said that this one is not there.
+        absence = get.absence(error) if isinstance(doubt, SourceInterrupted) else None
+        if absence is None:
+            text = f"S3's answers contradict each other: {doubt}; {error}"
+            raise SourceInterrupted(text) from error
     raise absence from doubt
 
 
