@@ -132,6 +132,18 @@ def test_backfills_and_verifications_are_apart(run: Run, table: BackfillsTable) 
     assert len(list(table.backfills())) == 2
 
 
+@pytest.mark.usefixtures("table")
+def test_commands_in_messages_have_the_region_that_was_named(run: Run) -> None:
+    """A person copies them from the message, and the same stack is asked again."""
+    given = ("--region", "us-east-1")
+    assert "`bucketsum verify BUCKET --region us-east-1`" in run("verify", "list", *given).err
+    started = run("verify", BUCKET, "--yes", *given).out
+    assert f"`bucketsum verify show {started.split()[1].rstrip(';')} --region us-east-1`" in started
+    stopped = run("verify", "stop", "last", *given).out
+    assert "--region us-east-1`" in stopped
+    assert "`bucketsum verify list --region us-east-1`" in run("verify", "show", "none", *given).err
+
+
 def test_an_object_that_differs_is_an_exit_status(run: Run, table: BackfillsTable) -> None:
     """`verify show` exits with 1 and says where its name is."""
     name = run("verify", BUCKET, "--yes", "--json").document["backfill"]

@@ -27,6 +27,7 @@ from bucketsum.table.damage import each_read
 from bucketsum_cli.aws.executions import Execution, StateMachine
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.literals import QueueAttributeNameType
@@ -57,6 +58,10 @@ class Kind:
     name: str
     command: str
     exits: str = ""
+
+    def line(self, *arguments: str) -> str:
+        """Its command with *arguments*, for a message; see `command_line`."""
+        return command_line(self.command.removeprefix("bucketsum "), *arguments)
 
 
 BACKFILL: Final = Kind(Purpose.RECORD, "backfill", "bucketsum backfill")
@@ -121,8 +126,8 @@ class RecordedProgress:
             return None
         is_check = self.backfill.purpose is Purpose.VERIFY
         kind = VERIFICATION if is_check else BACKFILL
-        command = f"`{kind.command} resume {self.backfill.backfill_id}`"
-        return f"the execution is {self.failed.status}; continue with {command}"
+        command = kind.line("resume", self.backfill.backfill_id)
+        return f"the execution is {self.failed.status}; continue with `{command}`"
 
     @property
     def is_over(self) -> bool:
@@ -176,7 +181,7 @@ class Backfills:
         if other := running_check(self.table, backfill):
             raise CannotDoError(
                 f"{other.backfill_id} verifies {other.bucket} already; wait for its end, or stop "
-                f"it: `{VERIFICATION.command} stop {other.backfill_id}`"
+                f"it: `{VERIFICATION.line('stop', other.backfill_id)}`"
             )
         self.table.record(backfill)
         try:
@@ -292,7 +297,7 @@ class Backfills:
             raise backfill
         if backfill is None or backfill.purpose is not kind.purpose:
             raise CannotDoError(
-                f"there is no {kind.name} {backfill_id}; `{kind.command} list` shows all"
+                f"there is no {kind.name} {backfill_id}; `{kind.line('list')}` shows all"
             )
         return backfill
 

@@ -138,7 +138,7 @@ def _end(matches: Mapping[str, Sequence[Row]], *, is_complete: bool) -> None:
 def _note_each(matches: Mapping[str, Sequence[Row]], bad: Iterable[str]) -> None:
     for row in chain.from_iterable(matches.values()):
         if row.difference:
-            show = command_line("show", row.key)
+            show = command_line("show", row.key, "--bucket", row.bucket)
             note(f"{row.key} was read twice with other bytes: `{show}` has both digests")
     for line in bad:
         note(f"skipped {line}")

@@ -65,17 +65,15 @@ def _rows_of(connection: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     times = {n for n, column in enumerate(description) if column[1] == "TIMESTAMP"}
     with _explained():
         while page := connection.fetchmany(_PAGE_ROWS):
-            for row in page:
-                yield (
-                    row
-                    if not times
-                    else tuple(
-                        value.replace(tzinfo=UTC)
-                        if place in times and isinstance(value, datetime)
-                        else value
-                        for place, value in enumerate(row)
-                    )
-                )
+            yield from (_in_utc(row, times) for row in page) if times else page
+
+
+def _in_utc(row: tuple[Any, ...], times: set[int]) -> tuple[Any, ...]:
+    """*row* with UTC at the places *times*; a time that Python cannot have is a text."""
+    return tuple(
+        value.replace(tzinfo=UTC) if place in times and isinstance(value, datetime) else value
+        for place, value in enumerate(row)
+    )
 
 
 class Database:

@@ -65,7 +65,7 @@ def _list_command(kind: Kind) -> click.Command:
         elif listed:
             print_list(listed, kind)
         else:
-            note(f"no {kind.name} has run yet; start one with `{kind.command} BUCKET`")
+            note(f"no {kind.name} has run yet; start one with `{kind.line('BUCKET')}`")
         end_if_damaged(listed)
 
     return list_runs
@@ -107,19 +107,21 @@ _CHANGES: Final = {
     "stop": (
         "Stop {0}; objects already queued are still read.",
         Backfills.stop,
-        "stopped {0}; continue it with `{1} resume {0}`",
+        "stopped {0}; continue it with `{1}`",
+        "resume",
     ),
     "resume": (
         "Continue {0} after it was stopped or its execution failed.",
         Backfills.resume,
-        "resumed {0}; show its progress with `{1} show {0}`",
+        "resumed {0}; show its progress with `{1}`",
+        "show",
     ),
 }
-"""Command → its help, what it does, and what it says then."""
+"""Command → its help, what it does, what it says then, and the command that this names."""
 
 
 def _change_command(name: str, kind: Kind, metavar: str, named: str) -> click.Command:
-    summary, change, text = _CHANGES[name]
+    summary, change, text, following = _CHANGES[name]
 
     @click.command(
         name,
@@ -138,7 +140,7 @@ def _change_command(name: str, kind: Kind, metavar: str, named: str) -> click.Co
         if as_json:
             print_json(progress_document(backfills.progress_of(changed)))
         else:
-            say(text.format(changed.backfill_id, kind.command))
+            say(text.format(changed.backfill_id, kind.line(following, changed.backfill_id)))
 
     return command
 

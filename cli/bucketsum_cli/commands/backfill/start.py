@@ -201,7 +201,7 @@ def _show_started(
     backfills: Backfills, name: str, estimate: BackfillEstimate | None, options: Begin
 ) -> None:
     if not options.as_json:
-        say(f"started {name}; show its progress with `{backfills.kind.command} show {name}`")
+        say(f"started {name}; show its progress with `{backfills.kind.line('show', name)}`")
     ended = _awaited(backfills, name) if options.wait else None
     if options.as_json:
         print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
@@ -224,7 +224,7 @@ def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
                     return current
                 time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
-        note(f"{name} continues; `{backfills.kind.command} stop {name}` stops it")
+        note(f"{name} continues; `{backfills.kind.line('stop', name)}` stops it")
         raise
 
 
