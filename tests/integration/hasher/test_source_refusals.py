@@ -115,6 +115,15 @@ def test_a_newer_version_of_the_same_bytes_is_not_version_null(reading: Reading)
         reading.content_of(replace(newer, version_id=None))
 
 
+def test_an_overwritten_version_null_below_the_same_bytes_is_superseded(reading: Reading) -> None:
+    """The newest version has the event's entity tag; only the second refusal is about ``null``."""
+    stored = reading.s3.put(PATH, BODY)
+    reading.s3.put(PATH, b"its successor")
+    reading.s3.put(PATH, BODY, "v1")
+    with pytest.raises(ObjectSuperseded):
+        reading.content_of(stored)
+
+
 @pytest.mark.parametrize("version_id", [None, "null"])
 def test_an_overwritten_object_is_superseded(reading: Reading, version_id: str | None) -> None:
     """Where no versions are kept, also as version null, the successor is never read instead."""
