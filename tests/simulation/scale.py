@@ -7,6 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
+from botocore.httpsession import URLLib3Session
 from tests.simulation.functions import CHUNK_BYTES
 from tests.simulation.lambda_model import Threads
 from tests.simulation.s3_model import EPOCH
@@ -52,6 +53,7 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
         (listing, "PAGE_OBJECTS", 2),
         (redrive, "print_json", _print_nothing),
         (redrive, "note", _print_nothing),
+        (URLLib3Session, "send", _refuse),
     )
     originals = [(target, name, getattr(target, name)) for target, name, _ in changes]
     try:
@@ -61,6 +63,11 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
     finally:
         for target, name, value in originals:
             setattr(target, name, value)
+
+
+def _refuse(_session: object, request: object) -> None:
+    """Refuse what would leave the models: a client that they do not replace."""
+    raise AssertionError(f"a request for the network: {request!r}")
 
 
 def _print_nothing(_: object) -> None:
