@@ -101,6 +101,22 @@ def test_another_entity_tag_in_spite_of_if_match_is_no_other_object(reading: Rea
 
 
 @every_reader
+@versions
+def test_a_head_alone_makes_no_object_gone(reading: Reading, version_id: str | None) -> None:
+    """Its 404 is bare, as any proxy sends it: after an impossible GET, another GET must agree."""
+    stored = reading.s3.put(PATH, BODY, version_id)
+    reading.s3.heads = Fault(refuse=(404, "", ""))
+    reading.s3.script(*[OTHER_LENGTHS["shorter"]] * FOREVER)
+    with pytest.raises(SourceInterrupted):
+        reading.content_of(stored)
+    reading.s3.delete(PATH)
+    reading.s3.forget_script()
+    reading.s3.script(Fault(refuse=(200, "", "")))
+    with pytest.raises(ObjectGone if version_id else (ObjectGone, ObjectSuperseded)):
+        reading.content_of(stored)
+
+
+@every_reader
 @pytest.mark.parametrize("first", [0, 4096])
 def test_a_length_that_does_not_count_is_a_failed_reading(reading: Reading, first: int) -> None:
     """With a transfer encoding, a body may be longer than its head says: no byte is hashed."""
