@@ -261,7 +261,7 @@ def test_a_backfill_is_waited_for(
 def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
     run: Run, executions: dict[str, Any], stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts that are false decide nothing; an empty queue does, in time."""
+    """Counts that are false decide nothing; an empty queue ends it in time, but is no success."""
     backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
     assert executions
     table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
@@ -283,21 +283,36 @@ def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
     sqs.receive_message(QueueUrl=url)
     assert shown() == ("queued", None)
     sqs.purge_queue(QueueUrl=url)
-    assert shown() == ("done", 0)
+    assert shown() == ("incomplete", None)
 
 
-def test_a_backfill_whose_counts_were_lost_is_done_in_the_end(
-    run: Run, executions: dict[str, Any], stack: Stack, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["backfill", "verify"])
+def test_a_run_whose_objects_are_not_all_counted_ends_with_a_no(
+    run: Run,
+    executions: dict[str, Any],
+    stack: Stack,
+    replace_sleep: SleepReplacer,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
 ) -> None:
-    """An invocation that dies before it counts would keep `--wait` waiting for ever."""
-    backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
-    assert executions
+    """SQS may have moved their messages to the dead-letter queue; `--wait` ends all the same."""
     table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
-    table.record_plan(backfill, [Part(0, objects=2, object_hashes=5, done=True)])
-    assert table.end(backfill, BackfillStatus.QUEUED, now())
-    assert run("backfill", "show", backfill, "--json").document["left_objects"] == 2
     monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
-    assert run("backfill", "show", backfill, "--json").document["state"] == "done"
+
+    def crashes(_seconds: float) -> None:
+        newest = next(table.backfills())
+        assert isinstance(newest, Backfill)
+        table.record_plan(newest.backfill_id, [Part(0, objects=2, object_hashes=5, done=True)])
+        assert table.end(newest.backfill_id, BackfillStatus.QUEUED, now())
+
+    replace_sleep(crashes)
+    ended = run(command, BUCKET, "--yes", "--wait", "--json")
+    progress = ended.document["progress"]
+    assert (ended.status, progress["state"], progress["left_objects"]) == (1, "incomplete", 2)
+    assert executions
+    shown = run(command, "show", "last")
+    assert shown.status == 1
+    assert "left     2 not counted: see `bucketsum failures`" in " ".join(shown.out.split("\n"))
 
 
 @pytest.mark.usefixtures("executions")

@@ -78,6 +78,7 @@ class RecordedProgress:
         queued: Its objects that were queued so far.
         tally: Its objects that are done, by outcome.
         is_done: Whether every object is done.
+        is_incomplete: Whether its queue is empty, and the counts still differ from what was queued.
         failed: Its execution, if that ended early.
         usd: US dollars so far, by arithmetic.
         seconds: Time since it was started, until its last count if it is not running.
@@ -88,6 +89,7 @@ class RecordedProgress:
     queued: Work
     tally: Tally
     is_done: bool
+    is_incomplete: bool
     failed: Execution | None
     usd: float
     seconds: float
@@ -132,18 +134,21 @@ class RecordedProgress:
     @property
     def is_over(self) -> bool:
         """Whether nothing more happens to it by itself."""
-        return bool(self.failed) or self.is_done or self.backfill.status is BackfillStatus.STOPPED
+        is_stopped = self.backfill.status is BackfillStatus.STOPPED
+        return bool(self.failed) or self.is_done or self.is_incomplete or is_stopped
 
     @property
     def has_failed(self) -> bool:
-        """Whether its execution or some of its objects failed, or an object differs."""
-        return bool(self.failed or self.tally.failed or self.tally.differs)
+        """Whether it failed, or some of its objects did, are missing or differ."""
+        return bool(self.failed or self.is_incomplete or self.tally.failed or self.tally.differs)
 
     @property
     def state(self) -> str:
         """The state in a word."""
         if self.failed:
             return "failed"
+        if self.is_incomplete:
+            return "incomplete"
         return "done" if self.is_done else self.backfill.status.value
 
 
@@ -257,20 +262,31 @@ class Backfills:
             raise backfill
         parts = tuple(self.table.parts(backfill.backfill_id))
         tally, counted_at = self.table.tally(backfill.backfill_id)
-        is_over = backfill.status is not BackfillStatus.RUNNING
-        execution = None if is_over else self._state_machine.execution(backfill.execution_name)
+        is_listed = backfill.status is not BackfillStatus.RUNNING
+        execution = None if is_listed else self._state_machine.execution(backfill.execution_name)
         failed = execution if execution and execution.has_failed else None
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
         read = Work(tally.hashed + tally.verified, tally.hashed_bytes + tally.verified_bytes)
         usd = estimate_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
         usd += estimate_of(read, self.setup, self.prices).usd_of(Group.HASHING)
-        seconds = _seconds(backfill.started_at, (is_over and counted_at) or now())
+        seconds = _seconds(backfill.started_at, (is_listed and counted_at) or now())
         last = [moment for moment in (backfill.ended_at, counted_at) if moment]
-        is_done = backfill.status is BackfillStatus.QUEUED and (
-            is_complete(parts, tally) or self._is_quiet_since(last)
+        is_counted = is_complete(parts, tally)
+        is_over = backfill.status is BackfillStatus.QUEUED and (
+            is_counted or self._is_quiet_since(last)
         )
-        is_done = is_done and not (tally.long and self._has_slices(backfill.backfill_id))
-        return RecordedProgress(backfill, parts, queued, tally, is_done, failed, usd, seconds)
+        is_over = is_over and not (tally.long and self._has_slices(backfill.backfill_id))
+        return RecordedProgress(
+            backfill,
+            parts,
+            queued,
+            tally,
+            is_over and is_counted,
+            is_over and not is_counted,
+            failed,
+            usd,
+            seconds,
+        )
 
     def _has_slices(self, backfill_id: str) -> bool:
         """Whether an object of it is being read in slices."""

@@ -77,7 +77,9 @@ class BackfillProgress:
     """A backfill; all but the first three fields are null if another program damaged it."""
 
     backfill: Annotated[str, "ID of the backfill; null with --dry-run."]
-    state: Annotated[str, "`running`, `stopped`, `queued`, `done`, `failed` or `damaged`."]
+    state: Annotated[
+        str, "`running`, `stopped`, `queued`, `done`, `incomplete`, `failed` or `damaged`."
+    ]
     failure: Annotated[str | None, "Status of the failed execution, or the damage."]
     bucket: str | None = None
     prefix: Annotated[str | None, "Beginning of the keys; empty for all."] = None
@@ -220,10 +222,13 @@ def print_progress(progress: RecordedProgress) -> None:
 
 
 def _left_text(progress: RecordedProgress) -> str:
+    if progress.is_incomplete:
+        number = f"{progress.left:,}" if progress.left else "some"
+        return f"{number} not counted: see `{command_line('failures')}`, or repeat it"
     if progress.left is None:
         waiting = max(0, progress.queued.object_count - progress.tally.objects)
         if progress.backfill.status is BackfillStatus.QUEUED:
-            return "not known: some were counted twice; done 5 min after the queue is empty"
+            return "not known: some were counted twice; over 5 min after the queue is empty"
         return f"{waiting:,} of the queued objects; the total is not known"
     if progress.left and progress.left == progress.tally.long:
         return f"{progress.left:,} in slices; `{command_line('status')}` shows them"

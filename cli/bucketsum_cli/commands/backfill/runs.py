@@ -78,8 +78,9 @@ def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
 
         {named}
 
-        Exits with 1 if its execution failed (its cause is shown), if objects failed (`bucketsum
-        failures` shows the reasons){kind.exits}, or if another program damaged its records.
+        Exits with 1 if its execution failed (its cause is shown), if objects failed or were not
+        counted (`bucketsum failures` shows the reasons){kind.exits}, or if another program damaged
+        its records.
 
         Example: {kind.command} show {_EXAMPLE}
         """,
