@@ -159,6 +159,9 @@ def test_several_contents_are_looked_for(run: Run, stack: Stack, tmp_path: Path)
     ended = run("find", path, "0" * 40)
     assert (ended.status, ended.out.count(row.key)) == (1, 1)
     assert f"no object with the SHA-1 {'0' * 40}" in ended.err
+    ended = run("find", path, tmp_path, "no/such/file", SHA1)
+    assert (ended.status, ended.out.count(row.key)) == (1, 2)
+    assert ended.err.count("nor a file that can be read") == 2
     run("find", "-").assert_refused("stdin has no SHA-1; it is empty")
 
 

@@ -16,7 +16,7 @@ import click
 from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
 from bucketsum_cli.commands.asking import athena_option, snapshot_option
-from bucketsum_cli.commands.find_list import ListedDigest, find_in_snapshot, wanted_in
+from bucketsum_cli.commands.find_list import ListedDigest, find_in_snapshot, note_first, wanted_in
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import entries_in
 from bucketsum_cli.objects.files import sha1_of_file
@@ -88,23 +88,22 @@ def find(
 
     With the stack's parameter Sha1Index=no, a snapshot is asked too.
 
-    Exits with 1 if a SHA-1 is not recorded, or if another program damaged a record.
+    Exits with 1 if a SHA-1 is not recorded, if one of several files or lines cannot be read, or if
+    another program damaged a record.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
-    if digests := _for_a_snapshot(contents, listed, with_sha1=bool(snapshot_name or athena)):
-        find_in_snapshot(target, digests, snapshot_name, athena, yes=yes, as_json=as_json)
+    if listing := _for_a_snapshot(contents, listed, with_sha1=bool(snapshot_name or athena)):
+        find_in_snapshot(target, *listing, snapshot_name, athena, yes=yes, as_json=as_json)
         return
     wanted, bad = _wanted(contents)
     stack = target.find()
     if stack.parameters.get("Sha1Index") == "no":
-        _note_each({}, bad)
         rows = [
             {"place": place, "name": name, "digest": sha1}
             for place, (name, sha1) in enumerate(wanted)
         ]
-        find_in_snapshot(target, rows, snapshot_name, athena, yes=yes, as_json=as_json)
-        _end({}, is_complete=not bad)
+        find_in_snapshot(target, rows, bad, snapshot_name, athena, yes=yes, as_json=as_json)
         return
     table = stack.digests_table()
     sha1s = dict.fromkeys(sha1 for _, sha1 in wanted)
@@ -140,8 +139,7 @@ def _note_each(matches: Mapping[str, Sequence[Row]], bad: Iterable[str]) -> None
         if row.difference:
             show = command_line("show", row.key, "--bucket", row.bucket)
             note(f"{row.key} was read twice with other bytes: `{show}` has both digests")
-    for line in bad:
-        note(f"skipped {line}")
+    note_first([f"skipped {reason}" for reason in bad])
 
 
 def _note_absent(
@@ -165,8 +163,8 @@ def _note_absent(
 
 def _for_a_snapshot(
     contents: Sequence[str], listed: BinaryIO | None, *, with_sha1: bool
-) -> Iterable[dict[str, Any]] | None:
-    """Return the digests that a snapshot is asked for; None if the table is asked.
+) -> tuple[list[dict[str, Any]], list[str]] | None:
+    """Return the digests for a snapshot, and why lines have none; None if the table is asked.
 
     Raises:
         click.UsageError: There are digests of both kinds, or none.
@@ -183,17 +181,20 @@ def _for_a_snapshot(
     ]
     if digests and len(digests) < len(contents):
         raise click.UsageError("a snapshot is asked for digests alone: leave out the others")
-    return digests or None
+    return (digests, []) if digests else None
 
 
 def _wanted(contents: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return each name with its SHA-1, and why lines of a list have none."""
+    """Return each name with its SHA-1, and why files and lines of a list have none."""
     wanted = []
     bad = []
     for content in contents:
         if content != "-":
-            sha1 = content.lower() if SHA1.is_digest(content.lower()) else _sha1_of(content)
-            wanted.append((content, sha1))
+            try:
+                sha1 = content.lower() if SHA1.is_digest(content.lower()) else _sha1_of(content)
+                wanted.append((content, sha1))
+            except CannotDoError as error:
+                bad.append(error.message)
             continue
         for entry in entries_in(click.get_binary_stream("stdin"), content):
             if isinstance(entry, BadLine):
@@ -207,7 +208,8 @@ def _wanted(contents: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
                     f"line {entry.line}: it has {algorithms}, and objects are found by SHA-1"
                 )
     if not wanted:
-        raise CannotDoError(f"stdin has no SHA-1; {bad[0] if bad else 'it is empty'}")
+        reason = bad[0] if bad else "it is empty"
+        raise CannotDoError(f"stdin has no SHA-1; {reason}" if "-" in contents else reason)
     return wanted, bad
 
 

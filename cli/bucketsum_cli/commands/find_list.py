@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
@@ -27,6 +27,7 @@ WANTED: Final = ", ".join(
 )
 """The columns of the table ``wanted``."""
 
+_NOTED_MAX: Final = 10
 _COLUMNS: Final = (KEY, VERSION, SIZE, Column("digest", shrinks=True), Column("deleted (UTC)"))
 
 
@@ -52,31 +53,37 @@ class ListedDigest:
     objects: Annotated[Sequence[FoundContent], "Where it is; deleted versions too."]
 
 
-def wanted_in(stream: BinaryIO, file: str) -> Iterator[dict[str, Any]]:
-    """The rows of the table ``wanted``: the digests of each entry; it is found by the first.
-
-    Raises:
-        CannotDoError: A line has none.
-    """
-    for place, entry in enumerate(entries_in(stream, file)):
-        digest = None
-        if not isinstance(entry, BadLine):
-            digest = next(
-                (entry.digests[each] for each in ALGORITHMS if each in entry.digests), None
-            )
-        if isinstance(entry, BadLine) or digest is None:
-            reason = entry.reason if isinstance(entry, BadLine) else f"line {entry.line}"
-            raise CannotDoError(
-                f"{file}: {reason}; digests of {', '.join(ALGORITHMS)} are recorded"
-            )
-        name = entry.name.decode("utf-8", "backslashreplace") or digest
+def wanted_in(stream: BinaryIO, file: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of the table ``wanted``, found by their first digest; and why lines have none."""
+    rows: list[dict[str, Any]] = []
+    bad = []
+    for entry in entries_in(stream, file):
+        if isinstance(entry, BadLine):
+            bad.append(entry.reason)
+            continue
         digests = {each: entry.digests.get(each) for each in ALGORITHMS}
-        yield {"place": place, "name": name, "digest": digest, **digests}
+        digest = next(filter(None, digests.values()), None)
+        if digest is None:
+            has = ", ".join(entry.digests)
+            bad.append(f"line {entry.line}: it has {has}; rows have {', '.join(ALGORITHMS)}")
+            continue
+        name = entry.name.decode("utf-8", "backslashreplace") or digest
+        rows.append({"place": len(rows), "name": name, "digest": digest, **digests})
+    return rows, bad
+
+
+def note_first(texts: Sequence[str], rest: str = "") -> None:
+    """Note each of *texts*, or the number of those after the tenth and *rest*."""
+    for text in texts[:_NOTED_MAX]:
+        note(text)
+    if len(texts) > _NOTED_MAX:
+        note(f"and {len(texts) - _NOTED_MAX:,} others{rest}")
 
 
 def find_in_snapshot(
     target: Target,
-    wanted: Iterable[Mapping[str, Any]],
+    wanted: Sequence[Mapping[str, Any]],
+    bad: Sequence[str],
     name: str | None,
     athena: str | None,
     *,
@@ -86,11 +93,11 @@ def find_in_snapshot(
     """Show where the digests *wanted* are in the snapshot *name*, or in a new one.
 
     Raises:
-        SystemExit: With 1, if a digest is nowhere.
+        SystemExit: With 1, if a digest is nowhere, or *bad* has reasons why lines have none.
     """
-    wanted = list(wanted)
     if not wanted:
-        raise CannotDoError("the list has no digests: nothing was looked for")
+        reason = bad[0] if bad else "it is empty"
+        raise CannotDoError(f"the list has no digests, so nothing was looked for; {reason}")
     database, _ = database_of(target, name, Taking(yes=yes), athena)
     database.put_table("wanted", WANTED, wanted)
     records = database.ask("find", bucket=target.bucket or "").records()
@@ -101,11 +108,9 @@ def find_in_snapshot(
     else:
         print_table(_COLUMNS, (_cells(result, at) for result in results for at in result.objects))
         say(f"{len(results) - len(missing):,} of {count_text(len(results), 'digest')} recorded")
-    for result in missing[:10]:
-        note(f"not recorded: {result.digest} {result.name}")
-    if len(missing) > 10:  # noqa: PLR2004 - as shown
-        note(f"and {len(missing) - 10:,} others; --json has them all")
-    if missing:
+    note_first([f"not recorded: {each.digest} {each.name}" for each in missing], "; see --json")
+    note_first([f"skipped {reason}" for reason in bad])
+    if missing or bad:
         raise SystemExit(ANSWER_IS_NO)
 
 

@@ -137,13 +137,13 @@ def report_entries(body: bytes) -> Iterator[Entry | BadLine]:
 
     A composite checksum is none of the whole object: its entry has no digest that is compared.
     """
-    lines = csv.reader(io.StringIO(body.decode("utf-8"), newline=""))
+    lines = csv.reader(io.StringIO(body.decode("utf-8", "surrogateescape"), newline=""))
     for number, values in enumerate(lines, 1):
         if len(values) != _REPORT_COLUMNS:
-            shown = ",".join(values).encode()
+            shown = ",".join(values).encode("utf-8", "surrogateescape")
             yield BadLine.of(number, "a row of a completion report", shown)
             continue
-        name = unquote_plus(values[1]).encode()
+        name = unquote_plus(values[1], errors="surrogateescape").encode("utf-8", "surrogateescape")
         yield Entry(name, _reported(values[3], values[6]), line=number)
 
 

@@ -167,7 +167,8 @@ def test_a_report_of_compute_checksum(run: Run, planted: Stack) -> None:
          row("a/left", digest, status="failed"), row("a/a+b é", digest)]
     )  # fmt: skip
     put_and_record(planted, "a/a+b é", b"1")
-    s3.put_object(Bucket=BUCKET, Key="job/results/1.csv", Body=text.getvalue().encode())
+    bad = b"\xe9,\nb,%E9,,succeeded,,200,{}\n"
+    s3.put_object(Bucket=BUCKET, Key="job/results/1.csv", Body=text.getvalue().encode() + bad)
     report = {
         "Format": "Report_CSV_20180820",
         "Results": [
@@ -176,6 +177,9 @@ def test_a_report_of_compute_checksum(run: Run, planted: Stack) -> None:
     }
     s3.put_object(Bucket=BUCKET, Key="job/manifest.json", Body=json.dumps(report).encode())
     document = run("compare", f"s3://{BUCKET}/job/manifest.json", BUCKET, "--json").document
+    reasons = {each["reason"] for each in document["differences"]}
+    assert "line 7: its name is not UTF-8, which a key must be" in reasons
+    assert "line 6 is not a row of a completion report: \\xe9," in reasons
     results = {each["left_name"]: each for each in document["differences"] if each["left_name"]}
     assert document["counts"]["equal"] == 2
     assert {name: each["result"] for name, each in results.items()} == {

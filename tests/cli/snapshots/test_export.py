@@ -121,3 +121,18 @@ def test_a_list_of_digests_is_found(run: Run, tmp_path: Path) -> None:
     run("find").assert_refused("--list")
     other = run("find", "0" * 64, "--snapshot", "last", "--json")
     assert (other.status, other.document[0]["objects"]) == (1, [])
+
+
+@pytest.mark.usefixtures("planted")
+def test_lines_without_a_recorded_algorithm_end_no_list(run: Run, tmp_path: Path) -> None:
+    """They are named with their numbers, the first ten of them; the exit status is 1."""
+    file = tmp_path / "known"
+    others = [f"nonsense {number}\n" for number in range(20)]
+    kept = hashlib.sha1(b"1").hexdigest()
+    file.write_text("".join(["f" * 56, "  other\n", *others, f"{kept}  kept\n"]))
+    ended = run("find", "--list", file)
+    assert ended.status == 1
+    assert "1 of 1 digest recorded" in ended.out
+    assert "line 1: it has sha224" in " ".join(ended.err.split())
+    assert "skipped line 10 is not" in ended.err
+    assert "and 11 others" in ended.err
