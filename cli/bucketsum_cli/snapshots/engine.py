@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.algorithms import ALGORITHMS, EXTRA_ALGORITHMS
 from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, require_whole
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -31,6 +33,7 @@ _MEMORY: Final = "800MB"
 _TABLES: Final = "tables-2.duckdb"
 """Made from the other files; a change of the tables changes the number."""
 _PAGE_ROWS: Final = 1000
+_REPEATED: Final = re.compile(r"\{([^{}]*@[^{}]*?)(,| OR| UNION ALL|) \.\.\.\}")
 _QUERY: Final = "SELECT"
 """Kind of the statements that `sql` runs; DuckDB reads DESCRIBE and SHOW as one."""
 _CATALOG: Final = """
@@ -178,8 +181,19 @@ class SidesDatabase(Database):
 
 
 def query_text(name: str) -> str:
-    """The text of a query in queries/."""
-    return (files(__package__) / "queries" / f"{name}.sql").read_text("utf-8")
+    """The text of a query in queries/, where ``{c.@, ...}`` is ``c.sha1, c.sha256``, and so on.
+
+    ``@`` is each algorithm, ``@extra`` each of EXTRA_ALGORITHMS; OR and UNION ALL separate too.
+    """
+    text = (files(__package__) / "queries" / f"{name}.sql").read_text("utf-8")
+    return _REPEATED.sub(_repeated, text)
+
+
+def _repeated(part: re.Match[str]) -> str:
+    """The *part* of a query for each algorithm."""
+    text, separator = part.group(1), part.group(2)
+    mark, names = ("@extra", EXTRA_ALGORITHMS) if "@extra" in text else ("@", [*ALGORITHMS])
+    return f"{separator} ".join(text.replace(mark, name) for name in names)
 
 
 def open_snapshot(snapshot: Snapshot) -> Database:

@@ -1,15 +1,11 @@
--- Two sides by name: left_side and right_side have name, size_bytes, status, sha1 … crc32, detail.
+-- Two sides by name: left_side and right_side have name, size_bytes, status, digests, detail.
 -- A pair is equal if all digests that both have are, and their sizes; sizes alone can only differ.
 -- A line of a manifest that is no entry has no name.
 -- A content that only one side has at a name, and the other at another name, has moved.
 WITH moved_by AS (
-  SELECT CASE WHEN l.sha1 * r.sha1 > 0 THEN 'sha1' WHEN l.sha256 * r.sha256 > 0 THEN 'sha256'
-    WHEN l.sha512 * r.sha512 > 0 THEN 'sha512' WHEN l.md5 * r.md5 > 0 THEN 'md5'
-    ELSE 'none' END AS algorithm
-  FROM (SELECT count(sha1) AS sha1, count(sha256) AS sha256, count(sha512) AS sha512,
-      count(md5) AS md5 FROM left_side) l
-  CROSS JOIN (SELECT count(sha1) AS sha1, count(sha256) AS sha256, count(sha512) AS sha512,
-      count(md5) AS md5 FROM right_side) r
+  SELECT CASE {WHEN l.@ * r.@ > 0 AND '@' <> 'crc32' THEN '@' ...} ELSE 'none' END AS algorithm
+  FROM (SELECT {count(@) AS @, ...} FROM left_side) l
+  CROSS JOIN (SELECT {count(@) AS @, ...} FROM right_side) r
 ), pairs AS (
   SELECT l.name AS left_name, r.name AS right_name, l.size_bytes AS left_bytes,
     r.size_bytes AS right_bytes,
@@ -20,15 +16,10 @@ WITH moved_by AS (
     CASE WHEN coalesce(l.name, r.name) IS NULL THEN 'bad line'
       WHEN r.status = 'left out' THEN r.status
       WHEN l.name IS NULL THEN 'only right' WHEN r.name IS NULL THEN 'only left'
-      WHEN l.sha1 <> r.sha1 OR l.sha256 <> r.sha256 OR l.sha512 <> r.sha512 OR l.md5 <> r.md5
-        OR l.crc32 <> r.crc32 OR l.size_bytes <> r.size_bytes THEN 'differs'
-      WHEN l.sha1 = r.sha1 OR l.sha256 = r.sha256 OR l.sha512 = r.sha512 OR l.md5 = r.md5
-        OR l.crc32 = r.crc32 THEN 'equal'
+      WHEN {l.@ <> r.@ OR ...} OR l.size_bytes <> r.size_bytes THEN 'differs'
+      WHEN {l.@ = r.@ OR ...} THEN 'equal'
       ELSE 'not recorded' END AS result,
-    CASE a.algorithm WHEN 'sha1' THEN coalesce(l.sha1, r.sha1)
-      WHEN 'sha256' THEN coalesce(l.sha256, r.sha256)
-      WHEN 'sha512' THEN coalesce(l.sha512, r.sha512)
-      WHEN 'md5' THEN coalesce(l.md5, r.md5) END AS content
+    CASE a.algorithm {WHEN '@' THEN coalesce(l.@, r.@) ...} END AS content
   FROM left_side l FULL OUTER JOIN right_side r ON r.name = l.name CROSS JOIN moved_by a
 ), numbered AS (
   SELECT left_name, right_name, left_bytes, right_bytes, reason, result, content,

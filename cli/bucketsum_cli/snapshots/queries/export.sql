@@ -1,15 +1,15 @@
 -- The current objects with their digests, sorted by key; members follow their archive.
 -- question: bucket, prefix, with_members.
-SELECT bucket, key, member, version, status, reason, sha1, sha256, sha512, md5, crc32, size_bytes,
-  etag, created_at, recorded_at
+SELECT bucket, key, member, version, status, reason, {@, ...}, size_bytes, etag,
+  created_at, recorded_at
 FROM (
-  SELECT c.bucket, c.key, CAST(NULL AS VARCHAR) AS member, c.version, c.status, c.reason, c.sha1,
-    c.sha256, c.sha512, c.md5, c.crc32, c.size_bytes, c.etag, c.created_at, c.recorded_at
+  SELECT c.bucket, c.key, CAST(NULL AS VARCHAR) AS member, c.version, c.status, c.reason, {c.@, ...},
+    c.size_bytes, c.etag, c.created_at, c.recorded_at
   FROM question q JOIN current_objects c
     ON c.bucket = q.bucket AND starts_with(c.key, q.prefix)
   UNION ALL
-  SELECT m.bucket, m.key, m.member, m.version, m.status, m.reason, m.sha1, m.sha256, m.sha512,
-    m.md5, m.crc32, m.size_bytes, NULL, NULL, m.recorded_at
+  SELECT m.bucket, m.key, m.member, m.version, m.status, m.reason, {m.@, ...}, m.size_bytes,
+    NULL, NULL, m.recorded_at
   FROM question q JOIN members m
     ON q.with_members AND m.bucket = q.bucket AND starts_with(m.key, q.prefix)
   JOIN current_objects c

@@ -34,8 +34,7 @@ WITH raw AS (
     object STRUCT(S VARCHAR), entry STRUCT(S VARCHAR), status STRUCT(S VARCHAR), sha1
     STRUCT(S VARCHAR), sequencer STRUCT(S VARCHAR), arrived_at STRUCT(S VARCHAR),
     recorded_at STRUCT(S VARCHAR), etag STRUCT(S VARCHAR), reason STRUCT(S VARCHAR), remarks
-    STRUCT(S VARCHAR), digest_sha256 STRUCT(S VARCHAR), digest_sha512 STRUCT(S VARCHAR),
-    digest_md5 STRUCT(S VARCHAR), digest_crc32 STRUCT(S VARCHAR), deleted_at STRUCT(S
+    STRUCT(S VARCHAR), {digest_@extra STRUCT(S VARCHAR), ...}, deleted_at STRUCT(S
     VARCHAR), deleted_by STRUCT(S VARCHAR), deletion_sequencer STRUCT(S VARCHAR), verified_at STRUCT(S VARCHAR),
     differing_digest STRUCT(S VARCHAR), differs_at STRUCT(S VARCHAR), verifications STRUCT(N VARCHAR), member
     STRUCT(S VARCHAR), method STRUCT(S VARCHAR), crc32 STRUCT(S VARCHAR), archive_status
@@ -66,10 +65,7 @@ WITH raw AS (
         unless(i.etag IS NULL OR is_text(i.etag), 'etag'),
         unless(i.reason IS NULL OR is_text(i.reason), 'reason'),
         unless(i.remarks IS NULL OR is_text(i.remarks), 'remarks'),
-        unless(i.digest_sha256 IS NULL OR is_text(i.digest_sha256), 'digest_sha256'),
-        unless(i.digest_sha512 IS NULL OR is_text(i.digest_sha512), 'digest_sha512'),
-        unless(i.digest_md5 IS NULL OR is_text(i.digest_md5), 'digest_md5'),
-        unless(i.digest_crc32 IS NULL OR is_text(i.digest_crc32), 'digest_crc32'),
+        {unless(i.digest_@extra IS NULL OR is_text(i.digest_@extra), 'digest_@extra'), ...},
         unless(no_timing OR is_number(i.duration_ms), 'duration_ms'),
         unless(no_timing OR is_number(i.mb_per_s), 'mb_per_s'),
         unless(no_verification OR is_text(i.verified_at), 'verified_at'),
@@ -120,10 +116,7 @@ SELECT
   CASE WHEN damage = '' THEN i.reason.S ELSE concat('another program changed ', damage,
     '; correct its item in the table, or delete it and hash the object again') END AS reason,
   i.sha1.S AS sha1,
-  i.digest_sha256.S AS sha256,
-  i.digest_sha512.S AS sha512,
-  i.digest_md5.S AS md5,
-  coalesce(i.digest_crc32.S, i.crc32.S) AS crc32,
+  {coalesce(i.digest_@extra.S, CASE '@extra' WHEN 'crc32' THEN i.crc32.S END) AS @extra, ...},
   integer_of(i.size_bytes) AS size_bytes,
   i.etag.S AS etag,
   time_of(i.arrived_at) AS created_at,

@@ -1,11 +1,7 @@
 -- The digests in the names of a bucket's current objects, where a name has one.
 -- question: bucket, prefix, pattern (a regular expression), algorithm.
 SELECT name, CAST(NULL AS BIGINT) AS size_bytes, 'hashed' AS status, CAST(NULL AS VARCHAR) AS detail,
-  CASE algorithm WHEN 'sha1' THEN digest END AS sha1,
-  CASE algorithm WHEN 'sha256' THEN digest END AS sha256,
-  CASE algorithm WHEN 'sha512' THEN digest END AS sha512,
-  CASE algorithm WHEN 'md5' THEN digest END AS md5,
-  CASE algorithm WHEN 'crc32' THEN digest END AS crc32
+  {CASE algorithm WHEN '@' THEN digest END AS @, ...}
 FROM (
   SELECT substr(c.key, length(q.prefix) + 1) AS name, q.algorithm,
     replace(regexp_extract(substr(c.key, length(q.prefix) + 1), q.pattern, 1), '/', '') AS digest

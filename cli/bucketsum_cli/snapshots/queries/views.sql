@@ -1,6 +1,6 @@
 -- The views of a snapshot, which docs/questions.md describes: their columns are its interface.
 CREATE VIEW objects AS
-SELECT o.bucket, o.key, o.version, o.status, o.reason, o.sha1, o.sha256, o.sha512, o.md5, o.crc32,
+SELECT o.bucket, o.key, o.version, o.status, o.reason, {o.@, ...},
   o.size_bytes, o.etag, o.created_at, o.recorded_at, o.deleted_at, o.deleted_by, o.expires_at,
   o.verified_at, o.verifications, o.differing_digest, o.differs_at,
   o.deleted_at IS NULL AND (l.key IS NOT NULL OR NOT EXISTS (
@@ -14,8 +14,8 @@ FROM items o LEFT JOIN listing l
 WHERE o.kind = 'object';
 
 CREATE VIEW members AS
-SELECT m.bucket, m.key, m.version, m.member, m.status, m.reason, m.sha1, m.sha256, m.sha512, m.md5,
-  m.crc32, m.size_bytes, m.method, m.compressed_bytes, m.recorded_at, m.remarks,
+SELECT m.bucket, m.key, m.version, m.member, m.status, m.reason, {m.@, ...},
+  m.size_bytes, m.method, m.compressed_bytes, m.recorded_at, m.remarks,
   CASE WHEN m.sequencer = a.sequencer THEN a.deleted_at END AS deleted_at
 FROM items m JOIN items a
   ON a.bucket = m.bucket AND a.key = m.key AND a.version = m.version AND a.kind = 'object'
@@ -27,7 +27,7 @@ SELECT bucket, key, version, deleted_at, deleted_by, expires_at, deletion_sequen
 FROM items WHERE kind IN ('object', 'tombstone') AND deletion_sequencer IS NOT NULL;
 
 CREATE VIEW current_objects AS
-SELECT bucket, key, version, status, reason, sha1, sha256, sha512, md5, crc32, size_bytes, etag,
+SELECT bucket, key, version, status, reason, {@, ...}, size_bytes, etag,
   storage_class, created_at, recorded_at, verified_at, differing_digest
 FROM (
   SELECT *, latest IS NOT NULL OR row_number() OVER (
@@ -38,7 +38,7 @@ FROM (
 ) candidates
 WHERE is_newest
 UNION ALL
-SELECT l.bucket, l.key, l.version, 'not recorded', NULL, NULL, NULL, NULL, NULL, NULL,
+SELECT l.bucket, l.key, l.version, 'not recorded', NULL, {NULL AS @, ...},
   l.size_bytes, l.etag, l.storage_class, l.created_at, NULL, NULL, NULL
 FROM listing l
 WHERE l.latest AND NOT EXISTS (
