@@ -72,7 +72,7 @@ def local(snapshot: Snapshot) -> Database:
 
 def rounded(rows: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - an answer
     """The rows; dollars without the digits that depend on the order of an addition."""
-    return [tuple(round(v, 18) if isinstance(v, float) else v for v in row) for row in rows]
+    return [tuple(f"{v:.12g}" if isinstance(v, float) else v for v in row) for row in rows]
 
 
 @pytest.mark.parametrize("query", OF_ROWS)
