@@ -31,7 +31,7 @@ HOSTILE = [
     b"/a", b".//a", b"a/./b", b"../a",
     b"a/../b", b"v1./a", b"a\nb", b"a\rb", b"a\r", b"a\\b", b"a\\nb", b"\\a", b"100%", b"a%0Ab",
     b"%25", b"a%20b", b'a"b', b"a,b", b"\xe9", b"\xef\xbb\xbfa", b"=cmd()", b"x) = y", b"SHA1 (x)",
-    "é€\u202e".encode(), b"{", b"'", b"\x1b[2J",
+    "é€\u202e".encode(), "a\u2409".encode(), "\u201ba".encode(), b"{", b"'", b"\x1b[2J",
 ]  # fmt: skip
 
 
@@ -340,6 +340,29 @@ def test_hashdeep_audits_and_is_read(files: tuple[Path, list[Entry]], algorithm:
     assert sorted((e.name, e.size_bytes) for e in listed if isinstance(e, Entry)) == sorted(
         (e.name, e.size_bytes) for e in nameable
     )
+
+
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256", "md5"])
+def test_rclone_checks_and_is_read(files: tuple[Path, list[Entry]], algorithm: str) -> None:
+    """`rclone checksum` finds every file that our list can name, and we every name in its."""
+    folder, entries = files
+    nameable = [
+        e
+        for e in entries
+        if isinstance(next(FORMATS["rclone"].lines([e], algorithm)), bytes)
+        and normpath(e.name) == e.name
+    ]
+    assert nameable
+    keep(folder, entries, nameable)
+    known = folder.parent / "known"
+    known.write_bytes(written("rclone", nameable, algorithm))
+    checked = ended(folder, "rclone", "checksum", algorithm, str(known), ".", "--combined", "-")
+    equal = [line for line in checked.stdout.splitlines() if line.startswith(b"= ")]
+    assert (checked.returncode, len(equal)) == (0, len(nameable)), checked
+    listed = read(ended(folder, "rclone", "hashsum", algorithm, ".").stdout, format_="rclone")
+    assert {
+        (entry.name, entry.digests[algorithm]) for entry in listed if isinstance(entry, Entry)
+    } == {(entry.name, entry.digests[algorithm]) for entry in nameable}
 
 
 def test_a_bag_is_valid_and_read(files: tuple[Path, list[Entry]]) -> None:
