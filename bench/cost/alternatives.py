@@ -20,8 +20,8 @@ _OBJECTS_PER_TB: Final = 1000
 _C7G_LARGE_BYTES_PER_SECOND: Final = 0.937e9 / 8
 """Baseline bandwidth of 0.937 Gbit/s, by EC2's table of network specifications."""
 
-_FIXITY_USD: Final = 30.04
-_FIXITY_TB: Final = 10
+FIXITY_USD_PER_TB: Final = 30.04 / 10
+"""AWS's own estimate for 1,000 objects of 10 GB."""
 
 
 def alternatives() -> Table:
@@ -40,7 +40,7 @@ def alternatives() -> Table:
         ),
         (
             "AWS's fixity solution",
-            _FIXITY_USD / _FIXITY_TB,
+            FIXITY_USD_PER_TB,
             (
                 "AWS's own estimate: $30.04 for 1,000 objects of 10 GB in us-east-1; as much again "
                 "for every check"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bench.cost.alternatives import alternatives
+from bench.cost.alternatives import FIXITY_USD_PER_TB, alternatives
 from bench.cost.measured import SMALL_BYTES, measured_in
 from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.tables import options
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bench.cost.measured import MeasuredHandling
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cost.md"
+VERIFY: Final = DOCUMENT.with_name("verify.md")
 DETAILS: Final = Path(__file__).parents[1] / "measured" / "cost.md"
 
 _SIZES: Final = (SMALL_BYTES, 10_000)
@@ -167,6 +168,26 @@ def backfill() -> Table:
     return Table("cost-backfill", columns, tuple(rows))
 
 
+_VERIFIED_TB: Final = 40
+_VERIFIED_BYTES: Final = (100_000_000, 1_000_000)
+
+
+def verification() -> Table:
+    """The estimate of one verification of 40 TB, beside AWS's fixity solution."""
+    arm64 = prices_in(DEFAULT_REGION, "arm64")
+    rows: list[tuple[object, ...]] = []
+    for object_bytes in _VERIFIED_BYTES:
+        work = Work(_VERIFIED_TB * BYTES_PER_TB // object_bytes, _VERIFIED_TB * BYTES_PER_TB)
+        usd = estimate_of(work, _SLOW_LANE, arm64).usd
+        rows.append((object_bytes, work.object_count, usd, _VERIFIED_TB * FIXITY_USD_PER_TB))
+    columns: Columns = (
+        _OBJECT,
+        SpreadColumn("objects", "{:,}".format),
+        *dollars("USD", "USD, AWS's fixity solution"),
+    )
+    return Table("cost-verify", columns, tuple(rows))
+
+
 def tables(measured: MeasuredHandling) -> tuple[Table, ...]:
     """All tables of docs/cost.md."""
     return per_tb(measured), small_by_default(measured), lean(measured), alternatives()
@@ -183,7 +204,7 @@ def details(measured: MeasuredHandling) -> tuple[Table, ...]:
 
 
 @click.command()
-@options.write_docs("docs/cost.md", "bench/measured/cost.md")
+@options.write_docs("docs/cost.md", "docs/verify.md", "bench/measured/cost.md")
 def cost(*, write_docs: bool) -> None:
     """Compute US dollars per terabyte and per million small objects.
 
@@ -191,7 +212,7 @@ def cost(*, write_docs: bool) -> None:
     us-east-1, without the free tier.
     """
     measured = measured_in()
-    every = (*tables(measured), *details(measured))
+    every = (*tables(measured), verification(), *details(measured))
     show(every, origins=measured.origins, prices=PRICE_DATE)
     if write_docs:
         for path, text in documents(measured).items():
@@ -208,5 +229,6 @@ def documents(measured: MeasuredHandling) -> dict[Path, str]:
     page = written_between(DOCUMENT.read_text("utf-8"), "cost-origin", origins)
     return {
         DOCUMENT: with_tables(page, tables(measured)),
+        VERIFY: with_tables(VERIFY.read_text("utf-8"), [verification()]),
         DETAILS: with_tables(DETAILS.read_text("utf-8"), details(measured)),
     }

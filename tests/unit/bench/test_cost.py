@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench.cost.alternatives import alternatives
-from bench.cost.command import DOCUMENT, documents, lean, per_tb, small_objects
+from bench.cost.command import DOCUMENT, documents, lean, per_tb, small_objects, verification
 from bench.cost.measured import MeasuredHandling, measured_in
 from bench.cost.model import Handling, cost_of
 from bench.readers.registry import AS_DEPLOYED, BASELINE
@@ -105,6 +105,16 @@ def test_a_million_objects_need_not_cost_more_than_what_reads_them() -> None:
     assert rows["yes", "all"] == pytest.approx(2.68, abs=0.005)
     write = 0.625
     assert rows["yes", "all"] - rows["no", "all"] == pytest.approx(write)
+
+
+def test_a_verification_costs_what_a_backfill_does() -> None:
+    """40 TB in objects of 100 MB cost less than a tenth of AWS's fixity solution."""
+    rows = {row[0]: row[1:] for row in verification().rows}
+    count, usd, fixity_usd = rows[100_000_000]
+    assert count == 400_000
+    assert usd < fixity_usd / 10 == pytest.approx(12.016)
+    reading_seconds = 40e12 / 75e6
+    assert usd == pytest.approx(reading_seconds * 0.25 * 0.0000133334 + 400_000 * 2.4e-6, rel=0.1)
 
 
 def test_the_documents_have_the_tables_of_the_measurements() -> None:
