@@ -26,7 +26,12 @@ from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.buckets.attachments import access_template
 from bucketsum_cli.buckets.attachments import notifications as bucket_notifications
 from bucketsum_cli.buckets.attachments.notifications import KeyFilter
-from bucketsum_cli.buckets.attachments.queue_notification import EVENTS, with_queue, without_queue
+from bucketsum_cli.buckets.attachments.queue_notification import (
+    EVENTS,
+    block_of,
+    with_queue,
+    without_queue,
+)
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
 from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -638,9 +643,37 @@ def test_an_arn_is_no_name(run: Run, command: str) -> None:
 
 def test_what_terraform_needs_is_shown(run: Run) -> None:
     """Its resource is all of a bucket's configuration: the next apply removes what it lacks."""
-    err = run("attach", PHOTOS, "--prefix", "a b/", "--dry-run").err
     queue = Target(NAME).find().arrivals_queue_arn
-    for line in ("queue {", f'queue_arn     = "{queue}"', 'filter_prefix = "a b/"', *EVENTS):
-        assert line in err
-    assert "eventbridge = true" in run("attach", PHOTOS, "--via", "eventbridge", "--dry-run").err
+    arguments = ("attach", PHOTOS, "--prefix", "year=2026/a b/", "--deploy")
+    for rest in (("--dry-run",), (), ("--dry-run",), ()):  # before, at and after the attachment
+        err = run(*arguments, *rest).err
+        for line in (f'queue_arn     = "{queue}"', 'filter_prefix = "year%3D2026/a+b/"', *EVENTS):
+            assert line in err
+        assert "filter_suffix" not in err
     assert "Terraform" not in run("attach", PHOTOS, "--via", "sns", "--dry-run").err
+
+
+@pytest.mark.usefixtures("eventbridge_returned")
+def test_terraform_has_a_word_for_eventbridge(run: Run) -> None:
+    """It is a part of the same configuration, also of a bucket that is attached already."""
+    for _ in range(2):
+        ended = run("attach", PHOTOS, "--via", "eventbridge", "--deploy")
+        assert "\neventbridge = true\n" in ended.err
+
+
+def test_terraform_gets_the_events_that_attach_takes(run: Run, s3: S3Client) -> None:
+    """S3 would refuse, for the whole bucket, an event that another notification has."""
+    notify_others(s3)
+    err = run("attach", PHOTOS, "--prefix", "scans/", "--dry-run").err
+    [line] = (line for line in err.splitlines() if "events        =" in line)
+    free = [event for event in EVENTS if event != "s3:ObjectRemoved:*"]
+    assert json.loads(line.partition("=")[2]) == free
+
+
+def test_terraform_fills_in_no_template() -> None:
+    """`${` and `%{` begin a template in Terraform's texts; a filter of others may have them."""
+    rules = [{"Name": "Prefix", "Value": '${a}%{b}"'}]
+    entry = {"QueueArn": "arn", "Events": ["e"], "Filter": {"Key": {"FilterRules": rules}}}
+    configuration = {"QueueConfigurations": [entry]}
+    block = block_of(configuration, "arn", KeyFilter('${a}%{b}"'))
+    assert '  filter_prefix = "$${a}%%{b}\\""' in [*block]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -124,11 +124,11 @@ def attach(
         attached_at=iso_text(datetime.now(UTC).replace(microsecond=0)),  # as S3 lists objects
     )
     change = partial(_attached, queue_arn=stack.arrivals_queue_arn, wanted=wanted, keys=keys)
-    before = configuration_of(stack.client("s3"), bucket)
-    plan = difference(before, change(before))
+    after = change(before := configuration_of(stack.client("s3"), bucket))
+    plan, block = difference(before, after), block_of(after, stack.arrivals_queue_arn, keys)
     admit = partial(_with, wanted=wanted, existing=stack.parameters.get(EXISTING_PARAMETER, ""))
     is_short = _is_short(stack, bucket, admit)
-    warnings += warnings_of(stack, wanted, keys, change(before))
+    warnings += warnings_of(stack, wanted, keys, after)
     command = command_line("attach", bucket, *_given(wanted, keys), "--deploy")
     result = AttachmentChange(
         bucket, stack.name, plan, command if is_short else None, via=way, warnings=warnings
@@ -149,7 +149,7 @@ def attach(
         )
         keep_access(stack, admit)
     show_change(result, as_json=as_json)
-    _hint(stack, result, wanted, keys)
+    _hint(result, keys, ["eventbridge = true"] if way is Via.EVENTBRIDGE else [*block])
 
 
 def _is_short(
@@ -164,16 +164,14 @@ def _is_short(
     return bucket in attached and needs_rewriting(stack, attached[bucket])
 
 
-def _hint(stack: Stack, change: AttachmentChange, wanted: AttachedBucket, keys: KeyFilter) -> None:
-    events = (CREATED,) if wanted.created_only else EVENTS
-    block = [*block_of(wanted.via, stack.arrivals_queue_arn, keys, events)]
-    if change.plan.added and block:
+def _hint(change: AttachmentChange, keys: KeyFilter, block: Sequence[str]) -> None:
+    if block:
         note(
-            f"if Terraform manages {change.bucket}, add this to its aws_s3_bucket_notification, or "
-            "the next apply removes the notification:"
+            f"if Terraform manages {change.bucket}, this must be in its aws_s3_bucket_notification,"
+            " or the next apply removes the notification:"
         )
-        for line in block:
-            note(line)
+    for line in block:
+        note(line)
     if change.changed and not keys.suffix:  # which a backfill does not have
         given = _given(AttachedBucket(change.bucket), keys)
         command = command_line("backfill", change.bucket, *given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote_plus
 
@@ -15,7 +15,6 @@ from bucketsum_cli.buckets.attachments.notifications import (
     keys_of,
     notifications_in,
 )
-from bucketsum_cli.buckets.served_buckets import Via
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 
@@ -83,22 +82,23 @@ def with_queue(
     return {**configuration, _FIELD: [*kept, entry]}
 
 
-def block_of(via: Via, queue_arn: str, keys: KeyFilter, events: Sequence[str]) -> Iterator[str]:
-    """Yield lines for the bucket's `aws_s3_bucket_notification`, which is all of its configuration.
+def block_of(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter) -> Iterator[str]:
+    """Yield the queue's entries for *keys*, as Terraform's `aws_s3_bucket_notification` has them.
 
-    Without them, the next `terraform apply` of the bucket's owner removes the notification.
+    It is all of the bucket's configuration: without them, the next `terraform apply` of the
+    bucket's owner removes the notification.
     """
-    if via is Via.EVENTBRIDGE:
-        yield "eventbridge = true"
-    if via is not Via.S3:
-        return
-    yield "queue {"
-    yield f"  queue_arn     = {json.dumps(queue_arn)}"
-    yield f"  events        = {json.dumps(list(events))}"
-    for name, text in (("prefix", keys.prefix), ("suffix", keys.suffix)):
-        if text:
-            yield f"  filter_{name} = {json.dumps(text, ensure_ascii=False)}"
-    yield "}"
+    for entry in configuration.get(_FIELD, ()):
+        if (entry["QueueArn"], keys_of(entry)) != (queue_arn, keys):
+            continue
+        yield "queue {"
+        yield f"  queue_arn     = {json.dumps(queue_arn)}"
+        yield f"  events        = {json.dumps(entry['Events'])}"
+        for rule in entry.get("Filter", {}).get("Key", {}).get("FilterRules", ()):
+            text = json.dumps(rule["Value"], ensure_ascii=False)
+            escaped = text.replace("${", "$${").replace("%{", "%%{")
+            yield f"  filter_{rule['Name'].lower()} = {escaped}"
+        yield "}"
 
 
 def missing_events(configuration: Mapping[str, Any], queue_arn: str) -> tuple[str, ...]:
