@@ -132,17 +132,23 @@ def test_an_object_that_differs_is_a_negative_result(
     assert "`bucketsum verify list`" in ended.err
 
 
-DENIABLE: Final = (
-    "DescribeRule", "GetAccountSettings", "GetFunctionConfiguration", "GetMetricData",
-    "GetQueueAttributes", "ListEventSourceMappings", "Query",
-)  # fmt: skip
+DENIABLE: Final = {
+    "DescribeRule": 2,
+    "GetAccountSettings": 0,
+    "GetFunctionConfiguration": 0,
+    "GetMetricData": 2,
+    "GetQueueAttributes": 2,
+    "ListEventSourceMappings": 2,
+    "Query": 2,
+}
+"""Operation → exit status without it: 0 if only the cost or the quota stays unknown."""
 
 
 @pytest.mark.parametrize("operation", DENIABLE)
 def test_what_is_not_permitted_is_missing_and_the_rest_is_shown(
     run: Run, watched: Stack, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    """A single denied read leaves its own values out, with a note; it is no negative result."""
+    """A denied read leaves its values out; a job must not take what is not known for good."""
 
     def attachments(stack: Stack) -> list[Attachment]:
         stack.connection.client("events").describe_rule(Name="a")
@@ -151,12 +157,15 @@ def test_what_is_not_permitted_is_missing_and_the_rest_is_shown(
     monkeypatch.setattr(status_command, "attachments", attachments)
     change_calls(monkeypatch, answered({"DescribeRule": {}, operation: refusal(operation)}))
     ended = run("status", "--json")
-    assert ended.status == 0, ended.err
+    assert ended.status == DENIABLE[operation], ended.err
     assert ended.document["stack"] == watched.name
     assert ended.document["notes"] == [
         f"your credentials do not allow {operation}: its values are missing"
     ]
-    assert run("status").status == 0
+    shown = run("status")
+    assert (shown.status, operation in shown.err) == (DENIABLE[operation], True)
+    dead_letter(watched, "x", reason="why")
+    assert run("status").status == (2 if operation == "GetQueueAttributes" else 1)
     change_calls(monkeypatch, answered({operation: refusal(operation, "Throttling")}))
     assert run("status").status == 2
 

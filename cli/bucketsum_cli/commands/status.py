@@ -15,7 +15,7 @@ from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
 from bucketsum_cli.objects.rows import dead_letters_hint
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO
 from bucketsum_cli.terminal.formatting import (
     MISSING,
     duration_text,
@@ -64,8 +64,9 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
 
     Exits with 1 if there are messages in the dead-letter queue, if a verification of the last day
     found an object that differs, if new objects of a bucket are not hashed, if an event source
-    mapping is disabled, or if the record of a long object, a sweep or a backfill is damaged. With
-    --watch, exits with 0 after Ctrl-C.
+    mapping is disabled, or if the record of a long object, a sweep or a backfill is damaged; else
+    with 2 if your credentials do not allow a read that would show one of these. With --watch, exits
+    with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """
@@ -75,17 +76,20 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     if watch_seconds is not None:
         _watch(stack, watch_seconds)
         return
-    state = _state_of(stack)
+    reads = Reads()
+    state = _state_of(stack, reads)
     if as_json:
         print_json(state)
     else:
         _print(state)
     if state.needs_attention:
         raise SystemExit(ANSWER_IS_NO)
+    if reads.denials:  # the notes name them
+        raise SystemExit(CANNOT_DO)
 
 
-def _state_of(stack: Stack) -> StackStatus:
-    measuring, reads = lab(), Reads()
+def _state_of(stack: Stack, reads: Reads) -> StackStatus:
+    measuring = lab()
     sweeps = reads(lambda: tuple(measuring.running_sweeps(stack))) if measuring else ()
     problems = reads(
         lambda: tuple(BucketProblems(each.bucket, each.problems) for each in attachments(stack))
@@ -97,7 +101,7 @@ def _watch(stack: Stack, seconds: float) -> None:
     """Show it again and again until Ctrl-C; in a pipe, one table after the other."""
     try:
         while True:
-            state = _state_of(stack)
+            state = _state_of(stack, Reads())
             if is_terminal():
                 write(_CLEAR)
             _print(state)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
+from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.aws.metrics import (
     MetricStatistic,
     Values,
@@ -21,9 +22,6 @@ from bucketsum_cli.aws.metrics import (
 from bucketsum_cli.aws.stack import Stack, queue_name
 from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_object
 from bucketsum_cli.terminal.documents import INLINE, Moment
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.errors import Reads
 
 MAPPING_IS_MISSING: Final = "missing"
 
@@ -115,18 +113,22 @@ def stack_status(
     running_sweeps: tuple[str | DamagedItem, ...] | None = (),
     bucket_problems: tuple[BucketProblems, ...] | None = None,
 ) -> StackStatus:
-    """Read the state of *stack*; the last two arguments were read through *reads* as well."""
-    now = datetime.now(UTC)
+    """Read the state of *stack*; the last two arguments were read through *reads* as well.
+
+    Its denials are of values on which `StackStatus.needs_attention` stands.
+    """
+    now, further = datetime.now(UTC), Reads()
     nothing: Mapping[str, int] = {}
     arrivals = reads(lambda: _attributes(stack, stack.arrivals_queue_url)) or nothing
     dead = reads(lambda: _attributes(stack, stack.dead_letter_queue_url)) or nothing
     activity = reads(lambda: _activity(stack, now))
-    usd, price_note = reads(lambda: _estimated_usd(stack, now)) or (None, None)
+    usd, price_note = further(lambda: _estimated_usd(stack, now)) or (None, None)
     in_slices = reads(lambda: tuple(map(long_object, stack.progress_table().in_progress())))
     sources = reads(lambda: tuple(event_source_of(stack, queue) for queue in MAXIMA.values()))
     backfills = reads(lambda: _damaged_backfills(stack)) or ()
-    quota_note = reads(lambda: quota_problem(stack))
+    quota_note = further(lambda: quota_problem(stack))
     own_notes = (_absent_metrics(stack, activity), price_note, quota_note)
+    denials = dict.fromkeys((*reads.denials, *further.denials))
     damaged = [run for run in running_sweeps or () if isinstance(run, DamagedItem)]
     texts = (str(item) for item in (*damaged, *backfills))
     names = (run for run in running_sweeps or () if isinstance(run, str))
@@ -146,7 +148,7 @@ def stack_status(
         bucket_problems=bucket_problems,
         damaged_backfills=tuple(item.name for item in backfills),
         event_sources=sources,
-        notes=(*filter(None, own_notes), *texts, *reads.denials),
+        notes=(*filter(None, own_notes), *texts, *denials),
     )
 
 
