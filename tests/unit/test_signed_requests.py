@@ -143,7 +143,7 @@ def test_a_configured_endpoint_is_used_unless_it_is_to_be_ignored(
 ) -> None:
     """A signature goes to no server that botocore would not ask."""
     (tmp_path / "config").write_text(f"[default]\nendpoint_url = {url}\n", "utf-8")
-    monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_REQUESTS", ignored)
+    monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", ignored)
     if variable == "profile":
         monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     else:
