@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from tests.build.artifacts import INTERPRETER, RUNTIME, function_ids, ids_of
 from tests.support.sam_template import TEMPLATE, load_template
+from tests.support.settings import VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,32 +27,6 @@ ENTRY_POINT: Final = "import lambda_handler"
 """Code has this where a layer has the handler."""
 
 UNZIPPED_LIMIT_BYTES: Final = 250 * 1024 * 1024  # function and layers together
-
-_ENVIRONMENT: Final = {
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128",
-    "DIGESTS_TABLE": "table",
-    "BACKFILLS_TABLE": "backfills",
-    "ARRIVALS_QUEUE_URL": "https://queue",
-    "DEAD_LETTER_QUEUE_URL": "https://queue",
-    "LONG_OBJECTS_QUEUE_URL": "https://queue",
-    "BACKFILL_QUEUE_URL": "https://queue",
-    "BACKFILL_CONCURRENCY": "2",
-    "MAX_RECEIVES": "5",
-    "DELETED_ROW_DAYS": "0",
-    "CHUNK_BYTES": "1048576",
-    "STREAMS": "auto",
-    # and the sweep's:
-    "AWS_REGION": "us-east-1",
-    "MEASUREMENTS_TABLE": "table",
-    "SWEEP_BUCKET": "bucket",
-    "PROBER_STORAGE_MB": "512",
-    "DEPLOYED_PARAMETERS": "{}",
-    "ARCHITECTURE": "arm64",
-    "PROBER_FUNCTION": "prober",
-    "PROBER_MEMORY_MB": "512",
-    "PROBER_DESCRIPTION": "what the template says",
-}
 
 
 def pins(text: str) -> dict[str, str]:
@@ -84,7 +59,7 @@ def run_with(folders: Sequence[Path], script: str) -> subprocess.CompletedProces
         check=False,
         capture_output=True,
         text=True,
-        env=_ENVIRONMENT,
+        env=VARIABLES,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from tests.build.artifacts import INTERPRETER, RUNTIME
-from tests.build.test_artifacts import _ENVIRONMENT
+from tests.support.settings import VARIABLES
 
 if TYPE_CHECKING:
     from tests.build.artifacts import Built
@@ -36,7 +36,7 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         check=True,
         capture_output=True,
         text=True,
-        env=_ENVIRONMENT | {"LAMBDA_TASK_ROOT": "/var/task"},
+        env=VARIABLES | {"LAMBDA_TASK_ROOT": "/var/task"},
     )
     modules: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])  # its log comes first
     return modules

@@ -6,13 +6,12 @@ import os
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from tests.proofs.expanded import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.support.settings import VARIABLES
 
 LOCKS: Final = sorted((ROOT / "tests" / "proofs").glob("botocore-*.lock"))
 UNIT: Final = ROOT / "tests" / "unit"
@@ -21,23 +20,55 @@ WARNINGS: Final = ("-W", "ignore::DeprecationWarning")  # newer Pythons advise o
 NEWER: Final = "eusc-de-east-1 or every_region"
 """Tests of a partition, and of a number of Regions, that older versions do not have."""
 
+FUNCTIONS: Final = sorted(
+    f"{path.parents[1].name}.functions.{path.stem}"
+    for path in (ROOT / "layers").glob("*/*/functions/[a-z]*.py")
+)
+PRIVATE: Final = {
+    "bucketsum.hashing.small_object_connections",
+    "bucketsum.invocation.clients",
+    "bucketsum.s3.chosen_reader",
+    "bucketsum.s3.signed_requests",
+}
+"""Modules that use what botocore may change (`tests/template/test_botocore_names.py`)."""
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
-def test_clients_are_those_of_an_older_botocore(lock: Path, tmp_path: Path) -> None:
-    """The tests of clients and of signatures pass with it; the layer logs its version."""
+KEYS: Final = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"}
+
+
+@pytest.fixture(scope="module", params=LOCKS, ids=lambda lock: lock.stem)
+def older(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an older botocore, named as its lock file."""
+    lock: Path = request.param
+    folder = tmp_path_factory.mktemp("older") / lock.stem
     install = ("-m", "uv", "pip", "install", "--quiet", "--require-hashes")
-    target = ("--python", sys.executable, "--target", tmp_path, "--requirement", lock)
+    target = ("--python", sys.executable, "--target", folder, "--requirement", lock)
     subprocess.run([sys.executable, *install, *target], check=True)
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    tests = [str(path) for path in TESTS]
-    command = ["-m", "pytest", "-n0", "-q", *WARNINGS, *tests, "-k", f"not ({NEWER})"]
+    return folder
+
+
+def test_clients_are_those_of_an_older_botocore(older: Path) -> None:
+    """The tests of clients and of signatures pass with it."""
+    command = ["-m", "pytest", "-n0", "-q", *WARNINGS, *map(str, TESTS), "-k", f"not ({NEWER})"]
     done = subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env=environment, check=False, capture_output=True,
-        text=True,
+        [sys.executable, *command], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(older)},
+        check=False, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert len(TESTS) > 1
     assert re.search(r"\d{2,} passed", done.stdout)
-    version = (sys.executable, "-c", "import botocore; print(botocore.__version__)")
-    shown = subprocess.run(version, env=environment, check=True, capture_output=True, text=True)
-    assert f"botocore-{shown.stdout.strip()}" == lock.stem
+
+
+def test_functions_start_with_an_older_botocore(older: Path) -> None:
+    """Each is wired as it is imported: it makes its clients, and decides how to connect."""
+    script = f"import sys, botocore, {', '.join(FUNCTIONS)}; print(botocore.__file__, *sys.modules)"
+    environment = os.environ | VARIABLES | KEYS | {"PYTHONPATH": str(older)}
+    done = subprocess.run(
+        [sys.executable, *WARNINGS, "-c", script], env=environment, check=False,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    file, *modules = done.stdout.split()
+    assert Path(file).is_relative_to(older)
+    assert (older / f"{older.name}.dist-info").is_dir()
+    assert {*modules} >= {*FUNCTIONS, *PRIVATE}
+    assert len(FUNCTIONS) == 7

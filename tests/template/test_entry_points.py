@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 from tests.support.sam_template import TEMPLATE, load_template
+from tests.support.source_files import tree_of
 from tests.template.roles import HANDLERS
 
 CODE: Final = {
@@ -42,3 +43,11 @@ def test_an_entry_point_is_one_import(function: str) -> None:
     assert CODE[function]["Handler"] == "app.lambda_handler"
     layers = {"bucketsum": "BucketsumLayer", "bucketsum_lab": "LabLayer"}
     assert {"Ref": layers[package]} in CODE[function]["Layers"]
+
+
+@pytest.mark.parametrize("function", sorted(HANDLERS))
+def test_each_function_logs_its_botocore(function: str) -> None:
+    """A deployment may change it without a change of ours: the log tells since when."""
+    nodes = ast.walk(tree_of(HANDLERS[function]))
+    lines = [ast.unparse(node) for node in nodes if isinstance(node, ast.Expr)]
+    assert "log_layer(logger)" in lines

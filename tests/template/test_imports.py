@@ -114,8 +114,8 @@ cli.tune.workloads.unzip: cli.tune lab.workloads.unzip
 enqueuer: layer.functions
 hasher: layer.functions
 lab: layer
-lab.functions: lab lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3 \
-settings
+lab.functions: lab lab.measure lab.plan lab.protocol lab.results lab.workloads layer \
+layer.invocation layer.s3 settings
 lab.measure: lab.protocol lab.workloads layer layer.s3
 lab.plan: lab lab.protocol lab.workloads layer layer.s3 settings
 lab.protocol: lab layer layer.events layer.s3 layer.table settings

@@ -14,6 +14,7 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.verifications import start_scheduled
 from bucketsum.errors import UnknownBackfill
 from bucketsum.invocation.deadline import Deadline
+from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.settings import needed
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _TABLE, _QUEUE_URL, _CONCURRENCY = needed(
 )
 
 logger = Logger(use_rfc3339=True)  # as the hasher's
+log_layer(logger)
 
 _S3: Final = boto3.client("s3")
 _BACKFILLS: Final = BackfillsTable(boto3.client("dynamodb"), _TABLE)

@@ -13,6 +13,7 @@ from bucketsum.backfill.counts import BackfillCounts
 from bucketsum.hashing.report import Report
 from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
+from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_report import publish_slice
@@ -33,6 +34,7 @@ SETTINGS: Final = Settings.from_env(os.environ)
 logger = Logger(use_rfc3339=True)
 metrics = Metrics()
 
+log_layer(logger)
 speed_up_botocore()
 _DYNAMODB: Final = client_of("dynamodb", PROMPT)
 _REQUESTS: Final = SignedRequests.of_region(_DYNAMODB.meta.region_name)

@@ -9,6 +9,7 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
+from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.prices import prices_in
 from bucketsum.settings import needed
 from bucketsum.step_functions_errors import plain_cause
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 (_TABLE,) = needed(os.environ, "MEASUREMENTS_TABLE")
 
 logger = Logger(use_rfc3339=True)  # as the hasher's
+log_layer(logger)
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 

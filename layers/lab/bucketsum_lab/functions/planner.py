@@ -12,6 +12,7 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
+from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.prices import Prices, prices_in
 from bucketsum.settings import needed
 from bucketsum_lab.errors import BadSweep
@@ -41,6 +42,7 @@ _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB, _DEPLOYED = needed(
 )
 
 logger = Logger(use_rfc3339=True)  # as the hasher's
+log_layer(logger)
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 _STEPFUNCTIONS: Final = boto3.client("stepfunctions")

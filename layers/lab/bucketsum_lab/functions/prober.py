@@ -9,6 +9,7 @@ import boto3
 # The hasher imports both: cold starts and memory must be its own.
 from aws_lambda_powertools import Logger, Metrics  # noqa: F401
 
+from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.measure.prober import Prober
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 logger = Logger()
+log_layer(logger)
 
 _PROBER: Final = Prober(boto3.client("s3", config=CLIENT_CONFIG))
 

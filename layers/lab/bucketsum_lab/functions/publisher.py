@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger
 
+from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.settings import needed
 from bucketsum_lab.errors import MemoryRefused
 from bucketsum_lab.protocol.run_records import run_id_of_detail
@@ -23,6 +24,7 @@ _TABLE, _PROBER, _MEMORY_MB, _DESCRIPTION = needed(
 )
 
 logger = Logger(use_rfc3339=True)  # as the hasher's
+log_layer(logger)
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 _STEPFUNCTIONS: Final = boto3.client("stepfunctions")
