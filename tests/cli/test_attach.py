@@ -527,7 +527,7 @@ def test_the_default_key_of_the_bucket_is_granted(run: Run, s3: S3Client, *, ali
 
 
 def test_policies_that_name_a_network_are_warned_about(run: Run, s3: S3Client) -> None:
-    """The functions are in no VPC: a denial of all others would make every object unreadable."""
+    """Unless the functions are in it, a denial of all others would make every object unreadable."""
     denial = {
         "Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::photos/*",
         "Condition": {"StringNotEquals": {"aws:SourceVpce": "vpce-1"}},
@@ -536,6 +536,7 @@ def test_policies_that_name_a_network_are_warned_about(run: Run, s3: S3Client) -
     [warning] = run("attach", PHOTOS, "--deploy", "--json").document["warnings"]
     assert "aws:SourceVpce" in warning
     assert "aws:PrincipalArn" in warning
+    assert "dp:exclude:network=true" in warning  # as docs/limitations.md
 
 
 def test_characters_that_encoders_treat_differently_are_warned_about(run: Run) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 from tests.support.sam_template import TEMPLATE, load_template, properties
+from tests.template.roles import HANDLERS
 
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.codec import encoded
@@ -326,3 +327,28 @@ def test_functions_are_in_a_vpc_if_subnets_are_named() -> None:
             assert policies[1:] == [{"Fn::If": ["InVpc", policy, nothing]}]
         else:
             assert policies == {"Fn::If": ["InVpc", [policy], nothing]}
+
+
+@pytest.mark.parametrize("subnets", ["", "subnet-1"])
+@pytest.mark.parametrize("groups", ["", "sg-1"])
+def test_lambda_decides_on_subnets_without_security_groups(subnets: str, groups: str) -> None:
+    """It refuses one without the other; left out by us, the functions would be in no VPC."""
+    named = {"SubnetIds": subnets, "SecurityGroupIds": groups}
+    parts = [
+        part["Fn::Not"][0]["Fn::Equals"]
+        for part in load_template()["Conditions"]["InVpc"]["Fn::Or"]
+    ]
+    in_vpc = [named[joined["Fn::Join"][1]["Ref"]] != nothing for joined, nothing in parts]
+    assert any(in_vpc) == bool(subnets or groups)
+
+
+def test_routes_lead_to_every_service_that_a_function_calls() -> None:
+    """A function in a VPC reaches only what its subnets have a route to."""
+    names = {"stepfunctions": "Step Functions", "sqs": "SQS", "s3": "S3", "dynamodb": "DynamoDB"}
+    client = re.compile(r'(?:boto3\.client|client_of)\("(\w+)"')
+    called = {
+        name for path in HANDLERS.values() for name in client.findall(path.read_text("utf-8"))
+    }
+    described = load_template()["Parameters"]["SubnetIds"]["Description"].casefold()
+    assert called >= {*names, "cloudformation", "lambda"}
+    assert not {name for name in called if names.get(name, name).casefold() not in described}

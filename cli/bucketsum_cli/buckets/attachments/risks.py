@@ -122,7 +122,8 @@ def _network(s3: S3Client, bucket: str) -> Iterator[str]:
             f"the policy of {bucket} denies requests by {', '.join(sorted(conditions))}: objects "
             "would be unreadable, unless the functions are in that network (SubnetIds). Or add a "
             "condition on aws:PrincipalArn to the denial, which leaves out the roles of hasher and "
-            "slicer. Policies of AWS Organizations are not seen"
+            "slicer. Policies of AWS Organizations are not seen: AWS's own for Lambda exempts "
+            "stacks that are deployed with --tags dp:exclude:network=true"
         )
 
 
