@@ -106,9 +106,10 @@ def test_a_large_bucket_is_counted_by_cloudwatch(
 
 
 def test_the_estimate_says_what_it_lacks(run: Run, executions: dict[str, Any]) -> None:
-    """Unknown classes, the rows' storage, and the cheaper service are named."""
+    """Unknown classes, others' bills, the rows' storage, and the cheaper service are named."""
     shown = run("backfill", BUCKET, "--dry-run", *BILLION).out
     assert "not included: retrieval" in shown
+    assert "not included: CloudTrail's data events and GuardDuty" in shown
     assert "318.25 USD per month for the rows" in shown
     assert "S3 Batch Operations computes these checksums for 1,400.25 USD" in " ".join(
         shown.split()
@@ -365,14 +366,19 @@ def test_an_inventory_whose_files_are_not_those_of_its_manifest_is_refused(
     assert executions == {}
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("IntelligentTieringDAAStorage", "1.0 kB are in"),
+        ("IntelligentTieringFAStorage", "an archive tier, which a listing does not show, is"),
+    ],
+)
 def test_bytes_that_no_listing_shows_as_archived_are_warned_about(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], kind: str, text: str
 ) -> None:
-    """CloudWatch alone knows the archive tiers of INTELLIGENT_TIERING."""
-    work = Work(1000, 1000, {_class_of("IntelligentTieringDAAStorage"): 1000})
+    """CloudWatch alone knows the archive tiers of INTELLIGENT_TIERING; without it they may be."""
+    work = Work(1000, 1000, {_class_of(kind): 1000})
     count = Count(work, "as given", is_exact=False)
     estimate = estimate_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
     print_estimate(count, estimate, "us-east-1", backfills.BACKFILL)
-    assert "archive tiers, which a listing does not show" in " ".join(
-        capsys.readouterr().out.split()
-    )
+    assert text in " ".join(capsys.readouterr().out.split())

@@ -136,10 +136,11 @@ def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) ->
         say("not included: retrieval from cheap storage classes, which are not known; up to 0.03 "
             "USD per GB")  # fmt: skip
     if "INTELLIGENT_TIERING" in work.bytes_by_class:
-        say("INTELLIGENT_TIERING: reading an object moves it to the frequent access tier")
+        say("INTELLIGENT_TIERING: reading an object moves it to the frequent access tier; one in "
+            "an archive tier, which a listing does not show, is unreadable")  # fmt: skip
     if archived := work.bytes_by_class.get(ARCHIVE_TIERS):
-        say(f"{size_text(archived)} are in {ARCHIVE_TIERS}, which a listing does not show: these "
-            "objects will be unreadable; an inventory can leave them out")  # fmt: skip
+        say(f"{size_text(archived)} are in {ARCHIVE_TIERS}: these objects will be unreadable; an "
+            "inventory can leave them out")  # fmt: skip
     say("not included: CloudTrail's data events and GuardDuty, which may cost as much again")
     if region != REQUESTS_REGION:
         say(f"requests, retrieval and storage at the prices of {REQUESTS_REGION}, not of {region}")
