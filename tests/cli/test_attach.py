@@ -474,7 +474,8 @@ def test_a_bucket_of_another_account_is_refused(run: Run, monkeypatch: pytest.Mo
 
     def refuse(params: dict[str, Any], **_: object) -> None:
         owners.append(params["ExpectedBucketOwner"])
-        raise ClientError({"Error": {"Code": "403", "Message": "Forbidden"}}, "HeadBucket")
+        status: Any = {"HTTPStatusCode": 403, "HTTPHeaders": {}}
+        raise ClientError({"Error": {}, "ResponseMetadata": status}, "HeadBucket")
 
     client = Target(NAME).find().client("s3")  # moto takes any owner
     client.meta.events.register("provide-client-params.s3.HeadBucket", refuse)

@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http import HTTPStatus
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
 
@@ -51,15 +52,28 @@ class BucketContents:
     is_exact: bool = True
 
 
+class BucketHead(NamedTuple):
+    """The status of HeadBucket: 200, 403 or 404; and the Region, if S3 names it."""
+
+    status: int
+    region: str | None
+
+
+def head(s3: S3Client, bucket: str, **owner: str) -> BucketHead:
+    """Ask for *bucket*; with ExpectedBucketOwner, that of another account is 403."""
+    try:
+        answer: Any = s3.head_bucket(Bucket=bucket, **owner)
+    except ClientError as error:
+        answer = error.response
+        if answer["ResponseMetadata"]["HTTPStatusCode"] not in (403, 404):
+            raise
+    status, headers = map(answer["ResponseMetadata"].get, ("HTTPStatusCode", "HTTPHeaders"))
+    return BucketHead(status, headers.get("x-amz-bucket-region"))
+
+
 def exists(s3: S3Client, bucket: str) -> bool:
     """Whether the bucket exists."""
-    try:
-        s3.head_bucket(Bucket=bucket)
-    except ClientError as error:
-        if error.response["Error"]["Code"] in ("404", "NoSuchBucket"):
-            return False
-        raise
-    return True
+    return head(s3, bucket).status != HTTPStatus.NOT_FOUND
 
 
 def counted(s3: S3Client, bucket: str) -> Iterator[BucketContents]:

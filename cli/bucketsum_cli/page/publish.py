@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from botocore.config import Config
-from botocore.exceptions import ClientError
+
+from bucketsum_cli.buckets.bucket_contents import head
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.connection import Connection
@@ -22,13 +23,14 @@ class ExpiringLink(NamedTuple):
 
 def publish(connection: Connection, bucket: str, key: str, html: str, days: int) -> ExpiringLink:
     """Write *html* to the *key* of a *bucket*; the link lasts for *days*, at most 7."""
-    connection.client("s3").put_object(
+    s3 = connection.client("s3")
+    s3.put_object(
         Bucket=bucket, Key=key, Body=html.encode(), ContentType="text/html; charset=utf-8"
     )
     lasts = timedelta(days=days)
     signer: Any = connection.session.create_client(  # botocore's choice would be version 2
         "s3",
-        _region_of(connection, bucket),
+        head(s3, bucket).region or connection.region,  # no other Region signs for it
         endpoint_url=connection.endpoint,
         config=Config(signature_version="s3v4"),
     )
@@ -38,13 +40,3 @@ def publish(connection: Connection, bucket: str, key: str, html: str, days: int)
     credentials = connection.session.get_credentials()
     is_temporary = credentials is not None and credentials.token is not None
     return ExpiringLink(url, datetime.now(UTC) + lasts, is_temporary)
-
-
-def _region_of(connection: Connection, bucket: str) -> str:
-    """The Region that *bucket* is in: no other signs for it. S3 names it even if it refuses."""
-    try:
-        answer = connection.client("s3").head_bucket(Bucket=bucket)["ResponseMetadata"]
-    except ClientError as error:
-        answer = error.response["ResponseMetadata"]
-    region: str = answer["HTTPHeaders"].get("x-amz-bucket-region", connection.region)
-    return region

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
-from botocore.exceptions import ClientError
 
+from bucketsum_cli.buckets.bucket_contents import head
 from bucketsum_cli.buckets.served_buckets import Via, creates
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -66,20 +67,15 @@ def check_bucket(stack: Stack, bucket: str) -> None:
             "detached"
         )
     account, own = stack.arrivals_queue_arn.split(":")[4], stack.connection.region
-    try:
-        answer = stack.client("s3").head_bucket(Bucket=bucket, ExpectedBucketOwner=account)
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code in ("404", "NoSuchBucket"):
-            raise CannotDoError(f"there is no bucket {bucket} in this account") from error
-        if code == "403":
-            raise CannotDoError(
-                f"{bucket} is not in the account {account} of the stack {stack.name}, or you may "
-                "not list it (s3:ListBucket)"
-            ) from error
-        raise
-    region = answer["ResponseMetadata"]["HTTPHeaders"].get("x-amz-bucket-region", own)
-    if region != own:
+    status, region = head(stack.client("s3"), bucket, ExpectedBucketOwner=account)
+    if status == HTTPStatus.NOT_FOUND:
+        raise CannotDoError(f"there is no bucket {bucket} in this account")
+    if status == HTTPStatus.FORBIDDEN:
+        raise CannotDoError(
+            f"{bucket} is not in the account {account} of the stack {stack.name}, or you may not "
+            "list it (s3:ListBucket)"
+        )
+    if region not in (own, None):
         raise CannotDoError(
             f"{bucket} is in {region}, but the stack {stack.name} is in {own}: S3 notifies queues "
             "of its own Region only; deploy a stack there"

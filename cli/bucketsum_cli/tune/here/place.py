@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from botocore.exceptions import ClientError
@@ -16,6 +16,7 @@ from bucketsum_cli.buckets.attachments.notifications import (
     notifications_in,
     sends_to_eventbridge,
 )
+from bucketsum_cli.buckets.bucket_contents import head
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -56,15 +57,9 @@ class SweepBucket:
         Raises:
             CannotDoError: There is no such bucket, or access to it is denied.
         """
-        try:
-            answer: Any = self.s3.head_bucket(Bucket=self.name)
-        except ClientError as error:
-            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-            reason = {403: "access to it is denied", 404: "there is no such bucket"}.get(status)
-            if reason is None:
-                raise
-            raise CannotDoError(f"--bucket {self.name}: {reason}") from error
-        region: str | None = answer.get("BucketRegion")
+        status, region = head(self.s3, self.name)
+        if reason := {403: "access to it is denied", 404: "there is no such bucket"}.get(status):
+            raise CannotDoError(f"--bucket {self.name}: {reason}")
         return region
 
     def refuse_notifications(self) -> None:
