@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import Final
 from xml.etree import ElementTree as ET
@@ -46,11 +46,17 @@ def coded(text: str) -> Iterator[ET.Element | str]:
         yield element("code", part) if number % 2 else part
 
 
-def scrolling(name: str, table: ET.Element) -> ET.Element:
-    """A table in a scrolling frame; a note says so on a phone, or if the table is wide."""
-    is_wide = len(table.findall("thead/tr/th")) > _COLUMNS_OF_A_DESKTOP
+def table(
+    name: str, class_: str, columns: Iterable[tuple[str, str]], bodies: Iterable[ET.Element]
+) -> ET.Element:
+    """A table in a scrolling frame, of *columns*' titles and classes, and rows in *bodies*.
+
+    A note says that it scrolls, on a phone, or if the table is wide.
+    """
+    titles = [element("th", title, scope="col", class_=kind) for title, kind in columns]
+    table = element("table", element("thead", element("tr", *titles)), *bodies, class_=class_)
     note = element("p", "The table has more columns: scroll it sideways.")
-    note.set("class", "sideways wide" if is_wide else "sideways")
+    note.set("class", "sideways wide" if len(titles) > _COLUMNS_OF_A_DESKTOP else "sideways")
     frame = element("div", table, class_="scrolling", role="region", aria_label=name, tabindex="0")
     return element("div", note, frame)
 

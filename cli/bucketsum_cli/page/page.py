@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.html.markup import coded, definitions, document, element, scrolling
+from bucketsum_cli.html.markup import coded, definitions, document, element, table
 from bucketsum_cli.page.answers import answers_of, state_text
 from bucketsum_cli.page.figures import is_listed
 from bucketsum_cli.snapshots.next_steps import next_steps
@@ -140,10 +140,6 @@ def _table(name: str, rows: Sequence[Record], names: Sequence[str]) -> ET.Elemen
         else "word"
         for name in names
     ]
-    titles = (
-        element("th", _title(column), scope="col", class_=kind)
-        for column, kind in zip(names, kinds, strict=True)
-    )
     body = []
     for row in rows[:_ROWS_MAX]:
         texts = (element("bdi", _text(column, row)) for column in names)
@@ -152,9 +148,8 @@ def _table(name: str, rows: Sequence[Record], names: Sequence[str]) -> ET.Elemen
     if len(rows) > _ROWS_MAX:
         text = f"{len(rows) - _ROWS_MAX:,} more"
         body.append(element("tr", element("td", text, class_="word", colspan=str(len(names)))))
-    table = element("table", element("thead", element("tr", *titles)), element("tbody", *body))
-    table.set("class", "figures")
-    return scrolling(name, table)
+    columns = zip(map(_title, names), kinds, strict=True)
+    return table(name, "figures", columns, [element("tbody", *body)])
 
 
 def _title(column: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bucketsum_cli.html.markup import element, scrolling
+from bucketsum_cli.html.markup import element, table
 from bucketsum_cli.tune.report.table import RUNS, columns_of, groups_of
 from bucketsum_cli.tune.results import Results, failures_of, has_failed
 
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 def results_table(results: Results) -> ET.Element:
     """The table of a run; on a phone it scrolls within the page."""
     columns = columns_of(results, in_report=True)
-    titles = [
-        element("th", column.title, scope="col", class_=_class_of(column)) for column in columns
-    ]
-    bodies = [_body(results, *group, columns) for group in groups_of(results)]
-    head = element("thead", element("tr", *titles))
-    return scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
+    titles = ((column.title, _class_of(column)) for column in columns)
+    bodies = (_body(results, *group, columns) for group in groups_of(results))
+    return table("Every run of every cell", "results", titles, bodies)
 
 
 def _class_of(column: TableColumn) -> str:
@@ -66,9 +63,6 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
     ]
     if not rows:
         return ()
-    titles = (
-        element("th", title, scope="col") for title in ("setting", "object", "sample", "cause")
-    )
-    head = element("thead", element("tr", *titles))
-    table = element("table", head, element("tbody", *rows), class_="failures")
-    return element("h2", "Failures"), scrolling("Failed samples", table)
+    titles = ((title, "") for title in ("setting", "object", "sample", "cause"))
+    failures = table("Failed samples", "failures", titles, [element("tbody", *rows)])
+    return element("h2", "Failures"), failures
