@@ -21,12 +21,20 @@ from bucketsum.backfill.messages import (
     body_of,
     listed_objects_in,
 )
-from bucketsum.errors import DamagedRow, ObjectGone, ObjectSuperseded, ObjectUnreadable, TableBusy
+from bucketsum.errors import (
+    DamagedRow,
+    ObjectGone,
+    ObjectSuperseded,
+    ObjectUnreadable,
+    RowContended,
+    TableBusy,
+)
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
 from bucketsum.hashing.deletions import record_deletion
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.result import HashResult
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.source import OpenObject
@@ -151,8 +159,11 @@ class World:
         """Handle an object that was listed, perhaps again."""
         if not self.bucket.listings:
             return None
-        [report] = self.listed_result(number).reports
-        return report.outcome
+        [result] = self.listed_result(number).results
+        if isinstance(result, RowContended):  # a row came meanwhile: the message returns
+            return None
+        assert isinstance(result, HashResult)
+        return result.outcome
 
     def listed_result(self, number: int) -> MessageResult:
         """Handle the message of an object that was listed."""
