@@ -16,15 +16,16 @@ from bucketsum.prices import (
     WRITE_UNIT,
     prices_in,
 )
-from bucketsum_cli.backfill.estimate import LOG_BYTES_PER_INVOCATION, ROW_WRITE_UNITS
+from bucketsum_cli.backfill.estimate import (
+    LOG_BYTES_PER_INVOCATION,
+    LOG_BYTES_PER_OBJECT,
+    ROW_WRITE_UNITS,
+)
 
 BYTES_PER_TB: Final = 10**12
 
 LOOK_UP_READ_UNITS: Final = 0.5
 """GetItem, eventually consistent."""
-
-LOG_BYTES_PER_OBJECT: Final = 710
-"""The line ``object``, counted on the local emulator; a longer key makes it longer."""
 
 
 @dataclass(frozen=True, slots=True)

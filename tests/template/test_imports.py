@@ -119,7 +119,7 @@ layer.invocation layer.s3 settings
 lab.measure: lab.protocol lab.workloads layer layer.s3
 lab.plan: lab lab.protocol lab.workloads layer layer.s3 settings
 lab.protocol: lab layer layer.events layer.s3 layer.table settings
-lab.results: lab.plan lab.protocol lab.workloads layer layer.table settings
+lab.results: lab.plan lab.protocol lab.workloads layer layer.s3 layer.table settings
 lab.workloads: lab lab.protocol lab.workloads.fetch lab.workloads.hash lab.workloads.records \
 lab.workloads.transfer lab.workloads.unzip layer.events
 lab.workloads.fetch: lab lab.protocol lab.workloads.unzip layer layer.archives layer.events \

@@ -37,6 +37,9 @@ ROUND_SECONDS: Final = 870
 LOG_BYTES_PER_INVOCATION: Final = 1100
 """The metrics, 394 bytes on the local emulator, and about 700 of Lambda's own lines."""
 
+LOG_BYTES_PER_OBJECT: Final = 710
+"""The line ``object``, counted on the local emulator; a longer key makes it longer."""
+
 ROW_WRITE_UNITS: Final = 2
 """The row of up to 1 KB, and its entry in the index by-sha1."""
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum import prices
-from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
+from bucketsum_cli.backfill.estimate import LOG_BYTES_PER_OBJECT, Group, Setup, Work, estimate_of
 
 if TYPE_CHECKING:
     from bucketsum_cli.snapshots.engine import Database
@@ -25,9 +25,8 @@ _MEMORY_MB: Final = 256
 _ARCHITECTURE: Final = "arm64"
 _MESSAGE_REQUESTS: Final = 1.2
 """SQS's for each object, which S3 sends, and the hasher receives and deletes in batches of ten."""
-_LOG_BYTES: Final = 710
 _IDLE_REQUESTS: Final = 1_900_000
-"""SQS's in a month in which nothing arrives; docs/cost.md has this and the size of a log line."""
+"""SQS's in a month in which nothing arrives; docs/cost.md has this."""
 
 
 def total(rows: Iterable[Record], column: str = "objects") -> Any:  # noqa: ANN401 - int or float
@@ -79,7 +78,8 @@ def _costs(snapshot: Snapshot, days: Sequence[Record]) -> list[Record]:
     count, setup = total(days), Setup(_MEMORY_MB, 1, 1)
     listed = prices.prices_in(snapshot.region, _ARCHITECTURE)
     hashing = estimate_of(Work(count, total(days, "size_bytes")), setup, listed)
-    message = _MESSAGE_REQUESTS * prices.SQS_REQUEST.each + _LOG_BYTES * prices.LOG_BYTE.each
+    logs = LOG_BYTES_PER_OBJECT * prices.LOG_BYTE.each
+    message = _MESSAGE_REQUESTS * prices.SQS_REQUEST.each + logs
     rows = estimate_of(Work(snapshot.rows, 0), setup, listed).rows_usd_per_month
     items = {
         f"hashing as in the last {COST_DAYS} days": hashing.usd_of(Group.HASHING) + count * message,

@@ -17,8 +17,12 @@ from bench.sandbox.profiles import PROFILES, Profile
 from bench.sandbox.requirements import missing, refusal
 from bench.sandbox.server import listing
 
+from bucketsum.s3.stream_count import CONNECTION_BYTES_PER_S
+from bucketsum_cli.emulator import proxy
 from bucketsum_cli.emulator.proxy import BURST_BYTES, TokenBucket, limit_rate
 from bucketsum_cli.machine import cgroups
+from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
+from bucketsum_lab.results import network
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,6 +156,13 @@ def test_the_kernel_paces_a_connection() -> None:
         limit_rate(connection, 90_000_000)
         rate = connection.getsockopt(socket.SOL_SOCKET, 47, 8)
     assert int.from_bytes(rate, "little") == 90_000_000
+
+
+def test_the_emulated_network_is_that_of_the_models() -> None:
+    """The proxy imports nothing, so it states Lambda's facts again."""
+    assert proxy.CONNECTION_BYTES_PER_S == CONNECTION_BYTES_PER_S
+    assert proxy.LINK_MBIT_PER_S * 1e6 / 8 == NETWORK_BYTES_PER_S
+    assert network.BURST_BYTES == BURST_BYTES
 
 
 def test_the_burst_is_free_and_the_rest_has_the_rate_of_the_link() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from bucketsum.s3.stream_count import CONNECTION_BYTES_PER_S
 from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ IN_FORCE: Final = 1.15
 """A rate above this multiple shows that the limit is not in force, as in an emulator without it."""
 
 BURST_BYTES: Final = 300_000_000
-CONNECTION_BYTES_PER_S: Final = 90_000_000
 
 _EMPTY_BYTES: Final = (1 - AT_LIMIT) * BURST_BYTES
 """So much of the burst may be an error of this model."""
