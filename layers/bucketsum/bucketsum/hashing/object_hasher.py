@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
 
-    HandOver = Callable[[Job], None]
-    """`long_objects.hand_over.HandOver.begin`: another function hashes the object."""
-
 TOO_LATE: Final = (
     "the invocation's time ended before this object's turn; lower BatchSize or raise MemorySize"
 )
@@ -74,7 +71,7 @@ class ObjectHasher:
         settings: Settings,
         clock: Callable[[], float] = time.perf_counter,
         archives: ArchiveHasher | None = None,
-        hand_over: HandOver | None = None,
+        hand_over: Callable[[Job], None] | None = None,
     ) -> None:
         self._source = source
         self._table = table
@@ -175,7 +172,7 @@ class ObjectHasher:
         opened = source.open(job.created, doubt=job.doubt)
         with closing(opened.chunks):  # also if time runs out before their end
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
-            digest = digest_of(chunks, algorithms_of(job, self._settings))
+            digest = digest_of(chunks, algorithms_of(job.recorded, self._settings))
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         return ReadObject(job, opened.etag, digest, measurement, opened.streams)
 
@@ -211,7 +208,9 @@ class ObjectHasher:
             if job.expected or not created.sequencer:
                 archives.rows.remove_overwritten(created)
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
-            digest = archives.hash(archive, created, chunks, algorithms_of(job, self._settings))
+            digest = archives.hash(
+                archive, created, chunks, algorithms_of(job.recorded, self._settings)
+            )
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         summary = archive.summary
         read = ReadObject(job, opened.etag, digest, measurement, opened.streams)

@@ -10,7 +10,6 @@ from bucketsum.table.rows import Deletion, ReadSetup, Row, Status, Timing, row_k
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.hashing.job import Job
     from bucketsum.hashing.result import ReadObject
     from bucketsum.settings import Settings
 
@@ -18,11 +17,11 @@ SECONDS: Final = len("2026-11-21T03:04:05")
 """Characters of a time that LastModified has too."""
 
 
-def algorithms_of(job: Job, settings: Settings) -> tuple[str, ...]:
-    """Digests that the object of *job* needs in addition to SHA-1."""
-    if job.recorded is None:
+def algorithms_of(recorded: Row | None, settings: Settings) -> tuple[str, ...]:
+    """Digests in addition to SHA-1 of an object; those that a verification compares too."""
+    if recorded is None:
         return settings.extra_algorithms
-    return tuple(dict.fromkeys((*settings.extra_algorithms, *job.recorded.digests)))
+    return tuple(dict.fromkeys((*settings.extra_algorithms, *recorded.digests)))
 
 
 def hashed_row(read: ReadObject, settings: Settings) -> Row:

@@ -144,7 +144,7 @@ class _Batch:
         return self._states
 
     def _start_reading(self, place: int, job: Job) -> None:
-        digest = RunningDigest(algorithms_of(job, self._settings))
+        digest = RunningDigest(algorithms_of(job.recorded, self._settings))
         started = self._clock()
         try:
             get = self._network.requests.get_of(job.created)

@@ -24,7 +24,7 @@ from bucketsum.errors import (
 )
 from bucketsum.events.message_fields import shown
 from bucketsum.hashing.job import Purpose
-from bucketsum.hashing.object_rows import unreadable_row
+from bucketsum.hashing.object_rows import algorithms_of, unreadable_row
 from bucketsum.hashing.verification import difference, mark, unconfirmed
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object
@@ -236,12 +236,7 @@ class Slicer:
     def _sliced(self, message: Progress, progress: Progress, deadline: Deadline) -> SliceReport:
         started = time.perf_counter()
         reserve_seconds = min(END_BEFORE_SECONDS, deadline.seconds_left() / 3)
-        recorded = self._recorded(progress)
-        extra = {
-            **dict.fromkeys(self.settings.extra_algorithms),
-            **(recorded.digests if recorded else {}),
-        }
-        digest = digest_at(progress, extra)
+        digest = digest_at(progress, algorithms_of(self._recorded(progress), self.settings))
         opened = self.source.open(progress.created, progress.offset)
         with closing(opened.chunks):
             is_whole = hash_slice(
