@@ -60,7 +60,8 @@ benchmarks: bench.cost bench.function bench.readers bench.snapshot bench.targets
 bench.workloads
 cli: cli.commands
 cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal
-cli.aws: cli.emulator cli.terminal layer layer.invocation layer.long_objects layer.table
+cli.aws: cli.emulator cli.terminal layer layer.hashing layer.invocation layer.long_objects \
+layer.table
 cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing \
 layer.long_objects layer.s3 layer.table settings
 cli.buckets: cli.aws cli.terminal
@@ -92,7 +93,8 @@ cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.ev
 layer.long_objects layer.table
 cli.snapshots: cli.aws cli.buckets cli.emulator cli.manifests cli.terminal layer layer.backfill \
 layer.events
-cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill
+cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill layer.hashing \
+layer.queue layer.table
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \
 lab.results lab.workloads layer layer.events layer.table settings

@@ -44,7 +44,7 @@ _LINES: Final = {
 
 def metrics() -> str:
     """Return a row for each metric that the functions emit."""
-    rows = ((f"`{each.name}`", each.unit.name, each.meaning) for each in METRICS)
+    rows = ((f"`{each.name}`", each.unit, each.meaning) for each in METRICS)
     return rows_of(("metric", "unit", "meaning"), rows)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
 
+    from bucketsum.hashing.metric import Metric
     from bucketsum_cli.aws.connection import Connection
     from bucketsum_cli.aws.stack import Stack
 
@@ -48,9 +49,9 @@ class Values:
         return max(self.points)[1] if self.points else None
 
 
-def own_metric(stack: Stack, name: str, statistic: str = "Sum") -> MetricStatistic:
+def own_metric(stack: Stack, metric: Metric, statistic: str = "Sum") -> MetricStatistic:
     """A metric that the hasher publishes."""
-    return MetricStatistic(OWN_NAMESPACE, name, {"service": stack.name}, statistic)
+    return MetricStatistic(OWN_NAMESPACE, metric.name, {"service": stack.name}, statistic)
 
 
 def lambda_metric(stack: Stack, name: str) -> MetricStatistic:

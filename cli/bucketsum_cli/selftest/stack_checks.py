@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum.hashing.metric import OUTCOMES
 from bucketsum.prices import METRIC_READ
+from bucketsum.table.outcome import Outcome
 from bucketsum_cli.aws.metrics import metric_values, own_metric
 from bucketsum_cli.aws.stack import resources_of
 from bucketsum_cli.buckets.attachments.checks import admits, statements_of
@@ -142,7 +144,7 @@ def _layer(scratch: Scratch) -> Finding:
 
 
 def _metrics(scratch: Scratch) -> Finding:
-    metrics = {"hashed": own_metric(scratch.stack, "ObjectsHashed")}
+    metrics = {"hashed": own_metric(scratch.stack, OUTCOMES[Outcome.HASHED])}
 
     def look() -> float | None:
         start, end = scratch.started_at - _METRICS_BEGIN, datetime.now(UTC)

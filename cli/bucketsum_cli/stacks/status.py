@@ -10,7 +10,10 @@ from typing import Annotated, Final
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import DamagedItem
+from bucketsum.hashing import metric
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
+from bucketsum.queue.dead_letters import Fate
+from bucketsum.table.outcome import Outcome
 from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.aws.metrics import (
     MetricStatistic,
@@ -202,13 +205,13 @@ def _attributes(stack: Stack, queue_url: str) -> Mapping[str, int]:
 def _activity(stack: Stack, now: datetime) -> Activity:
     queue = {"QueueName": queue_name(stack.arrivals_queue_url)}
     metrics = {
-        "hashed": own_metric(stack, "ObjectsHashed"),
-        "hashed_bytes": own_metric(stack, "BytesHashed"),
-        "speeds": own_metric(stack, "Speed"),
-        "measured": own_metric(stack, "Speed", "SampleCount"),
-        "unreadable": own_metric(stack, "ObjectsUnreadable"),
-        "differing": own_metric(stack, "ObjectsDiffers"),
-        "dead_lettered": own_metric(stack, "MessagesDeadLettered"),
+        "hashed": own_metric(stack, metric.OUTCOMES[Outcome.HASHED]),
+        "hashed_bytes": own_metric(stack, metric.BYTES),
+        "speeds": own_metric(stack, metric.SPEED),
+        "measured": own_metric(stack, metric.SPEED, "SampleCount"),
+        "unreadable": own_metric(stack, metric.OUTCOMES[Outcome.UNREADABLE]),
+        "differing": own_metric(stack, metric.OUTCOMES[Outcome.DIFFERS]),
+        "dead_lettered": own_metric(stack, metric.FATES[Fate.DEAD_LETTERED]),
         "errors": lambda_metric(stack, "Errors"),
         "oldest": MetricStatistic("AWS/SQS", "ApproximateAgeOfOldestMessage", queue, "Maximum"),
     }

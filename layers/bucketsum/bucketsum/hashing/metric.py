@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aws_lambda_powertools.metrics import MetricUnit
-
 from bucketsum.queue.dead_letters import Fate
 from bucketsum.table.outcome import Outcome
 
@@ -16,18 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric; its meaning is a text of the documents."""
+    """A metric; its meaning is a text of the documents, its unit a name of Powertools."""
 
     name: str
     meaning: str
-    unit: MetricUnit = MetricUnit.Count
+    unit: str = "Count"
 
     def add(self, metrics: Metrics, value: float = 1) -> None:
         """Emit *value* with the line of the invocation."""
         metrics.add_metric(self.name, self.unit, value)
 
 
-_SPEED: Final = MetricUnit.MegabytesPerSecond
+_SPEED: Final = "MegabytesPerSecond"
 
 OUTCOMES: Final = {
     outcome: Metric(
@@ -35,10 +33,10 @@ OUTCOMES: Final = {
     )
     for outcome in Outcome
 }
-BYTES: Final = Metric("BytesHashed", "bytes of a hashed object", MetricUnit.Bytes)
+BYTES: Final = Metric("BytesHashed", "bytes of a hashed object", "Bytes")
 SPEED: Final = Metric("Speed", "speed of reading and hashing an object", _SPEED)
 MEMBERS: Final = Metric("MembersHashed", "members of an archive")
-MEMBER_BYTES: Final = Metric("MemberBytes", "bytes of these members", MetricUnit.Bytes)
+MEMBER_BYTES: Final = Metric("MemberBytes", "bytes of these members", "Bytes")
 MESSAGES: Final = Metric("Messages", "messages that were received")
 FATES: Final = {
     Fate.RETRIED: Metric("MessagesRetried", "messages that failed and return to their queue"),
@@ -50,11 +48,9 @@ FATES: Final = {
     ),
 }
 SLICES: Final = Metric("Slices", "slices of [long objects](architecture.md#long-objects)")
-SLICE_BYTES: Final = Metric("SliceBytes", "bytes of a slice", MetricUnit.Bytes)
+SLICE_BYTES: Final = Metric("SliceBytes", "bytes of a slice", "Bytes")
 SLICE_SPEED: Final = Metric("SliceSpeed", "speed of reading and hashing a slice", _SPEED)
-AGE: Final = Metric(
-    "LongObjectAge", "time since the first slice of a long object began", MetricUnit.Seconds
-)
+AGE: Final = Metric("LongObjectAge", "time since the first slice of a long object began", "Seconds")
 COLD_START: Final = Metric("ColdStart", "cold starts, with the function as `function_name`")
 """Powertools emits it itself."""
 
