@@ -23,7 +23,7 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
-from bucketsum_cli.manifests.formats import BAGIT, FORMATS
+from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS
 from bucketsum_cli.snapshots.engine import query_text
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking
@@ -80,8 +80,9 @@ def export(
     """Print a manifest of what is in BUCKET now, sorted by key.
 
     BUCKET is listed, unless --snapshot is given. CSV is for programs: a spreadsheet may execute a
-    key. Names in a BagIt manifest begin with data/. Exits with 1 if an object has no such digest,
-    or a name that the format cannot have; the rest is written.
+    key. Names in a BagIt manifest begin with data/. Lists of files leave out
+    empty objects that stand for folders. Exits with 1 if an object has no such digest, or a name
+    that the format cannot have; the rest is written.
 
     Example: bucketsum export photos --algorithm sha256 -o photos.sha256
     """
@@ -98,6 +99,8 @@ def export(
         records = database.ask("export", **question).records()
         format_ = FORMATS[format_name]
         problems = _write(format_, algorithm, _entries(records, format_), file)
+    if markers := problems.pop(FOLDER_MARKER, 0):
+        note(f"{count_text(markers, 'folder marker')} left out: no file has such a name")
     for reason, count in problems.most_common(_SHOWN_REASONS):
         note(f"{count_text(count, 'object')} left out: {reason}")
     if problems:

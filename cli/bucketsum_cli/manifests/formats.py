@@ -16,6 +16,8 @@ from bucketsum_cli.terminal.output import note
 _LINE_BYTES_MAX: Final = 1 << 20
 _TOO_LONG: Final = b"\0 more than 1 MiB\n"
 """Stands for such a line; no format has an entry with a NUL."""
+FOLDER_MARKER: Final = "it is a folder marker"
+"""Why an empty object with a key like ``folder/`` has no line."""
 _HEAD_LINES: Final = 20
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _ALGORITHM: Final = r"(?:md5|sha-?[\dt-]+|b[23]|blake\w+|rmd\d*|ripemd\d*|sm3|k12|whirlpool)"
@@ -37,12 +39,14 @@ class Format:
             length does) → entries; a line that is none does not end the others.
         line: Entry and algorithm → its line, or why the format has none.
         head: Algorithm → what comes before all lines.
+        has_markers: Whether it has empty objects that stand for folders: no program opens them.
     """
 
     name: str
     parse: Callable[[Iterable[bytes], str | None], Iterator[Entry | BadLine]]
     line: Callable[[Entry, str], bytes | str]
     head: Callable[[str], bytes] = lambda _algorithm: b""
+    has_markers: bool = False
 
     def lines(self, entries: Iterable[Entry], algorithm: str) -> Iterator[bytes | BadLine]:
         """The lines of *entries*, with the digests of *algorithm*."""
@@ -50,7 +54,9 @@ class Format:
             yield head
         for number, entry in enumerate(entries, 1):
             line: bytes | str = f"it has no {algorithm}"
-            if algorithm in entry.digests:
+            if not self.has_markers and entry.name.endswith(b"/") and entry.size_bytes == 0:
+                line = FOLDER_MARKER
+            elif algorithm in entry.digests:
                 line = "its name has a NUL" if b"\0" in entry.name else self.line(entry, algorithm)
             yield line if isinstance(line, bytes) else BadLine(number, line)
 
@@ -60,9 +66,11 @@ BAGIT: Final = Format("bagit", sums.bag_entries_in, sums.bag_line)
 HASHDEEP: Final = Format(
     "hashdeep", records.hashdeep_entries_in, records.hashdeep_line, records.hashdeep_head
 )
-CSV: Final = Format("csv", records.csv_entries_in, records.csv_line, records.csv_head)
-JSONL: Final = Format("jsonl", records.json_entries_in, records.json_line)
-DIGESTS: Final = Format("digests", sums.digests_in, sums.digest_line)
+CSV: Final = Format(
+    "csv", records.csv_entries_in, records.csv_line, records.csv_head, has_markers=True
+)
+JSONL: Final = Format("jsonl", records.json_entries_in, records.json_line, has_markers=True)
+DIGESTS: Final = Format("digests", sums.digests_in, sums.digest_line, has_markers=True)
 
 FORMATS: Final = {
     format_.name: format_

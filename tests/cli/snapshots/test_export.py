@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.aws.stack import Stack
 
+MARKER = "dir/empty/"
 CONTENTS = {"a b": b"1", "dir/new\u2028": b"2", "-x": b"3", "caf\u00e9": b"4", "cafe\u0301": b"5"}
 
 
@@ -33,6 +34,7 @@ def planted(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> St
         file = tmp_path / "files" / "data" / key
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
+    stack.digests_table().record(hashed(put_object(stack, MARKER, b""), b""))
     return stack
 
 
@@ -59,13 +61,23 @@ def test_the_program_of_a_format_reads_it(
         pytest.skip(f"{program[0]} is not installed")
     file = tmp_path / "manifest"
     rest = ("--format", format_name, "--algorithm", algorithm, "-o", file)
-    assert run("export", BUCKET, *rest).status == 0
+    ended = run("export", BUCKET, *rest)
+    assert (ended.status, "1 folder marker left out" in ended.err) == (0, True)
     folder = ["."] if format_name == "hashdeep" else []
-    ended = subprocess.run(
+    checked = subprocess.run(
         [*program, file, *folder], cwd=tmp_path / "files" / "data", capture_output=True, check=False
     )
-    assert ended.returncode == 0, ended
-    assert run("compare", file, BUCKET, "--snapshot", "last").status == 0
+    assert checked.returncode == 0, checked
+    compared = run("compare", file, BUCKET, "--snapshot", "last", "--json").document
+    assert [each["right_name"] for each in compared["differences"]] == [MARKER]
+
+
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize(("format_name", "has_it"), [("rclone", False), ("csv", True)])
+def test_a_folder_marker_is_no_file(run: Run, format_name: str, *, has_it: bool) -> None:
+    """Lists for programs that open files leave it out; lists of objects have it."""
+    ended = run("export", BUCKET, "--format", format_name)
+    assert (MARKER in ended.out, "folder marker" in ended.err) == (has_it, not has_it)
 
 
 def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path: Path) -> None:
@@ -75,7 +87,7 @@ def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path:
     assert ended.status == 1
     assert "1 object left out: it has no sha1" in ended.err
     rows = [json.loads(line) for line in ended.out.splitlines()]
-    assert [row["key"] for row in rows] == sorted(CONTENTS, key=str.encode)
+    assert [row["key"] for row in rows] == sorted([*CONTENTS, MARKER], key=str.encode)
     assert run("export", BUCKET, "--algorithm", "sha512", "--snapshot", "last").status == 1
     file = tmp_path / "all.parquet"
     assert (
@@ -83,7 +95,7 @@ def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path:
     )
     columns = "SELECT key, sha1, status FROM read_parquet($file) ORDER BY key"
     rows = duckdb.connect().execute(columns, {"file": str(file)}).fetchall()
-    assert len(rows) == len(CONTENTS) + 1
+    assert len(rows) == len(CONTENTS) + 2
     run("export", BUCKET, "--format", "parquet", "--snapshot", "last").assert_refused("--output")
 
 
