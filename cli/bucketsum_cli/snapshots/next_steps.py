@@ -15,9 +15,11 @@ def next_steps() -> dict[str, str]:
     """The next step for versions of objects, with its command, by state."""
     show, redrive = command_line("show", "KEY"), command_line("redrive", "--key", "KEY")
     members = command_line("ls", "--members", "KEY")
+    ls, backfill = command_line("ls", "--bucket", "BUCKET"), command_line("backfill", "BUCKET")
     return {
         DIFFERS: f"`{show}` has both digests; restore a copy that has the recorded one",
-        "not recorded": f"`{command_line('backfill', 'BUCKET')}` hashes what has no row",
+        "not recorded": f"`{ls}` says which wait, need a backfill or are not covered; `{backfill}` "
+        "hashes all",
         "unreadable": f"`{redrive}` hashes again what could not be read",
         "unreadable member": f"`{members}` shows the members of an archive",
         NO_OBJECT: "rows without an object: their deletion was not reported, or is on its way",

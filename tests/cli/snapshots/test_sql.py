@@ -124,5 +124,9 @@ def test_coverage_names_what_has_no_digest(run_sql: Run, stack: Stack) -> None:
     assert parts["", "unreadable"]["reason"] == "denied"
     shown = run_sql("coverage", "--snapshot", "last")
     assert "1 unreadable" in shown.out
-    assert "backfill" in shown.err
+    hint = " ".join(shown.err.split())
+    assert (
+        "`bucketsum ls --bucket BUCKET` says which wait, need a backfill or are not covered" in hint
+    )
+    assert "`bucketsum backfill BUCKET` hashes all" in hint
     assert run_sql("coverage", "--prefix", "=cmd", "--snapshot", "last").status == 0
