@@ -107,7 +107,10 @@ def test_what_is_no_archive_is_refused(
     (tmp_path / "a").touch()
     monkeypatch.chdir(tmp_path)
     put_and_record(stack, "plain", b"1")
-    for key, reason in (("plain", "ArchiveSuffixes"), ("none", "`bucketsum ls` lists")):
+    for key, reason in (
+        ("plain", "bucketsum verify inbox --missing members"),
+        ("none", "`bucketsum ls` lists"),
+    ):
         run(*command, key).assert_refused(reason)
 
 

@@ -74,9 +74,10 @@ def split_name(name: str) -> tuple[str, str | None]:
 
 def _required_archive(key: str, recorded: Row) -> Row:
     if recorded.archive is None:
+        verify = command_line("verify", recorded.bucket, "--missing", "members")
         raise CannotDoError(
             f"{key} was not read as an archive; deploy with its suffix in ArchiveSuffixes, then "
-            "put it again"
+            f"`{verify}`"
         )
     return recorded
 
