@@ -309,6 +309,21 @@ def test_a_key_that_looks_the_same_is_named(run: Run, stack: Stack, missing: str
     assert f"but there is {key!a}" in " ".join(ended.err.split())
 
 
+def test_many_keys_are_for_compare(
+    run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each needs a look-up here; with few, nothing is said of another command."""
+    (tmp_path / "a").write_bytes(b"a")
+    sha1 = put_and_record(stack, "a", b"a").sha1
+    for command in ((str(tmp_path / "a"),), ("--sums", "-")):
+        assert "compare" not in run("check", *command, answer=f"{sha1}  a\n").err
+        with monkeypatch.context() as few:
+            few.setattr(checks, "_MANY_KEYS", 0)
+            ended = run("check", *command, answer=f"{sha1}  a\n")
+        assert ended.status == 0
+        assert f"`bucketsum compare LIST {stack.bucket}`" in " ".join(ended.err.split())
+
+
 def test_neighbours_share_requests(run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of which many keys are wanted is listed; versions and deletions mislead nobody."""
     monkeypatch.setattr(versions, "_MANY", 3)

@@ -19,7 +19,8 @@ from bucketsum_cli.manifests.entries import NOT_UTF_8
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
 from bucketsum_cli.objects.rows import Pending, version_of
 from bucketsum_cli.objects.versions import Newest, ObjectVersion, newest_versions
-from bucketsum_cli.terminal.output import progress, with_bar
+from bucketsum_cli.terminal.hints import command_line
+from bucketsum_cli.terminal.output import note, progress, with_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.manifests.entries import Entry
 
 _AT_A_TIME: Final = 8
+_MANY_KEYS: Final = 5000
 
 
 class Result(StrEnum):
@@ -106,6 +108,9 @@ class Comparison:
 
 def objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
     """Return the object that is in the bucket now for each of *keys*."""
+    if len(keys) > _MANY_KEYS:
+        compare = command_line("compare", "LIST", stack.bucket)
+        note(f"for so many keys, `{compare}` is faster; LIST is what `sha1sum` prints")
     table = stack.digests_table()
 
     def counterpart(newest: Newest, key: str) -> Counterpart:
