@@ -16,7 +16,7 @@ from bucketsum_cli.manifests.entries import (
     as_name,
     digests_of,
 )
-from bucketsum_cli.manifests.sums import content_of
+from bucketsum_cli.manifests.sums import NO_CR, content_of
 
 HASHDEEP_HEAD: Final = b"%%%% HASHDEEP-1.0\n"
 _HEADING: Final = b"%%%% size,"
@@ -81,7 +81,9 @@ def hashdeep_entries_in(
             columns = content.removeprefix(_HEADING[:5]).decode("ascii", "replace").split(",")
         elif not content.startswith((b"%%%%", b"##")):
             values = content.decode("utf-8", "surrogateescape").split(",", len(columns) - 1)
-            yield _record(columns, values, number, content)
+            has_cr = content.endswith(b"\r")
+            record = _record(columns, values, number, content)
+            yield BadLine.of(number, NO_CR, content) if has_cr else record
 
 
 def csv_head(_algorithm: str) -> bytes:

@@ -16,6 +16,7 @@ from bucketsum_cli.manifests.entries import (
     digests_of,
 )
 
+NO_CR: Final = "like the first, without CR"
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _TAGGED: Final = re.compile(
     rb"[ \t]*(\\?)([A-Za-z][\w/-]*) ?\((.+)\)[ \t]*=[ \t]*([^ \t]+)", re.DOTALL
@@ -36,7 +37,8 @@ _MODES: Final = (b" ", b"*")
 def content_of(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     """Number and content of each of *lines*, without its end; blank lines are left out.
 
-    The first line says whether they end with CRLF: else a CR belongs to the name, as of `shasum`.
+    The first line says whether they end with CRLF: else a CR may belong to the name, as `shasum`
+    prints it, and the line is no entry.
     """
     has_cr = False
     for number, line in enumerate(lines, 1):
@@ -151,7 +153,9 @@ def digest_line(entry: Entry, algorithm: str) -> bytes:
 def _entry(
     line: int, content: bytes, name: bytes, digests: dict[str, str] | None, expected: str
 ) -> Entry | BadLine:
-    if name and digests and b"\0" not in name:
+    if content.endswith(b"\r"):
+        expected = NO_CR
+    elif name and digests and b"\0" not in name:
         return Entry(name, digests, line=line)
     return BadLine.of(line, expected, content)
 

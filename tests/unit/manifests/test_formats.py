@@ -144,6 +144,17 @@ def test_a_record_that_can_be_read_in_two_ways_is_none(record: str) -> None:
     assert all(isinstance(line, BadLine) for line in listed)
 
 
+@pytest.mark.parametrize("format_", ["sum", "rclone", "bagit", "hashdeep"])
+def test_a_cr_that_the_first_line_has_not_is_no_name(format_: str) -> None:
+    """It is the end of the line in a list made of two, or the name's, as `shasum` prints it."""
+    line = written(format_, [Entry(b"a", {"sha1": SHA1}, 1)], "sha1")
+    last = line.splitlines()[-1]
+    first, bad, kept = read(b"%s%s\r\n%s\n" % (line, last, last), format_=format_)
+    assert (isinstance(first, Entry), isinstance(kept, Entry)) == (True, True)
+    assert isinstance(bad, BadLine)
+    assert "is not like the first, without CR" in bad.reason
+
+
 def test_a_path_of_a_record_loses_one_dot() -> None:
     """A column of paths is read as a list of `sha1sum`; a key is exact."""
     for column, name in (("key", b"./a"), ("FileName", b"a"), ("path", b"a")):
