@@ -179,6 +179,18 @@ def test_no_argument_and_no_option_may_be_empty(
     run(*words, *given).assert_refused("Invalid value for", "it must not be empty")
 
 
+def test_each_option_of_an_output_file_says_that_it_is_replaced() -> None:
+    """All commands do the same with a file that exists, as a shell's ``>`` does."""
+    helps = [
+        parameter.help or ""
+        for _, command in commands_of(root.cli)
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and "-o" in parameter.opts
+    ]
+    assert [text for text in helps if "An existing file is replaced." not in text] == []
+    assert len(helps) == 4
+
+
 def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A defect of bucketsum asks for a report; the traceback is at hand."""
 

@@ -158,6 +158,7 @@ class FiniteRange(click.FloatRange):
 def output_option(text: str, default: str | None = None) -> Callable[[FC], FC]:
     """The option ``--output`` with the help *text*; its value is for `write_text`."""
     file = click.Path(path_type=Path, allow_dash=True)
+    text = f"{text} An existing file is replaced."
     return click.option(
         "-o", "--output", "file", type=file, metavar="FILE", default=default, help=text
     )

@@ -61,7 +61,10 @@ _SHOWN_REASONS: Final = 5
 )
 @click.option("--members", is_flag=True, help="Also members of archives, as KEY!/PATH.")
 @click.option(
-    "-o", "--output", metavar="FILE", help="A file or s3://BUCKET/KEY, in place of stdout."
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="A file or s3://BUCKET/KEY, in place of stdout. An existing file is replaced.",
 )
 @snapshot_option
 @yes_option
