@@ -23,7 +23,7 @@ from tests.support.archive_reading import Read
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, deflated, named
 
-from bucketsum.archives import decoders
+from bucketsum.archives import decoders, zstandard_decoder
 from bucketsum.archives.archive_hasher import member_row
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.names import PATH_BYTES_MAX
@@ -365,6 +365,18 @@ def test_chunks_change_no_result(chunk_bytes: int, mode: Mode, tmp_path: Path) -
     assert read.digests == {"zstd": sha1_of(b""), "dense": None}
     assert [member.digest.size_bytes for member in read.members if member.digest.reason] == [9_000]
     assert read.problems == {"dense": Problem.WRONG_SIZE}
+
+
+@pytest.mark.parametrize("empty_frames", [1, 3])
+@pytest.mark.parametrize("behind", range(21))
+def test_an_empty_frame_of_zstandard_may_lie_anywhere(behind: int, empty_frames: int) -> None:
+    """The library refuses its block in two pieces, and each feed ends somewhere."""
+    zstd = decoders._optional("compression.zstd") or decoders._optional("backports.zstd")  # noqa: SLF001 - whichever there is
+    empty = bytes.fromhex("28b52ffde0000000000000000003000000")
+    length = zstandard_decoder._FEED_BYTES - 8 - behind  # noqa: SLF001 - where it is cut
+    skipped = b"\x50\x2a\x4d\x18" + length.to_bytes(4, "little") + bytes(length)
+    data = skipped + empty * empty_frames + zstd.compress(b"hello")
+    assert Read(archive_of(Part(method=93, data=data))).digests == {"a.txt": sha1_of(b"hello")}
 
 
 @pytest.mark.parametrize("cut", [0, 1, 40])

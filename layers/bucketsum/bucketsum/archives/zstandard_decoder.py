@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.archives.bounded_decoder import pieces_of
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from bucketsum.table.archive_values import Limits
 
 _FEED_BYTES: Final = 8192  # each frame's end copies the rest of it
+_TOGETHER_BYTES: Final = 64  # zstd takes an empty frame only if it comes in one piece
 
 
 def zstandard_decoded(compressed: Compressed, member: Member, limits: Limits, zstd: Any) -> Pieces:  # noqa: ANN401 - the module
@@ -33,13 +35,16 @@ def zstandard_decoded(compressed: Compressed, member: Member, limits: Limits, zs
 
 
 def _frames(compressed: Compressed, left_bytes: int, new_frame: Callable[[], Any]) -> Pieces:
-    frame = new_frame()
-    for feed in _feeds(compressed):
-        data = feed
+    frame, rest = new_frame(), b""
+    for feed in chain(_feeds(compressed), (b"",)):
+        data, rest = rest + feed if rest else feed, b""
         while data:
             if frame.eof:
                 if not left_bytes:
                     return  # bytes after the last frame
+                if feed and len(data) < _TOGETHER_BYTES:
+                    rest = bytes(data)
+                    break
                 frame = new_frame()
             for piece in pieces_of(frame, data, left_bytes):
                 left_bytes -= len(piece)
