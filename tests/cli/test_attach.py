@@ -23,7 +23,7 @@ from tests.cli.serving_stack import (
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.buckets.attachments import access_template
+from bucketsum_cli.buckets.attachments import access, access_template
 from bucketsum_cli.buckets.attachments import notifications as bucket_notifications
 from bucketsum_cli.buckets.attachments.notifications import KeyFilter
 from bucketsum_cli.buckets.attachments.queue_notification import (
@@ -37,9 +37,12 @@ from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mypy_boto3_s3 import S3Client
     from tests.cli.conftest import Run
 
+    from bucketsum_cli.aws.stack import Stack
 
 FOREIGN: Final[dict[str, Any]] = {
     "TopicConfigurations": [
@@ -594,29 +597,59 @@ def test_the_stack_of_the_permissions_is_deployed_as_the_main_one(run: Run) -> N
         assert (stack["Tags"], stack["RoleARN"]) == (TAGS, DEPLOYER)
 
 
+def undoing() -> Callable[[], object]:
+    """A function with which another command writes the present list of buckets again."""
+    stale: Any = boto3.client("cloudformation").get_template(StackName=f"{NAME}-attached")
+    template = json.dumps(stale["TemplateBody"])
+
+    def put_back() -> None:
+        with as_fake():
+            boto3.client("cloudformation").update_stack(
+                StackName=f"{NAME}-attached",
+                TemplateBody=template,
+                Capabilities=["CAPABILITY_IAM"],
+            )
+
+    return put_back
+
+
 def test_an_attachment_that_another_command_undoes_is_made_again(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two commands that read the list at the same time would forget each other's bucket."""
     boto3.client("s3").create_bucket(Bucket="videos")
     assert run("attach", "videos", "--deploy").status == 0
-    cloudformation = boto3.client("cloudformation")
-    stale: Any = cloudformation.get_template(StackName=f"{NAME}-attached")["TemplateBody"]
+    put_back = undoing()
     command = importlib.import_module("bucketsum_cli.commands.attach")
     write = command.change_notifications
 
     def undone(s3: S3Client, bucket: str, *change: object, validate: bool) -> object:
-        with as_fake():
-            cloudformation.update_stack(
-                StackName=f"{NAME}-attached",
-                TemplateBody=json.dumps(stale),
-                Capabilities=["CAPABILITY_IAM"],
-            )
+        put_back()
         return write(s3, bucket, *change, validate=validate)
 
     monkeypatch.setattr(command, "change_notifications", undone)
     assert run("attach", PHOTOS, "--deploy").status == 0
     assert attached().keys() == {PHOTOS, "videos"}
+
+
+def test_a_detachment_that_another_command_undoes_is_made_again(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one had read the list before: it gives the access back."""
+    boto3.client("s3").create_bucket(Bucket="videos")
+    for bucket in ("videos", PHOTOS):
+        assert run("attach", bucket, "--deploy").status == 0
+    put_back, reads = undoing(), []
+
+    def read(stack: Stack) -> object:
+        reads.append(stack)
+        if len(reads) == 2:
+            put_back()
+        return attached_to(stack)
+
+    monkeypatch.setattr(access, "attached_to", read)
+    assert run("detach", PHOTOS, "--deploy").status == 0
+    assert ([*attached()], len(reads)) == (["videos"], 4)
 
 
 @pytest.mark.parametrize(

@@ -131,13 +131,22 @@ def test_a_backfill_is_started_stopped_and_resumed(run: Run, executions: dict[st
 
     assert run("backfill", "stop", backfill).status == 0
     assert "StopExecution" in executions
-    assert run("backfill", "stop", backfill).status == 2
+    run("backfill", "stop", backfill).assert_refused(f"{backfill} was not running: it is stopped")
     assert run("backfill", "resume", backfill).status == 0
     assert executions["StartExecution"]["name"] == f"{backfill}-2"
 
     [listed] = run("backfill", "list", "--json").document
     assert (listed["backfill"], listed["executions"]) == (backfill, 2)
     assert backfill in run("backfill", "list").out
+
+
+@pytest.mark.usefixtures("executions")
+def test_a_stop_that_meets_a_resume_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reason such as "it is not running; it is running" would be none."""
+    backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
+    monkeypatch.setattr(BackfillsTable, "end", lambda *_: False)
+    ended = run("backfill", "stop", backfill)
+    ended.assert_refused(f"{backfill} was not running: it is resumed just now")
 
 
 def test_a_start_that_is_refused_leaves_nothing_running(

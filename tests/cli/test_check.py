@@ -234,6 +234,14 @@ def test_lines_that_are_no_entries_end_no_command(run: Run, stack: Stack) -> Non
     ]
 
 
+def test_a_list_from_windows_is_read_from_stdin(run: Run, stack: Stack) -> None:
+    """Its CR is the end of a line there too, and none of a key."""
+    sha1 = put_and_record(stack, "a", b"a").sha1
+    listed = f"{sha1}  a\r\n{sha1} *a\r\n".encode()
+    assert run("check", "--sums", "-", answer=listed).out == "2 equal\n"
+    assert run("find", "-", answer=listed).status == 0
+
+
 def test_a_list_of_another_algorithm_is_compared_if_rows_have_it(run: Run, stack: Stack) -> None:
     """Of several digests, all that both sides have count; without any, the text says why."""
     md5, sha256 = hashlib.md5(b"a").hexdigest(), hashlib.sha256(b"a").hexdigest()

@@ -7,6 +7,7 @@ import struct
 import zlib
 from dataclasses import replace
 from functools import partial
+from hashlib import shake_128
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -311,6 +312,9 @@ def test_members_of_a_truncated_archive_are_read(cut: int, in_mode: InMode) -> N
 BROKEN: dict[str, bytes] = {
     "directory beyond the file": around(GOOD, end={"size": 0x7FFFFFFF, "offset": 0x7FFFFFFF}),
     "no entries": around(GOOD, end={"entries": 0, "size": 0x7FFFFFFF, "offset": 0x7FFFFFFF}),
+    "a directory of 0 bytes": around(
+        GOOD, end={"entries": 1, "size": 0, "offset": len(around(GOOD)) - 22}
+    ),
     "nothing": around(GOOD, end={"entries": 0, "size": 0, "offset": 0}),
     "Zip64 end is not there": zip64(b"").replace(b"PK\1\2", b"PK\1\1"),
 }
@@ -379,8 +383,13 @@ def test_second_end_record_is_remarked(kind: str) -> None:
 
 
 @pytest.mark.parametrize("lengths", [(70_000, 9, 200_000, 5), (9, 8), (65_536, 65_535, 1)])
+@pytest.mark.parametrize("is_dense", [None, True, False], ids=["stored", "dense", "random"])
 def test_sizes_without_zip64_are_modulo_its_limit(
-    lengths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch, in_mode: InMode
+    lengths: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    in_mode: InMode,
+    *,
+    is_dense: bool | None,
 ) -> None:
     """As macOS archives 4 GiB and more, here with 16 bits; local headers decide where it is."""
     monkeypatch.setattr(directory_entries, "WRAP", 1 << 16)
@@ -388,11 +397,22 @@ def test_sizes_without_zip64_are_modulo_its_limit(
     monkeypatch.setattr(member, "FULL32", 0xFFFF)
     at, parts = 0, []
     for number, length in enumerate(lengths):
-        part = named(f"{number}", bytes([number]) * length)
-        low = length & 0xFFFF
+        content = bytes([number]) * length
+        if is_dense is False:
+            content = shake_128(content).digest(length)
+        part = replace(named(f"{number}", content), method=0 if is_dense is None else 8)
+        low, compressed = length & 0xFFFF, len(part.compressed())
         lows: dict[str, int | bytes] = {"crc32": 0, "compressed": 0, "size": 0, "flags": 8}
-        parts.append(replace(part, size=low, compressed_bytes=low, offset=at & 0xFFFF, local=lows))
-        at += 31 + length
+        parts.append(
+            replace(
+                part,
+                size=low,
+                compressed_bytes=compressed & 0xFFFF,
+                offset=at & 0xFFFF,
+                local=lows,
+            )
+        )
+        at += 31 + compressed
     read = in_mode(archive_of(*parts, end={"offset": at & 0xFFFF}))
     assert read.contents.status is ArchiveStatus.READ
     assert read.digests == {part.name.decode(): sha1_of(part.content) for part in parts}
