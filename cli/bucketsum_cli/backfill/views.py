@@ -229,7 +229,7 @@ def _left_text(progress: RecordedProgress) -> str:
     if progress.left is None:
         waiting = max(0, progress.queued.object_count - progress.tally.objects)
         if progress.backfill.status is BackfillStatus.QUEUED:
-            return "not known: some were counted twice; over 5 min after the queue is empty"
+            return "not known: some were counted twice; it ends 5 min after the queue is empty"
         return f"{waiting:,} of the queued objects; the total is not known"
     if progress.left and progress.left == progress.tally.long:
         return f"{progress.left:,} in slices; `{command_line('status')}` shows them"
