@@ -97,3 +97,15 @@ def test_make_sbom_lists_each_distribution_of_the_layer() -> None:
     hashes = [value for part in listed.values()
               for value in part["externalReferences"][0]["hashes"]]  # fmt: skip
     assert {value["content"] for value in hashes} == set(re.findall(r"sha256:(\w+)", lock))
+
+
+def test_data_of_others_lie_beside_their_licence() -> None:
+    """Apache-2.0, section 4: a copy of the licence, the notice, and that files are changed."""
+    files = [*(ROOT / "tests").rglob("data/*.json")]
+    texts = {path: path.read_text("utf-8") for path in files}
+    others = {path: text for path, text in texts.items() if "Apache-2.0" in text}
+    assert others
+    for path, text in others.items():
+        assert "Version 2.0, January 2004" in (path.parent / "LICENSE").read_text("utf-8")
+        assert "Amazon.com" in (path.parent / "NOTICE").read_text("utf-8")
+        assert "changed to JSON" in text
