@@ -109,3 +109,20 @@ def test_data_of_others_lie_beside_their_licence() -> None:
         assert "Version 2.0, January 2004" in (path.parent / "LICENSE").read_text("utf-8")
         assert "Amazon.com" in (path.parent / "NOTICE").read_text("utf-8")
         assert "changed to JSON" in text
+
+
+ELSEWHERE: Final = {
+    "chromium": "installed by a line of its own",
+    "google-chrome": "as chromium",
+    "mongod": "a server in Java speaks its protocol, too",
+    "node": "its package and Debian's npm exclude each other; runners of GitHub have both",
+}
+"""Programs that tests look for, and that the list of continuous integration lacks → the reason."""
+
+
+def test_what_tests_look_for_is_installed() -> None:
+    """A test that is skipped everywhere catches nothing."""
+    listed = re.findall(r"^(\S+) \S+$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
+    tests = [path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    looked_for = {name for text in tests for name in re.findall(r'which\("([\w-]+)"\)', text)}
+    assert looked_for - {*listed} == ELSEWHERE.keys()
