@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -422,7 +423,7 @@ def test_a_deleted_bucket_can_be_detached(run: Run, s3: S3Client) -> None:
         ("abroad", "eu-west-1"),
         ("UPPER", "is not the name of a bucket"),
         ("Bad_Bucket!", "is not the name of a bucket"),
-        ("base--use1-az5--x-s3", "directory bucket"),
+        *((f"base--use1-az5{end}", "directory bucket") for end in ("--x-s3", "--xa-s3")),
     ],
 )
 def test_buckets_that_cannot_be_attached(run: Run, s3: S3Client, bucket: str, reason: str) -> None:
@@ -611,6 +612,16 @@ def undoing() -> Callable[[], object]:
             )
 
     return put_back
+
+
+def test_policies_have_the_path_of_the_roles(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Organizations that require a path refuse what has another one."""
+    stack = Target(NAME).find()
+    with_path = replace(stack, parameters={**stack.parameters, "RolePath": "/teams/media/"})
+    monkeypatch.setattr(Target, "find", lambda _: with_path)
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    policies = [each for each in granted().values() if "PolicyDocument" in each]
+    assert [policy.get("Path") for policy in policies] == ["/teams/media/"] * 2
 
 
 def test_an_attachment_that_another_command_undoes_is_made_again(
