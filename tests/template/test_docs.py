@@ -17,8 +17,10 @@ from tests.support.documents import DOCUMENTS, MEASUREMENTS, ROOT, Document, wor
 from tests.support.sam_template import TEMPLATE, load_template
 from tools.reference.pages import pages
 
+from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
 from bucketsum_cli.commands.root import cli
+from bucketsum_cli.stacks.status import MAXIMA, executions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -351,3 +353,18 @@ def test_the_command_starts_as_it_is_installed(arguments: tuple[str, ...]) -> No
     )
     assert done.returncode == 0, done.stderr
     assert "Usage:" in done.stdout
+
+
+def test_numbers_of_executions_are_those_that_status_computes() -> None:
+    """A person whose account is new deploys what fits, and knows what to ask AWS for."""
+    parameters = load_template()["Parameters"]
+    description = " ".join(parameters["BackfillConcurrency"]["Description"].split())
+    assert all(name in description for name in ("MaximumConcurrency", "LongObjectConcurrency"))
+    [share] = map(int, re.findall(r"for each (\d+)", description))
+    assert (enqueuers_for(share), enqueuers_for(share + 1)) == (1, 2)
+    wanted = executions_of({name: parameters[name]["Default"] for name in MAXIMA})
+    assert f"{wanted} concurrent executions" in (ROOT / "README.md").read_text("utf-8")
+    tutorial = (ROOT / "docs" / "start-aws.md").read_text("utf-8")
+    [quota] = re.findall(r"allows only (\d+) concurrent executions", tutorial)
+    lowered = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", tutorial)}
+    assert executions_of({name: lowered[name] for name in MAXIMA}) == int(quota)

@@ -166,7 +166,7 @@ def quota_problem(stack: Stack) -> str | None:
         return None
     sources = {name: event_source_of(stack, queue) for name, queue in MAXIMA.items()}
     maxima = {name: source.maximum_concurrency or 0 for name, source in sources.items()}
-    wanted = sum(maxima.values()) + enqueuers_for(maxima["BackfillConcurrency"])
+    wanted = executions_of(maxima)
     limits = stack.client("lambda").get_account_settings()["AccountLimit"]
     quota = limits["UnreservedConcurrentExecutions"]
     if quota >= wanted:
@@ -180,6 +180,11 @@ def quota_problem(stack: Stack) -> str | None:
         "L-B99A9384 --desired-value 1000`, or until then `sam deploy "
         f"--parameter-overrides {' '.join(lowered)}`"
     )
+
+
+def executions_of(maxima: Mapping[str, int]) -> int:
+    """Return how many executions the functions may use at once, by the parameters in `MAXIMA`."""
+    return sum(maxima.values()) + enqueuers_for(maxima["BackfillConcurrency"])
 
 
 def event_source_of(stack: Stack, queue: str) -> EventSource:
