@@ -89,20 +89,6 @@ class Stack:
         """ARN of the arrivals queue."""
         return self.outputs["ArrivalsQueueArn"]
 
-    def require_outputs(self, *names: str) -> None:
-        """Refuse a stack without an output of each of *names*.
-
-        Raises:
-            CannotDoError: An output is missing.
-        """
-        absent = [name for name in names if name not in self.outputs]
-        if absent:
-            raise CannotDoError(
-                f"the stack {self.name} has no output {', '.join(absent)}: it was deployed by an "
-                "older version of bucketsum; deploy it again (`bucketsum local up`, or `sam "
-                "build && sam deploy`)"
-            )
-
     def function_configuration(
         self, name: str | None = None
     ) -> FunctionConfigurationResponseTypeDef:

@@ -37,10 +37,6 @@ if TYPE_CHECKING:
 LAST: Final = "last"
 """In place of an id: the newest backfill."""
 
-_STATE_MACHINE: Final = "BackfillStateMachineArn"
-_TABLE: Final = "BackfillsTableName"
-_QUEUE: Final = "BackfillQueueUrl"
-
 _QUIET_SECONDS: Final = 300
 """SQS's numbers of messages may be wrong for a minute after the last was sent or received."""
 _LENGTHS: Final[tuple[QueueAttributeNameType, ...]] = (
@@ -153,20 +149,14 @@ class RecordedProgress:
 
 
 class Backfills:
-    """The backfills of a stack, or its verifications.
-
-    Raises:
-        CannotDoError: The stack has no resources for backfills.
-    """
+    """The backfills of a stack, or its verifications."""
 
     def __init__(self, stack: Stack, kind: Kind = BACKFILL) -> None:
-        stack.require_outputs(_STATE_MACHINE, _TABLE, _QUEUE)
-        self._stack = stack
         self.stack = stack
         self.kind = kind
         client = stack.client("stepfunctions")
-        self._state_machine = StateMachine(client, stack.outputs[_STATE_MACHINE])
-        self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
+        self._state_machine = StateMachine(client, stack.outputs["BackfillStateMachineArn"])
+        self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
         configuration = stack.function_configuration()
         [architecture] = configuration.get("Architectures", ["x86_64"])
         self.prices: Prices = prices_in(stack.connection.region, architecture)
@@ -293,14 +283,14 @@ class Backfills:
         return any(
             isinstance(each, Progress)
             and (each.run, each.status) == (backfill_id, ChainStatus.RUNNING)
-            for each in self._stack.progress_table().in_progress()
+            for each in self.stack.progress_table().in_progress()
         )
 
     def _is_quiet_since(self, moments: Iterable[str]) -> bool:
         """Whether the queue is empty, and all *moments* are so long ago that SQS knows that."""
         if any(_seconds(moment, now()) < _QUIET_SECONDS for moment in moments):
             return False
-        attributes = self._stack.queue_attributes(self._stack.outputs[_QUEUE])
+        attributes = self.stack.queue_attributes(self.stack.outputs["BackfillQueueUrl"])
         return not any(int(attributes[name]) for name in _LENGTHS)
 
     def _found(self, backfill_id: str) -> Backfill:
