@@ -14,8 +14,8 @@ from bench.sandbox.network import SERVER_ADDRESS
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import SYSTEM_PATH
 from bench.sandbox.server import FOLDER, PROJECT, serving
-from bucketsum_cli.emulator.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.machine.json_lines import NoAnswerError
+from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bench.sandbox.objects import BUCKET, make_object
 from bench.sandbox.profiles import BURST_PEAK_BYTES_PER_S
 from bench.sandbox.requirements import SYSTEM_PATH, tool
-from bucketsum_cli.emulator.proxy import CONNECTION_BYTES_PER_S
+from bucketsum_cli.machine.proxy import CONNECTION_BYTES_PER_S
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bucketsum_cli.emulator.proxy import BURST_BYTES, LINK_MBIT_PER_S
+from bucketsum_cli.machine.proxy import BURST_BYTES, LINK_MBIT_PER_S
 
 BURST_PEAK_BYTES_PER_S: Final = 1_288_490_188
 """[T] arXiv 2501.07771: 1.2 GiB/s during the network's burst."""

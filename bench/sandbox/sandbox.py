@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from bench.sandbox.network import PREFIX, SandboxNetwork, is_abandoned, remove_abandoned
 from bench.sandbox.requirements import CONTROL_GROUPS, missing, refusal
-from bucketsum_cli.emulator.worker import Cgroup
 from bucketsum_cli.machine.cgroups import cgroup_roots, forbid_swap, kills_of, remove_roots
 from bucketsum_cli.machine.json_lines import answer_of, send
+from bucketsum_cli.machine.worker import Cgroup
 
 if TYPE_CHECKING:
     from bench.sandbox.profiles import Profile

@@ -23,7 +23,7 @@ from bench.sandbox.network import SERVER_ADDRESS
 from bench.sandbox.objects import BUCKET
 from bench.sandbox.requirements import SYSTEM_PATH, CannotMakeSandboxError, tool
 from bench.sandbox.sandbox import Sandbox
-from bucketsum_cli.emulator import proxy
+from bucketsum_cli.machine import proxy
 
 if TYPE_CHECKING:
     from bench.sandbox.profiles import Profile

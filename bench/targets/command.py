@@ -22,8 +22,8 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.table import Table, show
 from bucketsum.table.rows import RowKey
+from bucketsum_cli.commands.local.deployment import bring_up, locked, stop
 from bucketsum_cli.emulator import emulator_state
-from bucketsum_cli.emulator.deploy import bring_up, locked, stop
 from bucketsum_cli.machine.cgroups import kills_of
 from bucketsum_cli.objects.files import files_under
 from bucketsum_cli.objects.upload import put_files, wait_for_rows

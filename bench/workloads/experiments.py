@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from bucketsum_cli.emulator.proxy import BURST_BYTES
+from bucketsum_cli.machine.proxy import BURST_BYTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.table import Columns, Table, numbers, spread_of
 from bucketsum.prices import prices_in
-from bucketsum_cli.emulator.proxy import LINK_MBIT_PER_S
+from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.protocol.samples import SampleStatus

@@ -13,7 +13,7 @@ from bench.sandbox.objects import BUCKET
 from bench.sandbox.profiles import Profile
 from bench.sandbox.server import FOLDER, serving
 from bucketsum.digest import RunningDigest
-from bucketsum_cli.emulator.proxy import LINK_MBIT_PER_S
+from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.workloads import add_programs, view_of
 from bucketsum_lab.plan.generated_objects import SHA1_METADATA

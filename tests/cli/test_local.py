@@ -25,8 +25,8 @@ from tests.support.servers import reserved_port
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.session import local_session
 from bucketsum_cli.commands.local import demonstration
+from bucketsum_cli.commands.local.deployment import locked
 from bucketsum_cli.emulator import emulator_state, launcher, process
-from bucketsum_cli.emulator.deploy import locked
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.emulator.interpreter import Interpreter, make_runtime
 from bucketsum_cli.emulator.sam import Sam, template_parameters

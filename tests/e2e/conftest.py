@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.shared_layer import copied_project, shared_layer
 
+from bucketsum_cli.commands.local.deployment import bring_up
 from bucketsum_cli.emulator import launcher
-from bucketsum_cli.emulator.deploy import bring_up
 from bucketsum_cli.emulator.emulator_state import LocalProject
 
 if TYPE_CHECKING:

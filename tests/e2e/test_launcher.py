@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.command import run
 
-from bucketsum_cli.commands.local import demonstration
-from bucketsum_cli.emulator import deploy, emulator_state, gateway, launcher
-from bucketsum_cli.emulator.deploy import bring_up
+from bucketsum_cli.commands.local import demonstration, deployment
+from bucketsum_cli.commands.local.deployment import bring_up
+from bucketsum_cli.emulator import emulator_state, gateway, launcher
 from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.emulator.interpreter import Interpreter, newest_interpreter
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -130,11 +130,11 @@ def test_parameters_that_keep_the_function_from_starting_are_named(stack: Stack)
     client.update_function_configuration(FunctionName=stack.function, Environment=broken)
     try:
         with pytest.raises(CannotDoError, match=r"does not start.*CHUNK_BYTES is 536870912"):
-            deploy.require_start(stack)
+            deployment.require_start(stack)
     finally:
         restored: Any = variables
         client.update_function_configuration(FunctionName=stack.function, Environment=restored)
-    deploy.require_start(stack)
+    deployment.require_start(stack)
 
 
 def test_a_stack_that_hashes_nothing_is_not_called_up(
@@ -144,7 +144,7 @@ def test_a_stack_that_hashes_nothing_is_not_called_up(
     monkeypatch.setattr(type(stack.digests_table()), "rows_at", lambda _table, _places: {})
 
     with pytest.raises(CannotDoError, match="was not hashed within"):
-        deploy.prove(stack, seconds=0.2)
+        deployment.prove(stack, seconds=0.2)
 
 
 def test_up_deploys_again_where_it_runs(at_project: LocalProject, stack: Stack) -> None:

@@ -11,8 +11,8 @@ import boto3
 import pytest
 from tests.e2e.command import run
 
+from bucketsum_cli.commands.local.deployment import correct_mappings
 from bucketsum_cli.emulator import emulator_state
-from bucketsum_cli.emulator.deploy import correct_mappings
 from bucketsum_cli.emulator.interpreter import newest_interpreter
 from bucketsum_cli.emulator.sam import Sam, template_parameters
 

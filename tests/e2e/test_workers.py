@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bucketsum_cli.emulator import launcher
-from bucketsum_cli.emulator.worker import MEMORY_MB_PER_CPU
+from bucketsum_cli.machine.worker import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

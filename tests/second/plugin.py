@@ -18,7 +18,8 @@ import pytest
 from bench.maven import fetched
 from tests.second.differences import NOT_RUN
 
-from bucketsum_cli.emulator import deploy, emulator_state, launcher, process
+from bucketsum_cli.commands.local import deployment
+from bucketsum_cli.emulator import emulator_state, launcher, process
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def pytest_configure() -> None:
     """Replace the emulator; the template's mappings need no correction here."""
     replaced = pytest.MonkeyPatch()
     replaced.setattr(launcher, "start", start)
-    replaced.setattr(deploy, "correct_mappings", lambda _: None)
+    replaced.setattr(deployment, "correct_mappings", lambda _: None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

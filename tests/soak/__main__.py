@@ -13,8 +13,8 @@ from bench.tables.options import count
 from tests.soak.run import Soak
 
 from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.commands.local.deployment import bring_up, locked
 from bucketsum_cli.emulator import launcher
-from bucketsum_cli.emulator.deploy import bring_up, locked
 from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.errors import CannotDoError

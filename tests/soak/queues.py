@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.emulator.deploy import require_start
+from bucketsum_cli.commands.local.deployment import require_start
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:

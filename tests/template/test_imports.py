@@ -34,8 +34,6 @@ SEARCH: Final = (
 ROLES: Final = {
     "bucketsum.settings": "settings",  # above the values that they hold
     "bench.__main__": "benchmarks",
-    "bucketsum_cli.emulator.deploy": "cli.emulator.deploy",  # it uses the stack that it deploys
-    "bucketsum_cli.emulator.worker": "cli.emulator.worker",  # a program of its own
 }
 """Modules that are above or below the rest of their folder → the part that they belong to."""
 
@@ -45,13 +43,13 @@ bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.has
 bench.function: bench.sandbox bench.tables cli.emulator cli.machine cli.terminal
 bench.readers: bench bench.sandbox bench.tables cli.emulator cli.machine cli.terminal layer \
 layer.events layer.s3
-bench.sandbox: cli.emulator cli.emulator.worker cli.machine cli.terminal
+bench.sandbox: cli.machine cli.terminal
 bench.snapshot: bench.tables cli.commands cli.snapshots cli.terminal layer.table
 bench.tables: cli.machine cli.terminal
-bench.targets: bench.sandbox bench.tables cli.aws cli.emulator cli.emulator.deploy cli.machine \
+bench.targets: bench.sandbox bench.tables cli.aws cli.commands.local cli.emulator cli.machine \
 cli.objects cli.terminal layer.table
 bench.unzip: bench.tables cli.terminal layer layer.archives layer.table
-bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.emulator \
+bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.machine \
 cli.terminal cli.tune cli.tune.here cli.tune.workloads cli.tune.workloads.fetch lab.plan \
 lab.protocol lab.results lab.workloads lab.workloads.transfer layer
 bench.workloads.languages: bench bench.sandbox bench.tables bench.unzip cli.terminal \
@@ -71,8 +69,8 @@ cli.emulator cli.manifests cli.objects cli.page cli.selftest cli.snapshots cli.s
 layer layer.archives layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.commands cli.terminal \
 layer layer.backfill
-cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.emulator.deploy \
-cli.objects cli.terminal layer.table
+cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.objects cli.selftest \
+cli.terminal layer.table
 cli.commands.snapshot: cli.arguments cli.commands cli.snapshots cli.terminal
 cli.commands.tune: cli.arguments cli.aws cli.commands cli.emulator cli.selftest cli.terminal \
 cli.tune cli.tune.here cli.tune.report lab.protocol lab.results layer
@@ -80,10 +78,8 @@ cli.commands.verify: cli.arguments cli.aws cli.backfill cli.commands.backfill cl
 layer.backfill layer.hashing
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
 layer.queue
-cli.emulator: cli.emulator.worker cli.machine cli.terminal
-cli.emulator.deploy: cli.aws cli.emulator cli.selftest cli.terminal
+cli.emulator: cli.machine cli.terminal
 cli.html: cli.terminal
-cli.machine: cli.emulator.worker
 cli.manifests: cli.terminal layer
 cli.objects: cli.aws cli.dead_letters cli.manifests cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
@@ -98,9 +94,9 @@ layer.queue layer.table
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \
 lab.results lab.workloads layer layer.events layer.table settings
-cli.tune.here: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.emulator \
-cli.emulator.worker cli.machine cli.terminal cli.tune cli.tune.workloads lab lab.measure lab.plan \
-lab.protocol lab.results lab.workloads layer layer.s3
+cli.tune.here: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.emulator cli.machine \
+cli.terminal cli.tune cli.tune.workloads lab lab.measure lab.plan lab.protocol lab.results \
+lab.workloads layer layer.s3
 cli.tune.plots: cli.terminal cli.tune lab.protocol lab.workloads layer
 cli.tune.report: cli.html cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.protocol \
 lab.results layer

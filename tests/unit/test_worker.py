@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bucketsum_cli.emulator import worker
-from bucketsum_cli.emulator.worker import Cgroup, lambda_environment, quota_us
-from bucketsum_cli.machine import cgroups
+from bucketsum_cli.machine import cgroups, worker
+from bucketsum_cli.machine.worker import Cgroup, lambda_environment, quota_us
 
 
 @pytest.fixture(params=["v1", "v2"])

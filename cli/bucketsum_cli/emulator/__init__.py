@@ -1,1 +1,1 @@
-"""The local emulator (ministack): its programs, its state, and deployment to it."""
+"""The local emulator (ministack): its programs, its state, and SAM for it."""

@@ -18,8 +18,9 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum_cli.emulator import emulator_state, gateway, process, worker
+from bucketsum_cli.emulator import emulator_state, gateway, process
 from bucketsum_cli.emulator.interpreter import Interpreter, make_runtime
+from bucketsum_cli.machine import worker
 from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.terminal.errors import CannotDoError
 

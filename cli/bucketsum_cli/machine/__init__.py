@@ -1,1 +1,1 @@
-"""This machine: its hardware, and control groups on it."""
+"""This machine: its hardware, and Lambda's CPU share, memory limit and network on it."""

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from bucketsum_cli.emulator.worker import Cgroup
+from bucketsum_cli.machine.worker import Cgroup
 
 _MOUNTS: Final = Path("/proc/mounts")
 _PROBE_MEMORY_MB: Final = 128

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from tests.support.servers import reserved_port
 
-from bucketsum_cli.emulator import proxy as proxy_program
+from bucketsum_cli.machine import proxy as proxy_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

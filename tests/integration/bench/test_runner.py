@@ -21,7 +21,7 @@ from bench.sandbox.requirements import CannotMakeSandboxError
 from bench.sandbox.sandbox import Sandbox
 from bench.sandbox.server import start_server
 
-from bucketsum_cli.emulator.proxy import BURST_BYTES
+from bucketsum_cli.machine.proxy import BURST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,8 @@ from bench.sandbox.requirements import missing, refusal
 from bench.sandbox.server import listing
 
 from bucketsum.s3.stream_count import CONNECTION_BYTES_PER_S
-from bucketsum_cli.emulator import proxy
-from bucketsum_cli.emulator.proxy import BURST_BYTES, TokenBucket, limit_rate
-from bucketsum_cli.machine import cgroups
+from bucketsum_cli.machine import cgroups, proxy
+from bucketsum_cli.machine.proxy import BURST_BYTES, TokenBucket, limit_rate
 from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
 from bucketsum_lab.results import network
 

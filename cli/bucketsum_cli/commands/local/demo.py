@@ -11,8 +11,8 @@ import click
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.commands.local.demonstration import Demonstration, run_demo
+from bucketsum_cli.commands.local.deployment import bring_up, locked, stop
 from bucketsum_cli.emulator import emulator_state
-from bucketsum_cli.emulator.deploy import bring_up, locked, stop
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note, say
 

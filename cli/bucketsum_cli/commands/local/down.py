@@ -8,8 +8,8 @@ from typing import Annotated
 import click
 
 from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.commands.local.deployment import locked, stop
 from bucketsum_cli.emulator import emulator_state
-from bucketsum_cli.emulator.deploy import locked, stop
 from bucketsum_cli.terminal.output import print_json
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.commands.local.deployment import bring_up, locked
 from bucketsum_cli.commands.local.status import Emulator, print_status
 from bucketsum_cli.emulator import emulator_state
-from bucketsum_cli.emulator.deploy import bring_up, locked
 
 
 @click.command("up")

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from pkgutil import resolve_name
 
-from bucketsum_cli.emulator.worker import Cgroup
 from bucketsum_cli.machine.cgroups import forbid_swap
+from bucketsum_cli.machine.worker import Cgroup
 
 _CAUSE_CHARACTERS = 1000
 
