@@ -22,7 +22,7 @@ from bucketsum.queue.dead_letters import DeadLetters, message_of
 from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.settings import Settings
+from bucketsum.settings import Settings, needed
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 
@@ -55,7 +55,7 @@ _SLICER: Final = Slicer(
     slice_bytes=slice_bytes_in(os.environ),
 )
 
-_BACKFILLS: Final = BackfillCounts(_DYNAMODB, os.environ.get("BACKFILLS_TABLE", ""))
+_BACKFILLS: Final = BackfillCounts(_DYNAMODB, *needed(os.environ, "BACKFILLS_TABLE"))
 _REPORT: Final = Report(lambda: DeadLetters(_SQS, SETTINGS), logger, metrics, SETTINGS.logs_objects)
 
 
