@@ -16,9 +16,10 @@ from bucketsum.prices import prices_in
 from bucketsum_cli.backfill import backfills
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
-from bucketsum_cli.backfill.views import print_estimate, time_text
+from bucketsum_cli.backfill.views import print_estimate
 from bucketsum_cli.buckets import bucket_figures
 from bucketsum_cli.buckets.bucket_figures import _class_of
+from bucketsum_cli.terminal.formatting import hours_text
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run, SleepReplacer
@@ -49,7 +50,7 @@ def executions(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> dict[str, Any]:
 )
 def test_a_time_has_units_that_fit_it(hours: float, shown: str) -> None:
     """As in `tune` and `status`; "0.0 minutes" would be no time."""
-    assert time_text(hours) == shown
+    assert hours_text(hours) == shown
 
 
 def test_what_is_in_the_bucket_is_counted(

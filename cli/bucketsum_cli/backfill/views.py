@@ -13,7 +13,7 @@ from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
 from bucketsum_cli.terminal.documents import INLINE, document_of
-from bucketsum_cli.terminal.formatting import MISSING, duration_text, moment_text, size_text
+from bucketsum_cli.terminal.formatting import MISSING, hours_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
@@ -39,7 +39,6 @@ _LIST: Final = (
 _OUTCOMES: Final = (
     "hashed", "verified", "skipped", "superseded", "gone", "unreadable", "failed",
 )  # fmt: skip
-_HOURS_PER_DAY: Final = 24
 LEFT_OUT: Final = {
     Purpose.RECORD: "GLACIER or DEEP_ARCHIVE are left out (--archived)",
     Purpose.VERIFY: "other storage classes are left out",
@@ -148,14 +147,7 @@ def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) ->
     if estimate.checksum_is_cheaper:
         say("cheaper: S3 Batch Operations computes these checksums for "
             f"{estimate.checksum_usd:,.2f} USD, in a report instead of the table")  # fmt: skip
-    say(f"{time_text(estimate.hours)}, limited by {estimate.limited_by.value}")
-
-
-def time_text(hours: float) -> str:
-    """A duration of at least a second, with the days if there are several."""
-    if hours >= 2 * _HOURS_PER_DAY:
-        return f"{hours:,.0f} h ({hours / _HOURS_PER_DAY:.1f} days)"
-    return duration_text(max(1, hours * 3600))
+    say(f"{hours_text(estimate.hours)}, limited by {estimate.limited_by.value}")
 
 
 def estimate_document(count: Count, estimate: Estimate) -> BackfillEstimate:
@@ -235,7 +227,7 @@ def _left_text(progress: RecordedProgress) -> str:
         return f"{progress.left:,} in slices; `{command_line('status')}` shows them"
     if progress.left and progress.objects_per_second:
         hours = progress.left / progress.objects_per_second / 3600
-        return f"{progress.left:,}, {time_text(hours)} at this rate"
+        return f"{progress.left:,}, {hours_text(hours)} at this rate"
     return f"{progress.left:,}"
 
 

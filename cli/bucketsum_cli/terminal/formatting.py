@@ -15,6 +15,7 @@ MISSING: Final = "–"
 _BYTES_PER_KIB: Final = 1024
 _BYTES_PER_MIB: Final = 1024 * _BYTES_PER_KIB
 _BYTES_PER_KB: Final = 1000
+_HOURS_PER_DAY: Final = 24
 
 
 def speed_text(mb_per_s: float | None, missing: str = MISSING) -> str:
@@ -41,6 +42,13 @@ def duration_text(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def hours_text(hours: float) -> str:
+    """A duration of at least a second, with the days if there are several."""
+    if hours >= 2 * _HOURS_PER_DAY:
+        return f"{hours:,.0f} h ({hours / _HOURS_PER_DAY:.1f} days)"
+    return duration_text(max(1, hours * 3600))
 
 
 def count_text(number: int, noun: str) -> str:
