@@ -10,6 +10,7 @@ import pytest
 from tests.cli.snapshots.athena_server import URL, athena_server
 from tests.cli.snapshots.hostile_rows import hostile
 
+from bucketsum.algorithms import CRC32, EXTRA_ALGORITHMS
 from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots import engine
@@ -111,6 +112,14 @@ def test_no_query_is_left_out() -> None:
     of_loading = {"tables", "views", "load", "load_listing", "load_measurements"}
     assert names - of_loading == {*OF_ROWS, "compare", "last_sweep"}
     assert query_text("compare")
+
+
+def test_queries_take_algorithms_from_the_registry() -> None:
+    """A new one needs no query: none is named but SHA-1, and CRC-32, which members have too."""
+    texts = [file.read_text("utf-8") for file in (files(engine.__package__) / "queries").iterdir()]
+    for name in {*EXTRA_ALGORITHMS} - {CRC32.name}:
+        assert not any(name in text for text in texts)
+        assert f"c.{name}" in query_text("side")
 
 
 def test_commands_ask_athena(aws: Connection, run: Run, tmp_path: Path) -> None:
