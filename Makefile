@@ -55,7 +55,6 @@ proofs: $(PROOFS)/.ready ## Check patterns, permissions, state machines and temp
 	@$(BIN)/pytest --numprocesses 0 tests/proofs $(ARGS)
 
 SECOND := .venv/second
-SECOND_TESTS := $(addprefix tests/e2e/test_,attach.py backfill.py delete.py deletions.py pipeline.py selftest.py sweep.py)
 
 $(SECOND)/.ready: .venv/.ready requirements-second.lock
 	@$(BIN)/uv venv --quiet --clear --python "$$($(BIN)/python -c '$(NEWEST)')" $(SECOND)
@@ -63,7 +62,7 @@ $(SECOND)/.ready: .venv/.ready requirements-second.lock
 	@touch $@
 
 second: $(SECOND)/.ready ## Run the end-to-end tests on a second emulator of AWS (Linux, Python 3.13, Java, Maven; ten minutes)
-	@PYTHONPATH=. $(BIN)/pytest --numprocesses 0 -p tests.second.plugin $(or $(ARGS),$(SECOND_TESTS))
+	@PYTHONPATH=. $(BIN)/pytest --numprocesses 0 -p tests.second.plugin $(or $(ARGS),tests/e2e)
 
 soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its parts fail at random (ARGS="--objects 1000": fewer objects)
 	@$(BIN)/python -m tests.soak $(ARGS)

@@ -155,8 +155,11 @@ class Sweeps:
         with zipfile.ZipFile(archive, "w") as files_archive:
             for name, content in files.items():
                 files_archive.writestr(name, content)
+        updated = self.lambdas.get_waiter("function_updated_v2")
         self.lambdas.update_function_code(FunctionName=function, ZipFile=archive.getvalue())
+        updated.wait(FunctionName=function)  # as on AWS, an update refuses the next one until then
         self.lambdas.update_function_configuration(FunctionName=function, Timeout=timeout_s)
+        updated.wait(FunctionName=function)
 
     def _status(self, execution: str) -> str:
         return self.executions.describe_execution(executionArn=execution)["status"]

@@ -1,7 +1,6 @@
-"""Corrections of LocalStack 4.14: where it differs from AWS, AWS's documentation decides.
+"""Corrections of LocalStack 4.14, each of a difference in `differences`.
 
-Each function quotes it. Without these the end-to-end tests could not run at all; `differences`
-has the rest.
+Without these the end-to-end tests could not run at all.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def apply() -> None:
 
 
 def name_log_groups() -> None:
-    """LoggingConfig: "The name of the CloudWatch log group the function sends logs to"."""
+    """Log to the group of LoggingConfig."""
     default = ExecutionEnvironment.get_log_group_name
 
     def name(self: Any) -> str:  # noqa: ANN401 - untyped
@@ -43,7 +42,7 @@ def name_log_groups() -> None:
 
 
 def update_managed_policies() -> None:
-    """AWS::IAM::ManagedPolicy, PolicyDocument: "Update requires: No interruption"."""
+    """Give AWS::IAM::ManagedPolicy its new document, as the default version."""
 
     def update(_: object, request: Any) -> ProgressEvent:  # noqa: ANN401 - untyped
         iam, model = request.aws_client_factory.iam, request.desired_state
@@ -58,7 +57,7 @@ def update_managed_policies() -> None:
 
 
 def number_events() -> None:
-    """S3's events: "sequencer: used to determine event sequence"; EventBridge's keys are raw."""
+    """Give each event of S3 a sequencer of its own, and EventBridge's a raw key."""
 
     def numbered(payload_of: Any) -> Any:  # noqa: ANN401 - untyped
         def payload(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - untyped
@@ -80,12 +79,12 @@ def number_events() -> None:
 
 
 def retain_resources() -> None:
-    """DeletionPolicy, RetainExceptOnCreate: "behaves like Retain for stack operations"."""
+    """Keep what has the DeletionPolicy RetainExceptOnCreate."""
     DeletionPolicy._value2member_map_["RetainExceptOnCreate"] = DeletionPolicy.Retain
 
 
 def reuse_templates() -> None:
-    """UpdateStack, UsePreviousTemplate: "Reuse the existing template"."""
+    """Update a stack with its own template."""
     own = cloudformation.CloudformationProviderV2.update_stack
 
     def update_stack(self: Any, context: Any, request: Any) -> Any:  # noqa: ANN401 - untyped
@@ -100,7 +99,7 @@ def reuse_templates() -> None:
 
 
 def describe_stacks() -> None:
-    """Stack, Description: "A user-defined description associated with the stack"."""
+    """Describe a stack with its template's description."""
     provider = cloudformation.CloudformationProviderV2
     own = provider._describe_stack  # noqa: SLF001 - as below
 
