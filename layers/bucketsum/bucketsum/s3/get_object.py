@@ -132,7 +132,8 @@ def get_object(
             return get.response(Version(created.version_id).entry)
     except (ObjectGone, ObjectSuperseded) as error:
         # Another version was the current one: only now S3 has said that this one is not there.
-        absence = get.absence(error) if isinstance(doubt, SourceInterrupted) else None
+        is_confirmed = isinstance(doubt, SourceInterrupted)
+        absence = get.absence(doubt, is_confirmed=True) if is_confirmed else None
         if absence is None:
             text = f"S3's answers contradict each other: {doubt}; {error}"
             raise SourceInterrupted(text) from error
@@ -170,26 +171,26 @@ class _Get:
             raise SourceInterrupted(_mismatch_text(mismatch))
         return response
 
-    def absence(self, doubt: BucketsumError) -> NotHashed | None:
+    def absence(self, doubt: BucketsumError, *, is_confirmed: bool = False) -> NotHashed | None:
         """The error if a HEAD agrees with *doubt*, a GET's error, that the object is not there.
 
-        A version with an ID is never overwritten.
+        A version with an ID is never overwritten. An impossible answer is a doubt only if another
+        GET confirmed it.
         """
         created, version = self.created, Version(self.created.version_id)
         may_be_overwritten = version.is_null and not isinstance(doubt, ObjectGone)
+        is_impossible = isinstance(doubt, SourceInterrupted) and not is_confirmed
         try:
             with _errors_of_bucketsum():
                 response = self.s3.head_object(
                     Bucket=created.bucket, Key=created.key, VersionId=version.entry
                 )
         except ObjectGone:
-            if isinstance(doubt, SourceInterrupted):
+            if is_impossible:
                 return None
             return (ObjectSuperseded if may_be_overwritten else ObjectGone)(str(doubt))
         head = ResponseHead.of_response(response)
-        is_possible = version.is_null and not (
-            created.etag and isinstance(doubt, SourceInterrupted)
-        )
+        is_possible = version.is_null and not (created.etag and is_impossible)
         is_superseded = is_possible and head.is_of_another(created)
         return ObjectSuperseded(str(doubt)) if is_superseded else None
 
