@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from bucketsum.archives.background import BackgroundCalls
 from bucketsum.archives.contents import Contents
+from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.decoders import ENGINES
 from bucketsum.archives.extract import ArchiveFile, check_room
 from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.member import Decoding
-from bucketsum.archives.stream import Cursor, streamed_members
+from bucketsum.archives.stream import streamed_members
 from bucketsum.archives.workspace import workspace
 from bucketsum.table.archive_values import Mode
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.central_directory import Directory, read_directory
+from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.names import (
     PATH_BYTES_MAX,
     UniquePaths,
@@ -14,7 +15,7 @@ from bucketsum.archives.names import (
     name_warnings,
     shortened,
 )
-from bucketsum.archives.stream import Cursor, streamed_members
+from bucketsum.archives.stream import streamed_members
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberResult
 from bucketsum.table.archive_values import ArchiveStatus, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord

@@ -11,8 +11,8 @@ from bucketsum.archives.bounded_decoder import FEED_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bucketsum.archives.cursor import Cursor
     from bucketsum.archives.limits import LimitCounter
-    from bucketsum.archives.stream import Cursor
     from bucketsum.archives.zip_model import Member
 
 _NEXT: Final = re.compile(rb"PK(?:\x07\x08|\x03\x04|\x01\x02)")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.central_directory import read_directory
-from bucketsum.archives.stream import Cursor
+from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from bucketsum.archives.central_directory import read_directory
+from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.decoders import ENGINES, crc32, decoded
 from bucketsum.archives.local_header import LocalHeader
 from bucketsum.archives.names import folder_count
-from bucketsum.archives.stream import Cursor
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable, StreamEndsEarly
 from bucketsum.table.archive_values import ArchiveStatus, Engine, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord
