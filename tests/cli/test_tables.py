@@ -78,6 +78,15 @@ def test_the_folder_of_all_keys_is_shown_once_if_they_do_not_fit(
     ]
 
 
+def test_the_scheme_of_urls_is_no_folder(shown: Callable[..., list[str]]) -> None:
+    """A line that names it would be as long as what it saves."""
+    urls = ("s3://one/cat.jpg", "s3://two/dog.jpg")
+    assert shown(57, (KEY, SHA1), *((url, DIGEST) for url in urls)) == [
+        f"{'key':<17}SHA-1",
+        *(line for url in urls for line in (url, f"{'':<17}{DIGEST}")),
+    ]
+
+
 def test_a_folder_whose_omission_helps_no_key_stays(shown: Callable[..., list[str]]) -> None:
     """A whole key can be copied."""
     keys = [f"photos/{name * 60}" for name in ("a", "b")]
@@ -138,6 +147,15 @@ def test_prose_is_folded_at_words_below_its_label(
         "wrote",
         "/a/path/that/is/too/long",
     ]
+
+
+def test_a_digest_below_its_label_is_whole(
+    terminal: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is indented less if it fits in a line only so."""
+    terminal(44)
+    say(f"sha1     {DIGEST}")
+    assert capsys.readouterr().out.splitlines() == ["sha1", f"    {DIGEST}"]
 
 
 def test_prose_can_be_folded_below_another_column(

@@ -96,7 +96,8 @@ def folded(text: str, width: int, indent: str = "", *, breaks: bool = True) -> l
         if cell_len(lines[-1] + word) <= width or not lines[-1].strip():
             lines[-1] += word
         else:
-            lines.append(indent + word.lstrip())
+            word = word.lstrip()  # noqa: PLW2901 - the blanks before it end the line
+            lines.append(indent[: max(0, width - cell_len(word))] + word)
     if not breaks:
         return lines
     return [piece for line in lines for piece in chop_cells(line, width)]

@@ -200,7 +200,8 @@ def _common_folder(layout: Layout, rows: Sequence[Sequence[Cell]]) -> str:
     pairs = zip(min(keys), max(keys), strict=False)
     shared = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     folder = shared.rpartition("/")[0]
-    if layout.available is None or len(keys) == 1 or len(folder) < _LEAST_CUT:
+    is_short = len(folder) < _LEAST_CUT or folder.endswith(":/")  # of s3://, the folder is s3:/
+    if layout.available is None or len(keys) == 1 or is_short:
         return ""
     room = layout.widths[0]
     longer = sum(cell_len(key) > room for key in keys)
