@@ -23,15 +23,14 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
-from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS
+from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, not_recorded
 from bucketsum_cli.snapshots.engine import query_text
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import note
-from bucketsum_cli.terminal.screen import write
+from bucketsum_cli.terminal.output import note, print_text
 
 if TYPE_CHECKING:
     from bucketsum_cli.manifests.formats import Format
@@ -89,26 +88,38 @@ def export(
 
     Example: bucketsum export photos --algorithm sha256 -o photos.sha256
     """
+    if format_name == _PARQUET and output is None:
+        raise click.UsageError("--format parquet needs --output")
     listed = [] if snapshot_name else [Listed(bucket, prefix)]
     database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
     with _destination(target, output) as file:
-        if format_name == _PARQUET:
-            if file is None:
-                raise click.UsageError("--format parquet needs --output")
+        if format_name == _PARQUET and file is not None:
             database.put_question(question)
             database.write_parquet(query_text("export"), Path(file.name))
             return
         records = database.ask("export", **question).records()
         format_ = FORMATS[format_name]
         problems = _write(format_, algorithm, _entries(records, format_), file)
+    if _are_left_out(problems, bucket, algorithm):
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _are_left_out(problems: Counter[str], bucket: str, algorithm: str) -> bool:
+    """Note the *problems* of objects without a line, and next steps; returns whether it has any."""
     if markers := problems.pop(FOLDER_MARKER, 0):
         note(f"{count_text(markers, 'folder marker')} left out: no file has such a name")
     for reason, count in problems.most_common(_SHOWN_REASONS):
         note(f"{count_text(count, 'object')} left out: {reason}")
-    if problems:
-        note(f"`{command_line('coverage')}` shows what has no digest, and why")
-        raise SystemExit(ANSWER_IS_NO)
+    missing = not_recorded(algorithm)
+    if missing in problems and algorithm == SHA1.name:
+        note(f"`{command_line('coverage', bucket)}` shows what has no digest, and why")
+    elif missing in problems:
+        verify = command_line("verify", bucket, "--missing", algorithm)
+        note(f"`{verify}` adds it, if the stack's parameter ExtraAlgorithms has it")
+    if problems.keys() - {missing}:
+        note("--format jsonl can have them")
+    return bool(problems)
 
 
 def _entries(records: Iterable[dict[str, Any]], format_: Format) -> Iterator[Entry]:
@@ -123,14 +134,14 @@ def _entries(records: Iterable[dict[str, Any]], format_: Format) -> Iterator[Ent
 def _write(
     format_: Format, algorithm: str, entries: Iterable[Entry], file: BinaryIO | None
 ) -> Counter[str]:
-    """Write the lines of *entries*, to stdout without a *file*; returns why some have none."""
+    """Write the lines of *entries*, or print them without a *file*; returns why some have none."""
     problems: Counter[str] = Counter()
     for line in format_.lines(entries, algorithm):
         if isinstance(line, BadLine):
             problems[line.reason] += 1
         elif file is not None:
             file.write(line)
-        elif not write(line):
+        elif not print_text(line.decode()):
             break
     return problems
 

@@ -16,7 +16,7 @@ from bucketsum_cli.terminal.output import note
 _LINE_BYTES_MAX: Final = 1 << 20
 _TOO_LONG: Final = b"\0 more than 1 MiB\n"
 """Stands for such a line; no format has an entry with a NUL."""
-FOLDER_MARKER: Final = "it is a folder marker"
+FOLDER_MARKER: Final = "a folder marker"
 """Why an empty object with a key like ``folder/`` has no line."""
 _HEAD_LINES: Final = 20
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -53,12 +53,17 @@ class Format:
         if head := self.head(algorithm):
             yield head
         for number, entry in enumerate(entries, 1):
-            line: bytes | str = f"it has no {algorithm}"
+            line: bytes | str = not_recorded(algorithm)
             if not self.has_markers and entry.name.endswith(b"/") and entry.size_bytes == 0:
                 line = FOLDER_MARKER
             elif algorithm in entry.digests:
-                line = "its name has a NUL" if b"\0" in entry.name else self.line(entry, algorithm)
+                line = "a NUL in the name" if b"\0" in entry.name else self.line(entry, algorithm)
             yield line if isinstance(line, bytes) else BadLine(number, line)
+
+
+def not_recorded(algorithm: str) -> str:
+    """Why an object without a digest of *algorithm* has no line."""
+    return f"no {algorithm} is recorded"
 
 
 SUM: Final = Format("sum", sums.sums_in, sums.sum_line)

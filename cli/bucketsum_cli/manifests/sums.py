@@ -134,7 +134,7 @@ def tagged_line(entry: Entry, algorithm: str) -> bytes:
 def exact_line(entry: Entry, algorithm: str) -> bytes | str:
     """`rclone hashsum`'s line, or why there is none."""
     if _RCLONE_REPLACES.search(entry.name):
-        return "rclone prints its control characters, or signs for them, as other characters"
+        return "rclone prints control characters, or signs for them, as other characters"
     return b"%s  %s\n" % (entry.digests[algorithm].encode(), entry.name)
 
 

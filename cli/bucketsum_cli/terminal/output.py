@@ -162,9 +162,11 @@ def _replace(file: Path, text: str) -> None:
         beside.unlink(missing_ok=True)
 
 
-def print_text(text: str) -> None:
-    """Write *text* as UTF-8, or show it on a terminal with escapes for control characters."""
+def print_text(text: str) -> bool:
+    """Write *text* as UTF-8, or show it on a terminal with escapes for control characters.
+
+    Returns whether anybody still reads.
+    """
     if sys.stdout.isatty():
-        write("\n".join(map(printable, text.replace("\r\n", "\n").split("\n"))))
-    else:  # whatever the locale's encoding is: an escape would be another name
-        write(text.encode())
+        return write("\n".join(map(printable, text.replace("\r\n", "\n").split("\n"))))
+    return write(text.encode())  # whatever the locale's encoding is: an escape is another name

@@ -85,10 +85,13 @@ def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path:
     put_object(planted, "never", b"never")
     ended = run("export", BUCKET, "--format", "jsonl")
     assert ended.status == 1
-    assert "1 object left out: it has no sha1" in ended.err
+    assert "1 object left out: no sha1 is recorded" in ended.err
+    assert f"`bucketsum coverage {BUCKET}` shows what has no digest, and why" in ended.err
     rows = [json.loads(line) for line in ended.out.splitlines()]
     assert [row["key"] for row in rows] == sorted([*CONTENTS, MARKER], key=str.encode)
-    assert run("export", BUCKET, "--algorithm", "sha512", "--snapshot", "last").status == 1
+    other = run("export", BUCKET, "--algorithm", "sha512", "--snapshot", "last")
+    assert (other.status, "coverage" in other.err) == (1, False)
+    assert f"`bucketsum verify {BUCKET} --missing sha512` adds it" in other.err
     file = tmp_path / "all.parquet"
     assert (
         run("export", BUCKET, "--format", "parquet", "-o", file, "--snapshot", "last").status == 0
@@ -96,7 +99,32 @@ def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path:
     columns = "SELECT key, sha1, status FROM read_parquet($file) ORDER BY key"
     rows = duckdb.connect().execute(columns, {"file": str(file)}).fetchall()
     assert len(rows) == len(CONTENTS) + 2
-    run("export", BUCKET, "--format", "parquet", "--snapshot", "last").assert_refused("--output")
+    run("export", BUCKET, "--format", "parquet", "--snapshot", "none").assert_refused("--output")
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_terminal_gets_escapes(
+    run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key can move nothing there; a pipe and a file have its own bytes, and all of them."""
+    key = "red\x9b31m\u202e"
+    stack.digests_table().record(hashed(put_object(stack, key, b""), b""))
+    rest = ("--prefix", "red", "--snapshot", "last")
+    run("snapshot", "--listing")
+    digest = hashlib.sha1(b"").hexdigest()
+    assert run("export", BUCKET, *rest).out == f"{digest}  {key}\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert run("export", BUCKET, *rest).out == f"{digest}  red\\x9b31m\\u202e\n"
+    run("export", BUCKET, *rest, "-o", tmp_path / "file")
+    assert (tmp_path / "file").read_text() == f"{digest}  {key}\n"
+
+
+def test_a_name_that_a_format_cannot_have_is_no_gap(run: Run, planted: Stack) -> None:
+    """Its digest is recorded: the next step is another format."""
+    planted.digests_table().record(hashed(put_object(planted, "a\tb", b"6"), b"6"))
+    ended = run("export", BUCKET, "--format", "rclone")
+    assert (ended.status, "coverage" in ended.err) == (1, False)
+    assert "--format jsonl can have them" in ended.err
 
 
 def test_members_and_a_manifest_in_s3(run: Run, planted: Stack) -> None:
