@@ -119,4 +119,5 @@ def test_commands_in_messages_have_the_options_that_were_given() -> None:
     assert hint("ls", **local) == "bucketsum ls --local --bucket 'a b'"
     assert hint("attach", "b", **local) == "bucketsum attach b --local"
     assert hint("show", "c d", **local) == "bucketsum show 'c d' --local --bucket 'a b'"
+    assert hint("snapshot", "--help", **local) == "bucketsum snapshot --help"
     assert hint("redrive", "--key", "k", stack="s") == "bucketsum redrive --key k --stack s"

@@ -17,11 +17,15 @@ def remember_options(options: Mapping[str, str | None]) -> None:
 
 
 def command_line(*arguments: str) -> str:
-    """`bucketsum` with *arguments*, and with the stack and the bucket of the running command."""
+    """`bucketsum` with *arguments*, and with the stack and the bucket of the running command.
+
+    The help of a command is the same for all; a group takes no options with it.
+    """
+    given = {} if "--help" in arguments else _given.get({})
     takes_bucket = arguments[0] in _OF_A_BUCKET or "--key" in arguments
     added = [
         part
-        for name, value in _given.get({}).items()
+        for name, value in given.items()
         if name not in arguments and (takes_bucket or name != "--bucket")
         for part in (name, value)
         if part

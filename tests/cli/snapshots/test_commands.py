@@ -42,6 +42,19 @@ def planted(stack: Stack) -> Stack:
     return stack
 
 
+@pytest.mark.usefixtures("planted")
+def test_a_snapshot_says_what_it_has(run: Run, tmp_path: Path) -> None:
+    """Its next steps are commands that can be typed: `--region` is no option of a group."""
+    rest = ("--region", "us-east-1")
+    assert run("snapshot", *rest).out.startswith("8 rows in ")
+    ended = run("snapshot", "--listing", *rest)
+    assert ended.out.startswith("8 rows and a listing of 1 bucket in ")
+    assert "`bucketsum duplicates --snapshot last --region us-east-1`" in ended.out
+    assert "`bucketsum snapshot --help`" in ended.out
+    elsewhere = run("snapshot", "--to", tmp_path / "s").out  # which is not the last one
+    assert f"`bucketsum duplicates --snapshot {tmp_path / 's'}`" in elsewhere
+
+
 def test_a_snapshot_has_every_item_as_dynamodb_sent_it(
     run: Run, planted: Stack, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,8 @@ import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
-from bucketsum_cli.snapshots.taking import Taking, buckets_of, take
+from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, take
+from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import print_json, say
 
@@ -86,8 +87,10 @@ def take_snapshot(
     if as_json:
         print_json(KeptSnapshot.of(snapshot))
     else:
+        name = str(snapshot.folder) if to else LAST
+        also = f" and a listing of {count_text(len(listed), 'bucket')}" if listed else ""
         say(
-            f"{snapshot.rows:,} rows in {snapshot.folder}; ask it with "
-            f"`{command_line('duplicates', '--snapshot', 'last')}`, or see "
+            f"{count_text(snapshot.rows, 'row')}{also} in {snapshot.folder}; ask it with "
+            f"`{command_line('duplicates', '--snapshot', name)}`, or see "
             f"`{command_line('snapshot', '--help')}`"
         )
