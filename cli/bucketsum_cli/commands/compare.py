@@ -42,16 +42,25 @@ from bucketsum_cli.terminal.tables import Cell, Column, print_table
 _EQUAL: Final = "equal"
 _LEFT_OUT: Final = "left out"
 _TITLES: Final = {
-    "differs": "differ: equal names, other contents",
+    "differs": "differs: equal name, other content",
     "moved": "moved: the content has another name",
     "only left": "only in A",
     "only right": "only in B",
     "not recorded": "not recorded: no digest that both sides have",
     _LEFT_OUT: "left out: the name is not of this form",
-    "bad line": "lines of manifests that are no entries",
+    "bad line": "line of a manifest is no entry",
+}
+_TITLES_OF_SEVERAL: Final = {
+    "differs": "differ: equal names, other contents",
+    _LEFT_OUT: "left out: the names are not of this form",
+    "bad line": "lines of manifests are no entries",
 }
 _STYLES: Final = {"differs": "bold red", "only left": "red", "only right": "yellow"}
-_COLUMNS: Final = (Column("name", shrinks=True), Column("size", right=True), Column("in B, why"))
+_COLUMNS: Final = (
+    Column("name", shrinks=True),
+    Column("size", right=True),
+    Column("in B, why", shrinks=True),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +192,18 @@ def _print(result: CompareResult, records: Sequence[Mapping[str, Any]]) -> None:
             say(f"{count_text(rows[0]['objects'], 'name')} equal", "green")
             continue
         more = f", the first {len(rows)}" if len(rows) < rows[0]["objects"] else ""
-        say(f"{rows[0]['objects']:,} {_TITLES[kind]}{more}", "bold")
+        count = rows[0]["objects"]
+        titles = _TITLES if count == 1 else {**_TITLES, **_TITLES_OF_SEVERAL}
+        say(f"{count:,} {titles[kind]}{more}", "bold")
         print_table(_COLUMNS, (_cells(kind, row) for row in rows), heading=False)
     if result.all_equal:
         say("all equal", "bold green")
     elif result.counts.get("not recorded"):
-        backfill = command_line("backfill", "BUCKET")
-        note(f"`{backfill}` records what has no digest; `{command_line('ls')}` shows why")
+        backfill, ls = command_line("backfill", "BUCKET"), command_line("ls", "--bucket", "BUCKET")
+        note(f"`{backfill}` records what has no digest; `{ls}` shows why")
     else:
-        note(f"`{command_line('show', 'KEY')}` has all versions of a key and their digests")
+        show = command_line("show", "KEY", "--bucket", "BUCKET")
+        note(f"`{show}` has all versions of a key and their digests")
 
 
 def _cells(kind: str, row: Mapping[str, Any]) -> list[str | Cell]:

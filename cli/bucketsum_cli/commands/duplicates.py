@@ -169,7 +169,8 @@ def _print(result: DuplicatesResult, *, is_priced: bool) -> None:
         f"{usd_text(result.all_wasted_usd_per_month)} USD a month ({prices})"
     )
     if result.groups:
-        note(f"before you delete a copy, `{command_line('show', 'KEY')}` has its versions")
+        show = command_line("show", "KEY", "--bucket", "BUCKET")
+        note(f"before you delete a copy, `{show}` has its versions")
 
 
 def _cells(copy: Copy) -> list[str | Cell]:

@@ -13,9 +13,11 @@ NO_OBJECT: Final = "no object"
 
 def next_steps() -> dict[str, str]:
     """The next step for versions of objects, with its command, by state."""
-    show, redrive = command_line("show", "KEY"), command_line("redrive", "--key", "KEY")
-    members = command_line("ls", "--members", "KEY")
-    ls, backfill = command_line("ls", "--bucket", "BUCKET"), command_line("backfill", "BUCKET")
+    bucket = ("--bucket", "BUCKET")
+    show = command_line("show", "KEY", *bucket)
+    redrive = command_line("redrive", "--key", "KEY", *bucket)
+    members = command_line("ls", "--members", "KEY", *bucket)
+    ls, backfill = command_line("ls", *bucket), command_line("backfill", "BUCKET")
     return {
         DIFFERS: f"`{show}` has both digests; restore a copy that has the recorded one",
         "not recorded": f"`{ls}` says which wait, need a backfill or are not covered; `{backfill}` "

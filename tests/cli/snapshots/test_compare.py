@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
+import click
 import pytest
 from tests.cli.deployed import BUCKET, put_and_record, put_object
 from tests.cli.snapshots.hostile_rows import NAMES
@@ -21,6 +22,7 @@ from bucketsum_cli.snapshots.sides import COLUMNS, name_pattern
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.conftest import Run
@@ -127,6 +129,7 @@ def test_two_prefixes(run: Run) -> None:
     shown = run("compare", f"{BUCKET}/a/", f"{BUCKET}/b/", "--snapshot", "last")
     assert shown.status == 1
     assert "1 moved: the content has another name" in shown.out
+    assert "1 differs: equal name, other content" in shown.out
     assert "backfill" in shown.err
     run("compare", f"{BUCKET}/none/", f"{BUCKET}/none/").assert_refused("has anything to compare")
     run("compare", BUCKET).assert_refused("give B, or --names")
@@ -147,7 +150,20 @@ def test_a_manifest_and_a_snapshot_folder(run: Run, tmp_path: Path) -> None:
     file.write_text("nonsense\n" + file.read_text())
     bad = run("compare", file, f"{folder}#{BUCKET}/a/")
     assert bad.status == 1
-    assert "1 lines of manifests that are no entries" in bad.out
+    assert "1 line of a manifest is no entry" in bad.out
+
+
+def test_reasons_are_folded_at_words(
+    run: Run, planted: Stack, tmp_path: Path, terminal: Callable[[int], None]
+) -> None:
+    """The terminal would break them anywhere."""
+    put_and_record(planted, "a/long name of a file that is there.txt", b"7")
+    file = tmp_path / "a.sha1"
+    file.write_text("nonsense " * 12)
+    terminal(60)
+    lines = [*map(click.unstyle, run("compare", file, f"{BUCKET}/a/").out.splitlines())]
+    assert [line for line in lines if len(line) > 60] == []
+    assert "".join(lines).count("nonsense") == 9
 
 
 def test_a_report_of_compute_checksum(run: Run, planted: Stack) -> None:

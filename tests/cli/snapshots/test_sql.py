@@ -124,6 +124,7 @@ def test_coverage_names_what_has_no_digest(run_sql: Run, stack: Stack) -> None:
     assert parts["", "unreadable"]["reason"] == "denied"
     shown = run_sql("coverage", "--snapshot", "last")
     assert "1 unreadable" in shown.out
+    assert "`bucketsum redrive --key KEY --bucket BUCKET`" in " ".join(shown.err.split())
     hint = " ".join(shown.err.split())
     assert (
         "`bucketsum ls --bucket BUCKET` says which wait, need a backfill or are not covered" in hint
