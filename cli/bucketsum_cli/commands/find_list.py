@@ -16,6 +16,7 @@ from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text
 from bucketsum_cli.terminal.output import note, print_json_array, say
+from bucketsum_cli.terminal.screen import width_of
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ WANTED: Final = ", ".join(
 """The columns of the table ``wanted``."""
 
 _NOTED_MAX: Final = 10
+_BELOW_DIGEST: Final = (KEY, VERSION, SIZE, Column(""))
 _COLUMNS: Final = (KEY, VERSION, SIZE, Column("digest", shrinks=True), Column("deleted (UTC)"))
 
 
@@ -106,7 +108,7 @@ def find_in_snapshot(
     if as_json:
         print_json_array(results)
     else:
-        print_table(_COLUMNS, (_cells(result, at) for result in results for at in result.objects))
+        _print(results)
         say(f"{len(results) - len(missing):,} of {count_text(len(results), 'digest')} recorded")
     note_first([f"not recorded: {each.digest} {each.name}" for each in missing], "; see --json")
     note_first([f"skipped {reason}" for reason in bad])
@@ -123,13 +125,30 @@ def _result(rows: Sequence[Mapping[str, Any]]) -> ListedDigest:
     return ListedDigest(rows[0]["name"], rows[0]["digest"], places)
 
 
+def _print(results: Sequence[ListedDigest]) -> None:
+    """Show where the digests are; on a terminal, each is above its objects: a row is too wide."""
+    if width_of() is None:
+        print_table(_COLUMNS, (_cells(result, at) for result in results for at in result.objects))
+        return
+    names_of: dict[tuple[str, tuple[FoundContent, ...]], list[str]] = {}
+    for result in results:
+        if result.objects:
+            names_of.setdefault((result.digest, tuple(result.objects)), []).append(result.name)
+    for (digest, objects), names in names_of.items():
+        named = ", ".join(name for name in names if name != digest)
+        say(f"{digest}  {named}".rstrip(), "bold")
+        print_table(_BELOW_DIGEST, map(_cells_below_digest, objects), heading=False)
+
+
 def _cells(result: ListedDigest, at: FoundContent) -> list[str | Cell]:
-    name = at.key if at.member is None else f"{at.key}{MEMBER_MARK}{at.member}"
     deleted = Cell(moment_text(at.deleted_at), "red") if at.deleted_at else ""
-    return [
-        f"s3://{at.bucket}/{name}",
-        at.version,
-        size_text(at.size_bytes),
-        result.digest,
-        deleted,
-    ]
+    return [_url(at), at.version, size_text(at.size_bytes), result.digest, deleted]
+
+
+def _cells_below_digest(at: FoundContent) -> list[str | Cell]:
+    deleted = Cell(f"deleted {moment_text(at.deleted_at)}", "red") if at.deleted_at else ""
+    return [_url(at), at.version, size_text(at.size_bytes), deleted]
+
+
+def _url(at: FoundContent) -> str:
+    return f"s3://{at.bucket}/{at.key}{'' if at.member is None else f'{MEMBER_MARK}{at.member}'}"

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
+import click
 import duckdb
 import pytest
-from tests.cli.deployed import BUCKET, hashed, put_object, record_archive
+from tests.cli.deployed import (
+    BUCKET,
+    hashed,
+    put_and_record,
+    put_object,
+    record_archive,
+    record_deletion,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.conftest import Run
@@ -161,6 +171,28 @@ def test_a_list_of_digests_is_found(run: Run, tmp_path: Path) -> None:
     run("find").assert_refused("--list")
     other = run("find", "0" * 64, "--snapshot", "last", "--json")
     assert (other.status, other.document[0]["objects"]) == (1, [])
+
+
+def test_on_a_terminal_a_digest_is_above_its_objects(
+    run: Run, planted: Stack, tmp_path: Path, terminal: Callable[[int], None]
+) -> None:
+    """Once, with all names of the list; key, version and size then fit into 80 columns."""
+    put_and_record(planted, "copy", b"1")
+    record_deletion(planted, put_and_record(planted, "gone", b"2"))
+    file = tmp_path / "known"
+    first, second = (hashlib.sha1(content).hexdigest() for content in (b"1", b"2"))
+    file.write_text(f"{first}  one\n{'0' * 40}  lost\n{first}  again\n{second}  two\n")
+    terminal(80)
+    lines = [*map(click.unstyle, run("find", "--list", file).out.splitlines())]
+    assert lines[0] == f"{first}  one, again"
+    assert [line.split(" ")[0] for line in lines[1:3]] == [
+        f"s3://{BUCKET}/a",
+        f"s3://{BUCKET}/copy",
+    ]
+    assert lines[3] == f"{second}  two"
+    assert re.search(r" deleted 20[-0-9]+ [:0-9]+$", lines[-2])
+    assert lines[-1] == "3 of 4 digests recorded"
+    assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.usefixtures("planted")
