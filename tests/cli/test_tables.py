@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bucketsum_cli.terminal import tables
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import KEY, SHA1, VERSION, Cell, Column, print_table
 
@@ -111,6 +112,24 @@ def test_a_version_that_does_not_fit_is_not_cut(shown: Callable[..., list[str]])
         version,
         f"{'':<20}{DIGEST}",
     ]
+
+
+def test_a_table_without_room_is_a_list(
+    terminal: Callable[[int], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a terminal of no room for all columns; rows of a later piece go on counting."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(tables, "_ROWS_AT_A_TIME", 1)
+    terminal(20)
+    columns = [Column(name, shrinks=True) for name in ("one", "two", "three")]
+    rows = [["a" * 12, "c" * 12, ""], ["b" * 12, "", "2"]]
+    print_table(columns, rows, as_list=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "row 1", "one    aaaaaaaaaaaa", "two    cccccccccccc",
+        "row 2", "one    bbbbbbbbbbbb", "three  2",
+    ]  # fmt: skip
 
 
 def test_a_label_stays_with_a_text_that_does_not_fit(shown: Callable[..., list[str]]) -> None:

@@ -91,6 +91,7 @@ def _answer(database: Database, query: str, *, as_csv: bool, as_json: bool) -> N
     elif not print_table(
         [Column(name, shrinks=True) for name in answer.columns],
         ([*map(_text, row)] for row in answer),
+        as_list=True,
     ):
         note("no rows")
 

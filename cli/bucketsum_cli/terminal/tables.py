@@ -94,6 +94,12 @@ class Layout:
             widths = _shrunk(columns, widths, room)
         return cls(columns, widths, available)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether all columns fit, of which some may be narrower than their texts."""
+        needed = sum(self.widths) + len(_GAP) * (len(self.widths) - 1)
+        return self.available is None or needed <= self.available
+
     def heading(self) -> Iterator[str]:
         """The lines of the titles."""
         return self._row([Cell(column.title, "bold") for column in self.columns])
@@ -145,13 +151,24 @@ def _aligned(column: Column, width: int, cell: Cell, text: str) -> str:
 
 
 def print_table(
-    columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, heading: bool = True
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[str | Cell]],
+    *,
+    heading: bool = True,
+    as_list: bool = False,
 ) -> bool:
     """Show *rows* as they come; returns whether there were any.
 
-    In a pipe everything is complete, and a row is a line.
+    In a pipe everything is complete, and a row is a line. If *as_list*, a terminal without room for
+    all columns gets a line for each value.
     """
     rows = iter(rows)
+    if as_list:
+        first = [*islice(rows, _ROWS_AT_A_TIME)]
+        rows = chain(first, rows)
+        if first and not Layout.of(columns, cells_of(first)).has_room:
+            _print_list(columns, rows)
+            return True
     layout = None
     while piece := cells_of(islice(rows, _ROWS_AT_A_TIME)):
         is_first = layout is None
@@ -166,6 +183,18 @@ def print_table(
         if not write("".join(f"{line}\n" for line in lines)):
             break
     return layout is not None
+
+
+def _print_list(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> None:
+    """Show each value of *rows* that is not empty behind its column's title."""
+    width = max(len(column.title) for column in columns) + len(_GAP)
+    for number, row in enumerate(rows, 1):
+        is_read = write_line(f"row {number:,}", "bold")
+        for column, cell in zip(columns, cells_of([row])[0], strict=True):
+            if cell.text:
+                write_line(f"{column.title:<{width}}{cell.text}", indent=width)
+        if not is_read:
+            break
 
 
 def cells_of(rows: Iterable[Sequence[str | Cell]]) -> list[list[Cell]]:

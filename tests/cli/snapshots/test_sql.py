@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 from tests.cli.deployed import BUCKET, put_and_record, put_object, unreadable
 from tests.cli.snapshots.hostile_rows import hostile
@@ -12,6 +13,7 @@ from bucketsum_cli.snapshots.engine import VIEWS, open_snapshot
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.conftest import Run
@@ -94,6 +96,20 @@ def test_a_query_has_a_table_json_and_csv(run_sql: Run) -> None:
     [row] = run_sql("sql", odd, "--json", "--snapshot", "last").document
     assert [*row.values()][1:] == ["10:00:00", "nan", True]
     assert "no rows" in run_sql("sql", "SELECT 1 WHERE false", "--snapshot", "last").err
+
+
+def test_columns_that_fit_no_terminal_are_lines(
+    run_sql: Run, terminal: Callable[[int], None]
+) -> None:
+    """Each value has one, with its name; what fits stays a table."""
+    terminal(80)
+    query = "SELECT * FROM objects ORDER BY key"
+    lines = [*map(click.unstyle, run_sql("sql", query).out.splitlines())]
+    assert lines[:3] == ["row 1", "bucket              inbox", "key                 =cmd()\\x9b"]
+    assert "status              hashed" in lines
+    assert "row 2" in lines
+    narrow = run_sql("sql", "SELECT key, status FROM objects ORDER BY key", "--snapshot", "last")
+    assert click.unstyle(narrow.out).splitlines()[0].split() == ["key", "status"]
 
 
 def test_without_a_query_it_asks_for_them(run_sql: Run) -> None:
