@@ -23,6 +23,7 @@ from tests.cli.deployed import Stdin, deploy, prompt_table
 from tests.cli.permissions import documented_actions, recorded_actions
 
 from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments import notifications
@@ -30,7 +31,6 @@ from bucketsum_cli.dead_letters import queue as dead_letter_queue
 from bucketsum_cli.emulator import emulator_state, process
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.main import main
-from bucketsum_cli.stacks import teardown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -185,7 +185,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
 @pytest.fixture
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
     """An account with a stack that serves buckets, and one of somebody else; nothing waits."""
-    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(stack_changes, "_POLL_SECONDS", 0)
     monkeypatch.setattr(notifications, "_PAUSE_SECONDS", 0)
     monkeypatch.setenv("BUCKETSUM_STACK", serving_stack.NAME)
     serving_stack.complete_moto(monkeypatch)

@@ -23,6 +23,7 @@ from tests.cli.serving_stack import (
 )
 
 from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.buckets.attachments import access, access_template
 from bucketsum_cli.buckets.attachments import notifications as bucket_notifications
@@ -34,7 +35,6 @@ from bucketsum_cli.buckets.attachments.queue_notification import (
     without_queue,
 )
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
-from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -458,7 +458,7 @@ def test_delete_detaches_all_attached_buckets(
     run: Run, s3: S3Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`bucketsum delete` leaves attached buckets, their objects and notifications of others."""
-    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(stack_changes, "_POLL_SECONDS", 0)
     notify_others(s3)
     before = configuration(s3)
     s3.create_bucket(Bucket="scans")

@@ -14,8 +14,8 @@ from moto import mock_aws
 from tests.cli.aws_calls import answered, change_calls, refusal
 
 from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.buckets import bucket_contents, bucket_figures
-from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def notify(bucket: str, *queues: str) -> list[str]:
 @pytest.fixture(autouse=True)
 def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An account of moto's; CloudFormation is asked without a pause."""
-    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(stack_changes, "_POLL_SECONDS", 0)
     with mock_aws():
         yield
 
@@ -261,7 +261,7 @@ def test_a_deletion_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None
     }
     change_calls(monkeypatch, answered(answers))
     with pytest.raises(CannotDoError, match=r"DELETE_FAILED.*Queue: it is in use"):
-        list(teardown.deleted_stack(Target().connect()[0], "arn"))
+        list(stack_changes.deleted_stack(Target().connect()[0], "arn"))
 
 
 def test_a_large_bucket_is_not_listed_to_be_counted(

@@ -29,6 +29,7 @@ from tools.reference.documents import schema_of
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.prices import prices_in
 from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.backfill.backfills import RecordedProgress
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
@@ -36,7 +37,6 @@ from bucketsum_cli.backfill.views import estimate_document, progress_document
 from bucketsum_cli.commands.backfill.start import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.commands.root import cli
-from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.documents import iso_text, json_text
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
     stack.digests_table().record(unreadable(put_object(stack, "locked", b"z"), b"z", "denied"))
     record_archive(stack, {"x": b"x"})
     dead_letter(stack, json.dumps(notification()), reason="why")
-    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(stack_changes, "_POLL_SECONDS", 0)
     test_delete.deploy()
     stack.progress_table().begin(HALF)
     change_calls(monkeypatch, answered(HEALTHY))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.e2e.command import answer, until
 
-from bucketsum_cli.stacks import teardown
+from bucketsum_cli.aws import stack_changes
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
@@ -56,7 +56,7 @@ def test_objects_of_an_attached_bucket_are_hashed(
     stack: Stack, via: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Keys of all kinds arrive by both routes, also after a deployment with the saved answers."""
-    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0.2)
+    monkeypatch.setattr(stack_changes, "_POLL_SECONDS", 0.2)
     s3, bucket = stack.client("s3"), f"attached-{via}"
     s3.create_bucket(Bucket=bucket)
     attached = answer("attach", bucket, "--via", via, "--deploy", "--yes")

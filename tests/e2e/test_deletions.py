@@ -10,7 +10,7 @@ from tests.e2e.command import answer, until
 
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.rows import Row, RowKey, Status
-from bucketsum_cli.stacks import teardown
+from bucketsum_cli.aws import stack_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def test_an_attached_bucket_reports_deletions_and_restores(
     stack: Stack, via: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without versions: deleted, put again in Glacier, unreadable, restored, hashed by itself."""
-    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0.2)
+    monkeypatch.setattr(stack_changes, "_POLL_SECONDS", 0.2)
     s3, bucket, key = stack.client("s3"), f"deleting-{via}", "a key"
     s3.create_bucket(Bucket=bucket)
     answer("attach", bucket, "--via", via, "--deploy", "--yes")

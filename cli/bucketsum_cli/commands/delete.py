@@ -16,11 +16,12 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.aws.stack_changes import deleted_stack
 from bucketsum_cli.buckets.attachments.notifications import change_notifications
 from bucketsum_cli.buckets.attachments.queue_notification import without_queue
 from bucketsum_cli.buckets.bucket_contents import BucketContents, counted, emptied, exists
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
-from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
+from bucketsum_cli.stacks.teardown import StackParts, delete_table, stack_parts
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, notes, print_json, progress, say

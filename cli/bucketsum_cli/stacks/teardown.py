@@ -7,8 +7,6 @@ deletion that was interrupted at any point can be continued.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -25,10 +23,8 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.aws.connection import Connection
 
-_POLL_SECONDS: Final = 2.0
 _TABLES: Final = ("DigestsTable", "MeasurementsTable")
 _INBOX: Final = "InboxBucket"
-_GONE: Final = ("DELETE_COMPLETE",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,47 +129,6 @@ def _deleted_stack_id(connection: Connection, name: str) -> str | None:
         if summary["StackName"] == name
     ]
     return max(deleted)[1] if deleted else None
-
-
-def deleted_stack(connection: Connection, stack_id: str) -> Iterator[str]:
-    """Delete the stack; yield its status until it is gone.
-
-    Raises:
-        CannotDoError: CloudFormation could not delete some resources; the text says why.
-    """
-    connection.client("cloudformation").delete_stack(StackName=stack_id)
-    failure = "CloudFormation could not delete the stack"
-    return changing_stack(connection, stack_id, _GONE, failure)
-
-
-def changing_stack(
-    connection: Connection, stack_id: str, done: tuple[str, ...], failure: str
-) -> Iterator[str]:
-    """Yield the status of a stack until it is one of *done*, that one too.
-
-    Raises:
-        CannotDoError: It ended in another status. The message is *failure* and the reasons of the
-            resources that failed.
-    """
-    while True:
-        description = description_of(connection, stack_id)
-        status = description["StackStatus"] if description else _GONE[0]  # an emulator forgets it
-        if status.endswith(("_FAILED", "ROLLBACK_COMPLETE", *_GONE)) and status not in done:
-            break
-        yield status
-        if status in done:
-            return
-        time.sleep(_POLL_SECONDS)
-    events = connection.client("cloudformation").describe_stack_events(StackName=stack_id)
-    reasons = [
-        f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"
-        for event in reversed(events["StackEvents"])
-        if event["ResourceStatus"].endswith("_FAILED")
-    ]
-    raise CannotDoError(
-        f"{failure} ({status}): {'; '.join(reasons) or 'no reason is given'}. Remove the cause, "
-        "and run the command again: it goes on from here"
-    )
 
 
 def table_exists(dynamodb: DynamoDBClient, table: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum_cli.aws.stack import description_of, physical_ids, resources_of
+from bucketsum_cli.aws.stack_changes import changing_stack, deleted_stack
 from bucketsum_cli.buckets.attachments.access_template import (
     LISTERS,
     READERS,
@@ -25,7 +26,6 @@ from bucketsum_cli.buckets.served_buckets import (
     access_template_of,
     attached_to,
 )
-from bucketsum_cli.stacks.teardown import changing_stack, deleted_stack
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import notes
 
