@@ -103,8 +103,8 @@ def test_only_the_wanted_storage_classes_are_counted(
     put_object(stack, "a", b"four")
     stack.client("s3").put_object(Bucket=BUCKET, Key="b", Body=b"b", StorageClass="STANDARD_IA")
     shown = run("verify", BUCKET, "--storage-class", "STANDARD", "--dry-run").out
-    assert "1 objects, 4 B" in shown
-    assert "1 more in other storage classes are left out" in shown
+    assert "1 object, 4 B" in shown
+    assert "left out: 1 in other storage classes" in shown
 
 
 def test_a_bucket_has_one_verification_at_a_time(run: Run, table: BackfillsTable) -> None:
@@ -147,11 +147,12 @@ def test_commands_in_messages_have_the_region_that_was_named(run: Run) -> None:
 def test_an_object_that_differs_is_an_exit_status(run: Run, table: BackfillsTable) -> None:
     """`verify show` exits with 1 and says where its name is."""
     name = run("verify", BUCKET, "--yes", "--json").document["backfill"]
-    table.count(name, Tally(verified=2, verified_bytes=2_000_000, differs=1))
+    table.count(name, Tally(verified=2, verified_bytes=2_000_000, differs=1, unreadable=1))
     shown = run("verify", "show", name)
     assert shown.status == 1
     assert "checked  3: verified 2 (2.0 MB), differs 1" in shown.out
-    assert "`bucketsum show KEY` has both digests" in " ".join(shown.out.split())
+    assert "`bucketsum show KEY --bucket inbox` has both digests" in " ".join(shown.out.split())
+    assert f"unreadable: `bucketsum coverage {BUCKET}` shows the reasons" in shown.out
     document = run("verify", "show", name, "--json").document
     assert (document["verified_objects"], document["differing_objects"]) == (2, 1)
 

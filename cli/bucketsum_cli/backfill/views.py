@@ -13,12 +13,19 @@ from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
 from bucketsum_cli.terminal.documents import INLINE, document_of
-from bucketsum_cli.terminal.formatting import MISSING, hours_text, moment_text, size_text
+from bucketsum_cli.terminal.formatting import (
+    MISSING,
+    count_text,
+    hours_text,
+    moment_text,
+    size_text,
+)
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
+    from bucketsum.backfill.backfill_records import Tally
     from bucketsum_cli.backfill.backfills import Kind, RecordedProgress
     from bucketsum_cli.backfill.counting import Count
     from bucketsum_cli.terminal.documents import Moment
@@ -40,8 +47,8 @@ _OUTCOMES: Final = (
     "hashed", "verified", "skipped", "superseded", "gone", "unreadable", "failed",
 )  # fmt: skip
 LEFT_OUT: Final = {
-    Purpose.RECORD: "GLACIER or DEEP_ARCHIVE are left out (--archived)",
-    Purpose.VERIFY: "other storage classes are left out",
+    Purpose.RECORD: "GLACIER or DEEP_ARCHIVE (--archived has them read)",
+    Purpose.VERIFY: "other storage classes",
 }
 _LESS: Final = {
     Purpose.RECORD: "less for objects that are recorded already",
@@ -119,9 +126,11 @@ class BackfillProgress:
 def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) -> None:
     """Show the objects, and each line of the estimate."""
     work = count.work
-    say(f"{work.object_count:,} objects, {size_text(work.size_bytes)} ({count.counted})")
+    say(
+        f"{count_text(work.object_count, 'object')}, {size_text(work.size_bytes)} ({count.counted})"
+    )
     if count.archived_objects:
-        say(f"{count.archived_objects:,} more in {LEFT_OUT[kind.purpose]}")
+        say(f"left out: {count.archived_objects:,} in {LEFT_OUT[kind.purpose]}")
     rows = [
         [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
         for item in estimate.items
@@ -193,11 +202,11 @@ def print_progress(progress: RecordedProgress) -> None:
         if part.failure:
             say(f"part {part.number:<3} {part.failure}")
     say(f"started  {moment_text(backfill.started_at)} UTC, execution {backfill.executions}")
-    say(f"queued   {queued.object_count:,} objects, {size_text(queued.size_bytes)}; "
+    say(f"queued   {count_text(queued.object_count, 'object')}, {size_text(queued.size_bytes)}; "
         f"{progress.parts_done} of {len(progress.parts)} parts")  # fmt: skip
     is_check = backfill.purpose is Purpose.VERIFY
     if progress.archived:
-        say(f"archived {progress.archived:,} in {LEFT_OUT[backfill.purpose]}")
+        say(f"left out {progress.archived:,} in {LEFT_OUT[backfill.purpose]}")
     if is_check:
         say(f"checked  {tally.verified + tally.differs:,}: verified {tally.verified:,} "
             f"({size_text(tally.verified_bytes)}), differs {tally.differs:,}")  # fmt: skip
@@ -208,10 +217,17 @@ def print_progress(progress: RecordedProgress) -> None:
     say(f"left     {_left_text(progress)}")
     say(f"rate     {progress.objects_per_second:,.1f} objects per second")
     say(f"cost     {progress.usd:,.4f} USD so far")
+    _say_next_steps(tally, backfill.bucket)
+
+
+def _say_next_steps(tally: Tally, bucket: str) -> None:
     if tally.differs:
+        show = command_line("show", "KEY", "--bucket", bucket)
         say("differs: S3 now returns other bytes than were recorded. The hasher's log names the "
-            f"objects (outcome `differs`); `{command_line('show', 'KEY')}` has both digests and "
-            "the next step")  # fmt: skip
+            f"objects (outcome `differs`); `{show}` has both digests and the next "
+            "step")  # fmt: skip
+    if tally.unreadable:
+        say(f"unreadable: `{command_line('coverage', bucket)}` shows the reasons")
 
 
 def _left_text(progress: RecordedProgress) -> str:
