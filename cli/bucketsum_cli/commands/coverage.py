@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = (
     Column("folder", shrinks=True), Column("class"), Column("state", shrinks=True),
-    Column("objects", right=True), SIZE, Column("oldest (UTC)"),
+    Column("objects", right=True), SIZE, Column("oldest read (UTC)"),
 )  # fmt: skip
 
 

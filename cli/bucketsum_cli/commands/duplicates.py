@@ -22,8 +22,8 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
 from bucketsum_cli.snapshots.folder import Listed
-from bucketsum_cli.snapshots.taking import Taking, buckets_of
-from bucketsum_cli.terminal.formatting import count_text, size_text, usd_text
+from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of
+from bucketsum_cli.terminal.formatting import count_text, month_usd_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, VERSION, Cell, Column, print_table
@@ -129,6 +129,14 @@ def duplicates(
         print_json(result)
     else:
         _print(result, is_priced=bool(snapshot.listed))
+    if bucket and not result.groups and snapshot_name in (None, LAST):
+        _note_unknown(target, bucket)
+
+
+def _note_unknown(target: Target, bucket: str) -> None:
+    """Say that a *bucket* without rows is none of the stack's: its name may be misspelt."""
+    if bucket not in buckets_of(target.find()):
+        note(f"{bucket} is no bucket of the stack; `{command_line('buckets')}` shows all")
 
 
 def put_prices(database: Database) -> None:
@@ -157,16 +165,20 @@ def _print(result: DuplicatesResult, *, is_priced: bool) -> None:
     for group in result.groups:
         say(
             f"{group.copies:,} × {size_text(group.size_bytes)}, {size_text(group.wasted_bytes)} "
-            f"wasted, {usd_text(group.wasted_usd_per_month)} USD a month: {group.sha1}",
+            f"wasted, {month_usd_text(group.wasted_usd_per_month)} USD a month: {group.sha1}",
             "bold",
         )
         print_table(_COLUMNS, map(_cells, group.objects), heading=False)
-    shown = f", {len(result.groups):,} shown" if len(result.groups) < result.all_groups else ""
+    shown = (
+        f", {len(result.groups):,} shown (see --limit)"
+        if len(result.groups) < result.all_groups
+        else ""
+    )
     prices = "by storage class" if is_priced else "all priced as STANDARD; --listing is exact"
     say(
         f"{count_text(result.all_groups, 'group')} of equal content{shown}: "
         f"{size_text(result.all_wasted_bytes)} wasted, "
-        f"{usd_text(result.all_wasted_usd_per_month)} USD a month ({prices})"
+        f"{month_usd_text(result.all_wasted_usd_per_month)} USD a month ({prices})"
     )
     if result.groups:
         show = command_line("show", "KEY", "--bucket", "BUCKET")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bucketsum_cli.page.figures import COST_DAYS, is_listed, total
 from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NO_OBJECT, next_steps
-from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text, usd_text
+from bucketsum_cli.terminal.formatting import count_text, moment_text, month_usd_text, size_text
 
 if TYPE_CHECKING:
     from bucketsum_cli.page.figures import Figures
@@ -43,7 +43,9 @@ def answers_of(snapshot: Snapshot, figures: Figures) -> Iterator[PageAnswer]:
     saved = "Nothing: no two objects have equal content"
     for first in figures["duplicates"][:1]:
         usd, groups = first["all_wasted_usd_per_month"], count_text(first["all_groups"], "group")
-        saved = f"{usd_text(usd)} USD a month: {size_text(first['all_wasted_bytes'])} in {groups}"
+        saved = (
+            f"{month_usd_text(usd)} USD a month: {size_text(first['all_wasted_bytes'])} in {groups}"
+        )
     yield PageAnswer("What would deleting duplicates save?", saved, "duplicates")
     yield PageAnswer("Does anything still arrive?", _arrived(figures), "arrivals")
     largest = [
@@ -51,8 +53,10 @@ def answers_of(snapshot: Snapshot, figures: Figures) -> Iterator[PageAnswer]:
         for row in figures["largest"][:1]
     ]
     yield PageAnswer("Which object is the largest?", "".join(largest) or "None", "largest")
-    costs = f"About {usd_text(figures['costs'][-1]['usd_per_month'])} USD for bucketsum, and "
-    costs += f"{usd_text(total(figures['stored'], 'usd_per_month'))} USD for the objects in S3"
+    costs = f"About {month_usd_text(figures['costs'][-1]['usd_per_month'])} USD for bucketsum, and "
+    costs += (
+        f"{month_usd_text(total(figures['stored'], 'usd_per_month'))} USD for the objects in S3"
+    )
     yield PageAnswer("What does it cost a month?", costs, "costs")
 
 

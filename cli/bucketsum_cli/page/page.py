@@ -13,8 +13,8 @@ from bucketsum_cli.terminal.formatting import (
     MISSING,
     count_text,
     moment_text,
+    month_usd_text,
     size_text,
-    usd_text,
 )
 from bucketsum_cli.terminal.output import printable
 
@@ -168,7 +168,7 @@ def _text(column: str, row: Record) -> str:
     if column.endswith("_bytes"):
         return size_text(value)
     if "usd" in column:
-        return usd_text(value)
+        return month_usd_text(value)
     return f"{value:,}" if isinstance(value, int) else _short(value)
 
 

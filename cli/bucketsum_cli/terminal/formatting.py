@@ -35,6 +35,11 @@ def usd_text(usd: float | None) -> str:
     return f"{usd:.{digits}f}"
 
 
+def month_usd_text(usd: float) -> str:
+    """A price of a month, as `usd_text`; less than a cent is no number worth reading."""
+    return "<0.01" if 0 < usd < 0.01 else usd_text(usd)  # noqa: PLR2004 - a cent
+
+
 def duration_text(seconds: float) -> str:
     """A duration in its two largest units: ``1 min 20 s``, ``2 h 5 min``."""
     minutes, rest = divmod(round(seconds), 60)

@@ -111,7 +111,14 @@ def test_duplicates_are_shown_with_what_they_cost(run: Run) -> None:
     assert ended.status == 0
     assert "3 × 400 B, 800 B wasted" in ended.out
     assert "gone" not in ended.out
-    assert "2 groups of equal content: 805 B wasted" in ended.out
+    assert "2 groups of equal content: 805 B wasted, <0.01 USD a month" in ended.out
+    assert (
+        "2 groups of equal content, 1 shown (see --limit): 805 B"
+        in run("duplicates", "--limit", 1, "--snapshot", "last").out
+    )
+    assert "is no bucket" not in run("duplicates", BUCKET, "--min-size", 900).err
+    other = run("duplicates", "inbx", "--snapshot", "last")
+    assert "inbx is no bucket of the stack; `bucketsum buckets` shows all" in other.err
     assert "snapshot " in ended.err
     got = run("duplicates", BUCKET, "--members", "--min-size", 5, "--snapshot", "last", "--json")
     first, second = got.document["groups"]
