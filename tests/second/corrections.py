@@ -10,7 +10,10 @@ import time
 from typing import Any
 from urllib.parse import unquote
 
-from localstack.services.cloudformation.engine.v2.change_set_model_preproc import DeletionPolicy
+from localstack.services.cloudformation.engine.v2.change_set_model_preproc import (
+    DeletionPolicy,
+    PreprocResource,
+)
 from localstack.services.cloudformation.resource_provider import OperationStatus, ProgressEvent
 from localstack.services.cloudformation.v2 import provider as cloudformation
 from localstack.services.iam.resource_providers.aws_iam_managedpolicy import (
@@ -80,7 +83,14 @@ def number_events() -> None:
 
 def retain_resources() -> None:
     """Keep what has the DeletionPolicy RetainExceptOnCreate."""
-    DeletionPolicy._value2member_map_["RetainExceptOnCreate"] = DeletionPolicy.Retain
+    own = PreprocResource.__init__
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - untyped
+        own(self, *args, **kwargs)
+        if self.deletion_policy == DeletionPolicy.RetainExceptOnCreate:
+            self.deletion_policy = DeletionPolicy.Retain
+
+    PreprocResource.__init__ = init
 
 
 def reuse_templates() -> None:
