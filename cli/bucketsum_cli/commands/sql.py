@@ -60,7 +60,8 @@ def sql(
         try:
             _answer(database, text, as_csv=as_csv, as_json=as_json)
         except CannotDoError as error:
-            note(error.message)
+            for line in error.message.splitlines():
+                note(line)
 
 
 def _queries() -> Iterator[str]:

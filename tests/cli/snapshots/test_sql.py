@@ -120,6 +120,7 @@ def test_without_a_query_it_asks_for_them(run_sql: Run) -> None:
     assert "2" in ended.out
     assert "last" in ended.out
     assert "syntax error" in ended.err
+    assert "\nLINE 1: nonsense" in ended.err
 
 
 def test_every_view_can_be_asked(run_sql: Run) -> None:
