@@ -474,3 +474,11 @@ def test_a_variable_names_the_bucket(
     assert run("show", "a", "--json").document["bucket"] == "other"
     assert run("show", f"s3://{stack.bucket}/a", "--json").document["bucket"] == stack.bucket
     assert run("show", "a", "--bucket", stack.bucket, "--json").document["bucket"] == stack.bucket
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=operator.attrgetter("name"))
+def test_a_group_shows_what_its_commands_do_in_whole_sentences(group: click.Group) -> None:
+    """Click ends what does not fit in the line of a usual terminal with three dots."""
+    context = click.Context(group, terminal_width=78)  # click leaves two of 80 columns
+    lines = group.get_help(context).splitlines()
+    assert [line for line in lines if line.endswith("...") and "Usage:" not in line] == []

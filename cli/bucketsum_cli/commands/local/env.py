@@ -14,7 +14,7 @@ from bucketsum_cli.terminal.output import print_json, print_text
 @click.command("env")
 @json_option(dict[str, str])
 def env(as_json: bool) -> None:
-    """Print the environment variables that make other programs use the emulator.
+    """Print environment variables, for other programs.
 
     The AWS CLI, SDKs and other S3 clients then use the emulator, and no real account. rclone
     fails if AWS_CA_BUNDLE is set:

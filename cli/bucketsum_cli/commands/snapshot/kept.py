@@ -23,7 +23,9 @@ _COLUMNS = (
 @click.command("list")
 @json_option(list[KeptSnapshot])
 def list_snapshots(as_json: bool) -> None:
-    """Show the snapshots that were not written to another folder, the newest first.
+    """Show the snapshots, the newest first.
+
+    Those that --to wrote to another folder are not known.
 
     Example: bucketsum snapshot list
     """
@@ -49,7 +51,7 @@ def list_snapshots(as_json: bool) -> None:
 @yes_option
 @stack_options
 def delete(target: Target, name: str, yes: bool) -> None:
-    """Delete a snapshot, and the tables that were made of it for --athena.
+    """Delete a snapshot, and its tables for --athena.
 
     Example: bucketsum snapshot delete last
     """

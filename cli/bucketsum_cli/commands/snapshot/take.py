@@ -71,7 +71,7 @@ def take_snapshot(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Copy all rows of a stack into a folder, in the form of DynamoDB's exports.
+    """Copy all rows of a stack into a folder, as DynamoDB exports them.
 
     Shows the time and the price, and asks, if the table has more than a million rows. --via export
     needs no read capacity. It needs point-in-time recovery, which the stack has, and a bucket in

@@ -97,7 +97,7 @@ def start(
     current: bool,
     options: Begin,
 ) -> None:
-    """Read the objects of BUCKET again, and compare all recorded digests.
+    """Read the objects of BUCKET again, and compare their digests.
 
     An object differs if two readings of the same version and entity tag agree on another digest
     than the recorded one, which is kept. Objects without a row are hashed. First counts the
