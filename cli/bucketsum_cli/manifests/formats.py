@@ -92,6 +92,11 @@ FORMATS: Final = {
 }
 
 
+def is_manifest_name(file: str) -> bool:
+    """Whether *file* is called as manifests are: SHA256SUMS, photos.sha1."""
+    return _FILE.fullmatch(file) is not None
+
+
 def entries_in(
     stream: IO[bytes], file: str, format_: Format | None = None
 ) -> Iterator[Entry | BadLine]:

@@ -20,7 +20,7 @@ from bucketsum_cli.manifests.entries import (
     algorithm_called,
     digests_of,
 )
-from bucketsum_cli.manifests.formats import entries_in
+from bucketsum_cli.manifests.formats import entries_in, is_manifest_name
 from bucketsum_cli.snapshots.folder import Listed, read_snapshot
 from bucketsum_cli.terminal.errors import CannotDoError
 
@@ -68,7 +68,7 @@ def side_of(text: str) -> Objects | ManifestFile:
     ``#BUCKET[/PREFIX]`` if that has several buckets.
 
     Raises:
-        CannotDoError: The folder is no snapshot.
+        CannotDoError: The folder is no snapshot, or a file is not there.
     """
     folder, mark, keys = text.partition("#")
     if Path(folder).is_dir():
@@ -83,6 +83,10 @@ def side_of(text: str) -> Objects | ManifestFile:
     is_manifest = path != text and "/" in path.rstrip("/") and not path.endswith("/")
     if is_manifest or (path == text and Path(text).is_file()):
         return ManifestFile(text)
+    if path == text and text.startswith(("/", ".", "~")):
+        raise CannotDoError(f"there is no file {text}")
+    if path == text and is_manifest_name(text):
+        raise CannotDoError(f"there is no file {text}; write s3://{text} for a bucket of this name")
     return Objects(_keys(path))
 
 

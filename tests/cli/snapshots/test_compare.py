@@ -166,6 +166,13 @@ def test_reasons_are_folded_at_words(
     assert "".join(lines).count("nonsense") == 9
 
 
+@pytest.mark.parametrize("place", ["none.sha1", "SHA256SUMS", "/tmp/none", "./none"])  # noqa: S108 - names
+def test_a_file_that_is_not_there_is_no_bucket(run: Run, planted: Stack, place: str) -> None:
+    """A misspelt manifest is told from a misspelt bucket, before all rows are read."""
+    run("compare", place, planted.bucket).assert_refused(f"there is no file {place}")
+    assert "s3://none.sha1" in run("compare", "none.sha1", planted.bucket).err
+
+
 def test_a_report_of_compute_checksum(run: Run, planted: Stack) -> None:
     """AWS's own digest of each object certifies the row; a composite one is none."""
     s3 = planted.client("s3")
