@@ -133,6 +133,8 @@ _LOGS: Final = "cloudwatch/pricing"
 
 _MILLION: Final = 1_000_000
 _GB: Final = 1_000_000_000
+_GIB: Final = 2**30
+"""S3's GB of storage, by the examples in AWS's FAQ on S3: 10 TB are 10,995,116,277,760 bytes."""
 
 SQS_REQUEST: Final = Price(
     "SQS request, standard queue, 64 KB", 0.40, _MILLION, "sqs/pricing", _QUOTED
@@ -167,7 +169,7 @@ RETRIEVED_BYTE: Final = {
     "GLACIER_IR": Price("S3 Glacier IR, retrieved byte (per GB)", 0.03, _GB, _S3, _SEEN),
 }
 STORED_BYTE_MONTH: Final = {
-    name: Price(f"S3 {name}, byte and month (per GB)", usd, _GB, _S3, read)
+    name: Price(f"S3 {name}, byte and month (per GiB)", usd, _GIB, _S3, read)
     for name, usd, read in (
         ("STANDARD", 0.023, _GUIDE),
         ("INTELLIGENT_TIERING", 0.023, _GUIDE),
