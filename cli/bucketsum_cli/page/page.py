@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.snapshots.folder import Snapshot
 
 _ROWS_MAX: Final = 60
-_TEXT_MAX: Final = 160
-_ANSWER_MAX: Final = 320
+_TEXT_MAX: Final = 320
 _TEXT_END: Final = 50
 
 _LONG: Final = frozenset({"bucket", "key", "first_key", "reason", "item", "parameters"})
@@ -71,7 +70,7 @@ def page_of(snapshot: Snapshot, figures: Figures) -> str:
         element(
             "div",
             element("dt", element("a", answer.question, href=f"#{answer.section}")),
-            element("dd", element("bdi", _short(answer.answer, _ANSWER_MAX))),
+            element("dd", element("bdi", _short(answer.answer))),
             class_={True: "good", False: "bad", None: ""}[answer.is_good],
         )
         for answer in answers
@@ -172,7 +171,9 @@ def _text(column: str, row: Record) -> str:
     return f"{value:,}" if isinstance(value, int) else _short(value)
 
 
-def _short(text: str, most: int = _TEXT_MAX) -> str:
+def _short(text: str) -> str:
     """A text from outside, without its middle if it is long."""
     text = printable(text)
-    return text if len(text) <= most else f"{text[: most - _TEXT_END]} … {text[-_TEXT_END:]}"
+    if len(text) <= _TEXT_MAX:
+        return text
+    return f"{text[: _TEXT_MAX - _TEXT_END]} … {text[-_TEXT_END:]}"
