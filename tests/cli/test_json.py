@@ -122,7 +122,7 @@ def backfill_documents() -> list[Any]:
     work = Work(object_count=1, size_bytes=1)
     estimate = estimate_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
     run = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00")
-    progress = RecordedProgress(run, (), Work(0, 0), Tally(), False, False, None, 0.0, 1.0)
+    progress = RecordedProgress(run, (), Work(0, 0), Tally(), False, None, 0.0, 1.0)
     count = Count(work, "as given", is_exact=False)
     shown = progress_document(progress)
     return [

@@ -14,10 +14,12 @@ from tests.cli.aws_calls import EXECUTED, answered, change_calls
 from tests.cli.deployed import BUCKET, put_object
 from tests.support.sam_template import load_template
 
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.verifications import start_scheduled
+from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
+from bucketsum_cli.backfill import backfills
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,6 +118,25 @@ def test_a_bucket_has_one_verification_at_a_time(run: Run, table: BackfillsTable
     assert run("verify", "stop", first).status == 0
     assert run("verify", BUCKET, "--yes").status == 0
     assert len(list(table.backfills())) == 2
+
+
+def test_a_verification_at_rest_refuses_no_other(
+    run: Run, stack: Stack, table: BackfillsTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a queue is empty, what was not counted never will be; one with messages is waited for."""
+    monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
+    first = run("verify", BUCKET, "--yes", "--json").document["backfill"]
+    table.record_plan(first, [Part(0, objects=2, object_hashes=5, done=True)])
+    assert table.end(first, BackfillStatus.QUEUED, now())
+    sqs, url = stack.client("sqs"), stack.outputs["BackfillQueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="of a verification")
+    refused = run("verify", BUCKET, "--yes")
+    assert refused.status == 2
+    assert f"verify show {first}" in " ".join(refused.err.split())
+    assert run("verify", "stop", first).status == 2
+    sqs.purge_queue(QueueUrl=url)
+    assert run("verify", "show", first, "--json").document["state"] == "incomplete"
+    assert run("verify", BUCKET, "--yes").status == 0
 
 
 def test_backfills_and_verifications_are_apart(run: Run, table: BackfillsTable) -> None:

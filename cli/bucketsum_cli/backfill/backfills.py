@@ -17,7 +17,7 @@ from bucketsum.backfill.backfill_records import (
     is_complete,
 )
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.backfill.verifications import running_check
+from bucketsum.backfill.verifications import running_checks
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.job import Purpose
@@ -73,8 +73,7 @@ class RecordedProgress:
     Attributes:
         queued: Its objects that were queued so far.
         tally: Its objects that are done, by outcome.
-        is_done: Whether every object is done.
-        is_incomplete: Whether its queue is empty, and the counts still differ from what was queued.
+        is_at_rest: Whether nothing of it is in a queue or in slices.
         failed: Its execution, if that ended early.
         usd: US dollars so far, by arithmetic.
         seconds: Time since it was started, until its last count if it is not running.
@@ -84,11 +83,20 @@ class RecordedProgress:
     parts: tuple[Part, ...]
     queued: Work
     tally: Tally
-    is_done: bool
-    is_incomplete: bool
+    is_at_rest: bool
     failed: Execution | None
     usd: float
     seconds: float
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every object is done."""
+        return self.is_at_rest and is_complete(self.parts, self.tally)
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether it is at rest, and the counts still differ from what was queued."""
+        return self.is_at_rest and not self.is_done
 
     @property
     def left(self) -> int | None:
@@ -131,7 +139,7 @@ class RecordedProgress:
     def is_over(self) -> bool:
         """Whether nothing more happens to it by itself."""
         is_stopped = self.backfill.status is BackfillStatus.STOPPED
-        return bool(self.failed) or self.is_done or self.is_incomplete or is_stopped
+        return bool(self.failed) or self.is_at_rest or is_stopped
 
     @property
     def has_failed(self) -> bool:
@@ -173,10 +181,16 @@ class Backfills:
         Raises:
             CannotDoError: It is a verification, and another one of its bucket is not over.
         """
-        if other := running_check(self.table, backfill):
+        for other in running_checks(self.table, backfill):
+            if self.progress_of(other).is_at_rest:
+                continue
+            is_running = other.status is BackfillStatus.RUNNING
+            do, command = (
+                ("wait, or stop it", "stop") if is_running else ("wait for its end", "show")
+            )
             raise CannotDoError(
-                f"{other.backfill_id} verifies {other.bucket} already; wait for its end, or stop "
-                f"it: `{VERIFICATION.line('stop', other.backfill_id)}`"
+                f"{other.backfill_id} verifies {other.bucket} already; {do}: "
+                f"`{VERIFICATION.line(command, other.backfill_id)}`"
             )
         self.table.record(backfill)
         try:
@@ -261,22 +275,11 @@ class Backfills:
         usd += estimate_of(read, self.setup, self.prices).usd_of(Group.HASHING)
         seconds = _seconds(backfill.started_at, (is_listed and counted_at) or now())
         last = [moment for moment in (backfill.ended_at, counted_at) if moment]
-        is_counted = is_complete(parts, tally)
-        is_over = backfill.status is BackfillStatus.QUEUED and (
-            is_counted or self._is_quiet_since(last)
+        is_at_rest = backfill.status is BackfillStatus.QUEUED and (
+            is_complete(parts, tally) or self._is_quiet_since(last)
         )
-        is_over = is_over and not (tally.long and self._has_slices(backfill.backfill_id))
-        return RecordedProgress(
-            backfill,
-            parts,
-            queued,
-            tally,
-            is_over and is_counted,
-            is_over and not is_counted,
-            failed,
-            usd,
-            seconds,
-        )
+        is_at_rest = is_at_rest and not (tally.long and self._has_slices(backfill.backfill_id))
+        return RecordedProgress(backfill, parts, queued, tally, is_at_rest, failed, usd, seconds)
 
     def _has_slices(self, backfill_id: str) -> bool:
         """Whether an object of it is being read in slices."""

@@ -232,8 +232,9 @@ def _say_next_steps(tally: Tally, bucket: str) -> None:
 
 def _left_text(progress: RecordedProgress) -> str:
     if progress.is_incomplete:
-        number = f"{progress.left:,}" if progress.left else "some"
-        return f"{number} not counted: see `{command_line('failures')}`, or repeat it"
+        twice = "not known: some were counted twice, so others may be missing"
+        left = f"{progress.left:,} not counted" if progress.left else twice
+        return f"{left}: see `{command_line('failures')}`, or repeat it"
     if progress.left is None:
         waiting = max(0, progress.queued.object_count - progress.tally.objects)
         if progress.backfill.status is BackfillStatus.QUEUED:

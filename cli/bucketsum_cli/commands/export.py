@@ -82,9 +82,9 @@ def export(
     """Print a manifest of what is in BUCKET now, sorted by key.
 
     BUCKET is listed, unless --snapshot is given. CSV is for programs: a spreadsheet may execute a
-    key. Names in a BagIt manifest begin with data/. Lists of files leave out
-    empty objects that stand for folders. Exits with 1 if an object has no such digest, or a name
-    that the format cannot have; the rest is written.
+    key. Names in a BagIt manifest begin with data/. Lists of files leave out empty objects that
+    stand for folders. Exits with 1 if an object has no such digest, or a name that the format
+    cannot have; the rest is written.
 
     Example: bucketsum export photos --algorithm sha256 -o photos.sha256
     """

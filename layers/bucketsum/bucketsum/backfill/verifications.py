@@ -27,13 +27,14 @@ MESSAGE_DAYS: Final = 14
 """[A] SQS keeps a message at most so long: whatever was queued before is over."""
 
 
-def running_check(table: BackfillsTable, check: Backfill) -> Backfill | None:
-    """Another verification of the bucket of *check* that is not over; None if there is none.
+def running_checks(table: BackfillsTable, check: Backfill) -> Iterator[Backfill]:
+    """Yield other verifications of the bucket of *check* that may not be over.
 
-    It is over if it was stopped, if exactly its objects are done, or if no message of it is left.
+    One is over if it was stopped, if exactly its objects are done, or if SQS has removed all of its
+    messages. The command also sees that its queue is empty.
     """
     if check.purpose is not Purpose.VERIFY:
-        return None
+        return
     oldest = (datetime.now(UTC) - timedelta(days=MESSAGE_DAYS)).isoformat()
     for other in table.backfills():
         if (
@@ -44,8 +45,7 @@ def running_check(table: BackfillsTable, check: Backfill) -> Backfill | None:
             continue
         is_waiting = other.status is BackfillStatus.QUEUED and (other.ended_at or "") > oldest
         if other.status is BackfillStatus.RUNNING or (is_waiting and not _is_done(table, other)):
-            return other
-    return None
+            yield other
 
 
 def _is_done(table: BackfillsTable, backfill: Backfill) -> bool:
@@ -83,7 +83,7 @@ def start_scheduled(
             older_than=older_than.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             storage_classes=tuple(filter(None, event["storage_classes"].split(","))),
         )
-        if other := running_check(table, check):
+        if other := next(running_checks(table, check), None):
             logger.warning("verification left out", bucket=bucket, running=other.backfill_id)
             continue
         if table.backfill(check.backfill_id) is None:
