@@ -1,4 +1,4 @@
-"""State machine definitions reach the local emulator in JSON, and AWS as they are written."""
+"""The local emulator gets template and definitions in JSON, and AWS as they are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import yaml
 from tests.support.sam_template import TEMPLATE, load_template
 
-from bucketsum_cli.emulator.sam import convert_definitions
+from bucketsum_cli.emulator.sam import convert_to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,14 +16,28 @@ if TYPE_CHECKING:
 DEFINITION = TEMPLATE.parent / "statemachines" / "backfill.asl.yaml"
 
 
-def test_a_definition_is_written_in_json_and_named(tmp_path: Path) -> None:
-    """The built template points at the same definition in the one form that ministack reads."""
+def test_a_built_template_is_written_in_json(tmp_path: Path) -> None:
+    """Nothing changes but the form, and the one in which ministack reads a definition."""
     (tmp_path / "backfill.asl.yaml").write_bytes(DEFINITION.read_bytes())
-    template = tmp_path / "template.yaml"
-    template.write_text("A:\n  DefinitionUri: backfill.asl.yaml\nB:\n  CodeUri: x.yaml\n")
-    convert_definitions(template)
-    assert template.read_text() == "A:\n  DefinitionUri: backfill.asl.json\nB:\n  CodeUri: x.yaml\n"
-    definition = json.loads((tmp_path / "backfill.asl.json").read_text())
+    (tmp_path / "build").mkdir()
+    template = tmp_path / "build" / "template.yaml"
+    template.write_text(
+        "Version: '2012-10-17'\n"
+        "Resources:\n"
+        "  A:\n    Properties:\n      DefinitionUri: ../backfill.asl.yaml\n"
+        "  B:\n    Properties:\n      CodeUri: x.yaml\n"
+        "  C:\n    Type: T\n"
+    )
+    convert_to_json(template)
+    assert json.loads(template.read_text()) == {
+        "Version": "2012-10-17",
+        "Resources": {
+            "A": {"Properties": {"DefinitionUri": "backfill.asl.json"}},
+            "B": {"Properties": {"CodeUri": "x.yaml"}},
+            "C": {"Type": "T"},
+        },
+    }
+    definition = json.loads((template.parent / "backfill.asl.json").read_text())
     assert definition == yaml.safe_load(DEFINITION.read_text(encoding="utf-8"))
 
 
