@@ -1,22 +1,20 @@
 """Schedule: a clock, events and tasks, all decided by one seed.
 
-Tasks run the product's code as it is, each in a thread of its own. Only the thread that has the
-turn runs. A task gives its turn away only in `Schedule.pause`, which every model calls before the
-effect of every AWS call, and in `Schedule.wait`; the next turn belongs to the earliest event. The
-thread that gives its turn away finds the next owner itself, so a task that continues at once costs
-no thread switch.
+Tasks run the product's code as it is, each in a greenlet: a stack of its own in the same thread. A
+task gives its turn away only in `Schedule.pause`, which every model calls before the effect of
+every AWS call, and in `Schedule.wait`; the next turn belongs to the earliest event.
 """
 
 from __future__ import annotations
 
 import math
-import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from random import Random
-from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final
+
+from greenlet import getcurrent, greenlet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,12 +52,12 @@ class Task:
 
     Attributes:
         process: The process.
-        turn: Released when it is this task's turn.
+        stack: Runs when it is this task's turn.
         waits: Whether its next turn comes only after another task's `Schedule.wake`.
     """
 
     process: Process
-    turn: Lock
+    stack: greenlet
     waits: bool = False
 
 
@@ -76,8 +74,7 @@ class Schedule:
         self._events: list[tuple[float, int, Task | Callable[[], None]]] = []
         self._numbers = count()
         self._task: Task | None = None
-        self._main = Lock()
-        self._main.acquire()
+        self._main = getcurrent()
 
     def log(self, step: str, *values: object) -> None:
         """Add *step*, a format of *values*, to the trace."""
@@ -110,7 +107,7 @@ class Schedule:
     def start(self, process: Process, work: Callable[[], None]) -> None:
         """Begin a task of *process* now."""
         worker = _IDLE.pop() if _IDLE else _Worker()
-        task = Task(process, worker.turn)
+        task = Task(process, worker.stack)
         worker.job = _Job(self, task, work)
         heappush(self._events, (self.now, next(self._numbers), task))
 
@@ -124,7 +121,7 @@ class Schedule:
         if not process.killed:
             wakes_at = self.now + (self.latency() if seconds is None else seconds)
             heappush(self._events, (min(wakes_at, process.ends_at), next(self._numbers), task))
-            self._pass_turn(task.turn)
+            self._pass_turn()
             if process.killed:
                 raise Killed
             process.killed = self.now >= process.ends_at or self.happens(process.kill_probability)
@@ -140,7 +137,7 @@ class Schedule:
             Killed: The process has ended meanwhile.
         """
         self.task.waits = True
-        self._pass_turn(self.task.turn)
+        self._pass_turn()
         if self.task.process.killed:
             raise Killed
 
@@ -152,19 +149,17 @@ class Schedule:
 
     def run(self) -> None:
         """Run until nothing is left to happen."""
-        self._pass_turn(self._main)
+        self._main = getcurrent()
+        self._pass_turn()
 
-    def end_task(self, turn: Lock) -> None:
-        """Pass the turn of a task that is over; returns when its thread has the next task."""
-        self._pass_turn(turn)
+    def end_task(self) -> None:
+        """Pass the turn of a task that is over; returns when its greenlet has the next task."""
+        self._pass_turn()
 
-    def _pass_turn(self, mine: Lock) -> None:
-        theirs = self._next_turn()
-        if theirs is not mine:
-            theirs.release()
-            mine.acquire()
+    def _pass_turn(self) -> None:
+        self._next_turn().switch()
 
-    def _next_turn(self) -> Lock:
+    def _next_turn(self) -> greenlet:
         while self._events:
             self.now, number, action = heappop(self._events)
             if number == EVENTS_MAX:
@@ -172,7 +167,7 @@ class Schedule:
             if isinstance(action, Task):
                 self._task = action
                 action.process.killed |= number >= EVENTS_MAX
-                return action.turn
+                return action.stack
             self._task = None
             if number < EVENTS_MAX:
                 action()
@@ -195,26 +190,18 @@ class _Job:
             self.schedule.violate(f"{self.task.process.name} raised {error!r}")
 
 
-@dataclass(slots=True, eq=False)
 class _Worker:
-    """A thread that runs task after task, of any schedule."""
+    """A greenlet that runs task after task, of any schedule."""
 
-    turn: Lock = field(default_factory=Lock)
-    job: _Job | None = None
-
-    def __post_init__(self) -> None:
-        self.turn.acquire()
-        Thread(target=self._run, daemon=True).start()
+    def __init__(self) -> None:
+        self.stack = greenlet(self._run)
+        self.job: _Job | None = None
 
     def _run(self) -> None:
-        # One thread runs at a time: to hand the turn to a thread of the same CPU costs less.
-        usable = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {usable[os.getpid() % len(usable)]})
-        self.turn.acquire()
         while job := self.job:
             job.run()
             _IDLE.append(self)
-            job.schedule.end_task(self.turn)
+            job.schedule.end_task()
 
 
 _IDLE: Final[list[_Worker]] = []
