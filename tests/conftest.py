@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -118,6 +119,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         repeats = isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
         if repeats or item.nodeid.startswith(_UNCOVERED_SUITES):
             item.add_marker(pytest.mark.no_cover)
+
+
+def pytest_collection_finish() -> None:
+    """Never look for garbage among what the tests have imported, a million objects."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -101,7 +101,8 @@ def clients_are_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     def kept(connection: Connection, service: str) -> object:
         place = (connection.region, connection.endpoint, connection.ca_bundle)
-        environment = sorted(item for item in os.environ.items() if _CLIENTS_DIFFER_BY(item[0]))
+        names = filter(_CLIENTS_DIFFER_BY, sorted(os.environ))
+        environment = ((name, os.environ[name]) for name in names)
         key = (service, place, connection.session.profile, *environment)
         if key not in _CLIENTS:
             _CLIENTS[key] = make(connection, service)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import botocore.hooks
 import botocore.regions
 import botocore.session
+import botocore.useragent
 from botocore.client import ClientCreator
 from botocore.endpoint_provider import EndpointProvider
 from botocore.hooks import EventAliaser
 from botocore.loaders import create_loader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pytest
     from botocore.model import ServiceModel, Shape
@@ -31,6 +32,8 @@ def share(patch: pytest.MonkeyPatch) -> None:
     """
     patch.setattr(botocore.session, "create_loader", cache(create_loader))
     patch.setattr(botocore.hooks, "accepts_kwargs", cache(botocore.hooks.accepts_kwargs))
+    sanitize = "sanitize_user_agent_string_component"  # looks at each character, at each request
+    patch.setattr(botocore.useragent, sanitize, cache(getattr(botocore.useragent, sanitize)))
     patch.setattr(EventAliaser, "_alias_event_name", _shared_alias_name())
     patch.setattr(ClientCreator, "_create_methods", _shared_methods())
     patch.setattr(botocore.regions, "EndpointProvider", _shared_endpoint_provider())
@@ -42,7 +45,15 @@ def share(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(sqs, "camelcase_to_underscores", cache(sqs.camelcase_to_underscores))
         # it would count the messages of the queue for each message, to know its retention period
         patch.setattr(sqs.SQSBackend, "is_message_valid_based_on_retention_period", _is_retained)
-        json_serializer = import_module("moto.core.serialize").BaseJSONSerializer
+        # it would make all of a service's addresses, and list its methods, at each request
+        backend = import_module("moto.core.base_backend").BaseBackend
+        patch.setattr(backend, "urls", property(_once_for_each_class(backend.urls.fget)))
+        responses, list_methods = import_module("moto.core.responses"), "method_names_from_class"
+        patch.setattr(responses, list_methods, cache(getattr(responses, list_methods)))
+        serialize = import_module("moto.core.serialize")
+        for picker in (serialize.AttributePicker, serialize.XFormedAttributePicker):
+            patch.setattr(picker, "get_possible_keys", _shared_keys(picker.get_possible_keys))
+        json_serializer = serialize.BaseJSONSerializer
         patch.setattr(json_serializer, "_serialize", _as_it_is(json_serializer._serialize))  # noqa: SLF001 - for its time
 
 
@@ -81,6 +92,29 @@ def _shared_endpoint_provider() -> Callable[..., EndpointProvider]:
         return providers[key][0]
 
     return known_provider
+
+
+def _once_for_each_class(urls_of: Callable[[Any], dict[str, Any]]) -> Callable[[Any], object]:
+    known: dict[type[Any], dict[str, Any]] = {}
+
+    def known_urls(backend: object) -> dict[str, Any]:
+        kind = type(backend)
+        return known.get(kind) or known.setdefault(kind, urls_of(backend))
+
+    return known_urls
+
+
+def _shared_keys(keys_of: Callable[[Any, Any], Iterable[str]]) -> Callable[..., Iterable[str]]:
+    """An attribute's names follow from its shape and the class of the object that has it."""
+    known: dict[tuple[object, ...], list[str]] = {}
+
+    def known_keys(picker: Any, context: Any) -> Iterable[str]:  # noqa: ANN401 - moto has no types
+        kind = (context.key, context.shape, type(context.obj), *picker.alias_providers)
+        if kind not in known:
+            known[kind] = list(keys_of(picker, context))
+        return known[kind]
+
+    return known_keys
 
 
 def _as_it_is(serialize: Callable[..., None]) -> Callable[..., None]:

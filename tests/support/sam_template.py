@@ -78,5 +78,9 @@ def properties(name: str) -> dict[str, Any]:
 
 def create_table(dynamodb: DynamoDBClient, resource: str, name: str) -> None:
     """Make the table *resource* of the template, with its keys and indexes, under *name*."""
-    table = properties(resource)
-    dynamodb.create_table(TableName=name, **{n: table[n] for n in _KEYS if n in table})
+    dynamodb.create_table(TableName=name, **_schema(resource))
+
+
+@cache
+def _schema(table: str) -> dict[str, Any]:
+    return {name: value for name, value in properties(table).items() if name in _KEYS}
