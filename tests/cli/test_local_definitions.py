@@ -17,7 +17,7 @@ DEFINITION = TEMPLATE.parent / "statemachines" / "backfill.asl.yaml"
 
 
 def test_a_built_template_is_written_in_json(tmp_path: Path) -> None:
-    """Nothing changes but the form, and the one in which ministack reads a definition."""
+    """The template and the definitions that it names keep their content; their form changes."""
     (tmp_path / "backfill.asl.yaml").write_bytes(DEFINITION.read_bytes())
     (tmp_path / "build").mkdir()
     template = tmp_path / "build" / "template.yaml"

@@ -132,8 +132,8 @@ class Sam:
 def convert_to_json(template: Path) -> None:
     """Convert the built template and the state machine definitions that it names from YAML to JSON.
 
-    ministack reads definitions in JSON only. SAM parses the template at each of its steps, in JSON
-    in no time, in YAML in half a second. AWS takes both.
+    ministack reads definitions in JSON only. SAM parses the template at each of its steps, which
+    takes half a second in YAML. AWS takes both forms.
     """
     import yaml  # noqa: PLC0415 - comes with `bucketsum[local]`; the command starts without it
 
