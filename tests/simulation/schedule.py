@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from random import Random
@@ -106,9 +107,7 @@ class Schedule:
 
     def start(self, process: Process, work: Callable[[], None]) -> None:
         """Begin a task of *process* now."""
-        worker = _IDLE.pop() if _IDLE else _Worker()
-        task = Task(process, worker.stack)
-        worker.job = _Job(self, task, work)
+        task = Task(process, greenlet(partial(self._work, process, work), self._main))
         heappush(self._events, (self.now, next(self._numbers), task))
 
     def pause(self, seconds: float | None = None) -> None:
@@ -121,7 +120,7 @@ class Schedule:
         if not process.killed:
             wakes_at = self.now + (self.latency() if seconds is None else seconds)
             heappush(self._events, (min(wakes_at, process.ends_at), next(self._numbers), task))
-            self._pass_turn()
+            self._main.switch()
             if process.killed:
                 raise Killed
             process.killed = self.now >= process.ends_at or self.happens(process.kill_probability)
@@ -137,7 +136,7 @@ class Schedule:
             Killed: The process has ended meanwhile.
         """
         self.task.waits = True
-        self._pass_turn()
+        self._main.switch()
         if self.task.process.killed:
             raise Killed
 
@@ -149,17 +148,6 @@ class Schedule:
 
     def run(self) -> None:
         """Run until nothing is left to happen."""
-        self._main = getcurrent()
-        self._pass_turn()
-
-    def end_task(self) -> None:
-        """Pass the turn of a task that is over; returns when its greenlet has the next task."""
-        self._pass_turn()
-
-    def _pass_turn(self) -> None:
-        self._next_turn().switch()
-
-    def _next_turn(self) -> greenlet:
         while self._events:
             self.now, number, action = heappop(self._events)
             if number == EVENTS_MAX:
@@ -167,41 +155,15 @@ class Schedule:
             if isinstance(action, Task):
                 self._task = action
                 action.process.killed |= number >= EVENTS_MAX
-                return action.stack
-            self._task = None
-            if number < EVENTS_MAX:
+                action.stack.switch()
+                self._task = None
+            elif number < EVENTS_MAX:
                 action()
-        self._task = None
-        return self._main
 
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    schedule: Schedule
-    task: Task
-    work: Callable[[], None]
-
-    def run(self) -> None:
+    def _work(self, process: Process, work: Callable[[], None]) -> None:
         try:
-            self.work()
+            work()
         except Killed:
             pass
         except Exception as error:  # noqa: BLE001 - the product must not, so it is a violation
-            self.schedule.violate(f"{self.task.process.name} raised {error!r}")
-
-
-class _Worker:
-    """A greenlet that runs task after task, of any schedule."""
-
-    def __init__(self) -> None:
-        self.stack = greenlet(self._run)
-        self.job: _Job | None = None
-
-    def _run(self) -> None:
-        while job := self.job:
-            job.run()
-            _IDLE.append(self)
-            job.schedule.end_task()
-
-
-_IDLE: Final[list[_Worker]] = []
+            self.violate(f"{process.name} raised {error!r}")

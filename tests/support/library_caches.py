@@ -47,7 +47,7 @@ def share(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(sqs.SQSBackend, "is_message_valid_based_on_retention_period", _is_retained)
         # it would make all of a service's addresses, and list its methods, at each request
         backend = import_module("moto.core.base_backend").BaseBackend
-        patch.setattr(backend, "urls", property(_once_for_each_class(backend.urls.fget)))
+        patch.setattr(backend, "urls", property(_shared_urls(backend.urls.fget)))
         responses, list_methods = import_module("moto.core.responses"), "method_names_from_class"
         patch.setattr(responses, list_methods, cache(getattr(responses, list_methods)))
         serialize = import_module("moto.core.serialize")
@@ -94,7 +94,8 @@ def _shared_endpoint_provider() -> Callable[..., EndpointProvider]:
     return known_provider
 
 
-def _once_for_each_class(urls_of: Callable[[Any], dict[str, Any]]) -> Callable[[Any], object]:
+def _shared_urls(urls_of: Callable[[Any], dict[str, Any]]) -> Callable[[Any], object]:
+    """A backend's addresses follow from its class."""
     known: dict[type[Any], dict[str, Any]] = {}
 
     def known_urls(backend: object) -> dict[str, Any]:
