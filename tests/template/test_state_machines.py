@@ -113,6 +113,32 @@ def test_aws_language_service_remarks_on_faults_alone(
     assert any(remark in each for each in remarks) if remark else remarks == []
 
 
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [("backfill", "Plan"), ("sweep", "Plan"), ("sweep", "PublishVersion"), ("sweep", "SumUp")],
+)
+@pytest.mark.parametrize(
+    "error",
+    [
+        "ResourceNotReadyException",
+        "ENINotReadyException",
+        "ResourceConflictException",
+        "CodeArtifactUserPendingException",
+    ],
+)
+def test_an_idle_function_in_a_vpc_gets_the_time_to_wake(name: str, state: str, error: str) -> None:
+    """The first call of a function is repeated for longer than an interface takes."""
+    [body] = [each.body for each in states(MACHINES[name]) if each.name == state]
+    retry = next(
+        r for r in body["Retry"] if {f"Lambda.{error}", "States.ALL"} & {*r["ErrorEquals"]}
+    )
+    assert "JitterStrategy" not in retry
+    waits = [
+        retry["IntervalSeconds"] * retry["BackoffRate"] ** n for n in range(retry["MaxAttempts"])
+    ]
+    assert sum(waits) > 150
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_definition_has_no_anchors(name: str) -> None:
     """CloudFormation reads definitions without resolving YAML's aliases, so each is written out."""

@@ -22,6 +22,9 @@ RETRIED: Final = {
     "DynamoDB.ProvisionedThroughputExceededException",
     "DynamoDB.RequestLimitExceeded", "DynamoDB.ThrottlingException",
     "DynamoDB.InternalServerError", "DynamoDB.SdkClientException",
+    # An idle function in a VPC, before it runs:
+    "Lambda.ResourceNotReadyException", "Lambda.ENINotReadyException",
+    "Lambda.ResourceConflictException", "Lambda.CodeArtifactUserPendingException",
 }  # fmt: skip
 
 
