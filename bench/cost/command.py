@@ -23,8 +23,8 @@ from bucketsum_cli.terminal.formatting import size_text
 if TYPE_CHECKING:
     from bench.cost.measured import MeasuredHandling
 
-DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cost.md"
-VERIFY: Final = DOCUMENT.with_name("verify.md")
+DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "explanation" / "cost.md"
+VERIFY: Final = DOCUMENT.parents[1] / "how-to" / "verify.md"
 DETAILS: Final = Path(__file__).parents[1] / "measured" / "cost.md"
 
 _SIZES: Final = (SMALL_BYTES, 10_000)
@@ -189,7 +189,7 @@ def verification() -> Table:
 
 
 def tables(measured: MeasuredHandling) -> tuple[Table, ...]:
-    """All tables of docs/cost.md."""
+    """All tables of docs/explanation/cost.md."""
     return per_tb(measured), small_by_default(measured), lean(measured), alternatives()
 
 
@@ -204,7 +204,7 @@ def details(measured: MeasuredHandling) -> tuple[Table, ...]:
 
 
 @click.command()
-@options.write_docs("docs/cost.md", "docs/verify.md", "bench/measured/cost.md")
+@options.write_docs("docs/explanation/cost.md", "docs/how-to/verify.md", "bench/measured/cost.md")
 def cost(*, write_docs: bool) -> None:
     """Compute US dollars per terabyte and per million small objects.
 

@@ -13,7 +13,7 @@ from tests.support.servers import Handler, Server, reserved_port, serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE: Final = TEMPLATE.parent / "docs" / "start-aws.md"
+PAGE: Final = TEMPLATE.parent / "docs" / "start" / "on-aws.md"
 
 
 class DockerWithoutImages(Server):

@@ -1,4 +1,4 @@
-"""The permissions that docs/permissions.md lists for each command, and those that it needs."""
+"""The permissions that docs/reference/permissions.md lists for each command, and its needs."""
 
 from __future__ import annotations
 

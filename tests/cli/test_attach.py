@@ -541,7 +541,7 @@ def test_policies_that_name_a_network_are_warned_about(run: Run, s3: S3Client) -
     [warning] = run("attach", PHOTOS, "--deploy", "--json").document["warnings"]
     assert "aws:SourceVpce" in warning
     assert "aws:PrincipalArn" in warning
-    assert "dp:exclude:network=true" in warning  # as docs/limitations.md
+    assert "dp:exclude:network=true" in warning  # as docs/explanation/limitations.md
 
 
 def test_characters_that_encoders_treat_differently_are_warned_about(run: Run) -> None:

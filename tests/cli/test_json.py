@@ -1,4 +1,4 @@
-"""The commands print the JSON documents that docs/json.md and its schema describe."""
+"""The commands print the JSON documents that docs/reference/json.md and its schema describe."""
 
 from __future__ import annotations
 

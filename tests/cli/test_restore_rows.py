@@ -1,4 +1,4 @@
-"""The recipe of docs/security.md: rows come back from a restored table."""
+"""The recipe of docs/explanation/security.md: rows come back from a restored table."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def main(schedules: int, seed: int, *, trace: bool, planted_bugs: bool, write_do
     """Run the product's own code against models of S3, SQS, DynamoDB and Lambda.
 
     A schedule is one random sequence of events and faults. If a schedule breaks a promise of
-    docs/reliability.md, the command prints its steps and exits with 1. With --planted-bugs, it
-    exits with 1 if a planted bug is not found.
+    docs/explanation/reliability.md, the command prints its steps and exits with 1. With
+    --planted-bugs, it exits with 1 if a planted bug is not found.
     """
     if planted_bugs:
         _look_for_planted_bugs(seed, write_docs=write_docs)

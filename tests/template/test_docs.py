@@ -216,15 +216,16 @@ def test_readme_is_short_and_has_a_row_for_the_default() -> None:
 
 def test_every_page_is_listed() -> None:
     """docs/README.md links every page, once."""
-    pages_listed = list(Document.read(ROOT / "docs" / "README.md").links())
-    pages_there = {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
+    docs = ROOT / "docs"
+    pages_listed = list(Document.read(docs / "README.md").links())
+    pages_there = {str(path.relative_to(docs)) for path in docs.rglob("[!0-9R]*.md")}
     assert pages_there <= set(pages_listed)
     assert len(pages_listed) == len(set(pages_listed))
 
 
 def test_tests_of_the_security_page_exist() -> None:
     """A threat whose test was renamed or removed would only seem to be tested."""
-    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
     suites = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
     named = set(re.findall(r"`(test_\w+)`", page))
     assert named
@@ -251,7 +252,7 @@ def test_no_line_begins_as_a_comment(document: Document) -> None:
     assert not re.findall(r"(?m)^\s*%.*$", document.path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("docs/*.svg")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(ROOT.glob("docs/**/*.svg")), ids=lambda path: path.name)
 def test_pictures_refer_to_nothing_outside(path: Path) -> None:
     """The only address in a picture is SVG's namespace: no font, style sheet or script."""
     addresses = re.findall(r"https?://[^\"'\s<)]+", path.read_text(encoding="utf-8"))
@@ -260,7 +261,7 @@ def test_pictures_refer_to_nothing_outside(path: Path) -> None:
 
 def test_largest_chunks_are_those_of_the_formula() -> None:
     """The documented formula and the table of largest chunks are what the settings enforce."""
-    document = Document.read(ROOT / "docs" / "parameters.md")
+    document = Document.read(ROOT / "docs" / "reference" / "parameters.md")
     text = document.path.read_text(encoding="utf-8")
     assert f"`{BASE_MEMORY_BYTES // 1_000_000} MB + 2 × ChunkBytes`" in text
     for memory_mb, chunk_bytes in document.table("`MemorySize`"):
@@ -364,7 +365,7 @@ def test_numbers_of_executions_are_those_that_status_computes() -> None:
     assert (enqueuers_for(share), enqueuers_for(share + 1)) == (1, 2)
     wanted = executions_of({name: parameters[name]["Default"] for name in MAXIMA})
     assert f"{wanted} concurrent executions" in (ROOT / "README.md").read_text("utf-8")
-    tutorial = (ROOT / "docs" / "start-aws.md").read_text("utf-8")
+    tutorial = (ROOT / "docs" / "start" / "on-aws.md").read_text("utf-8")
     [quota] = re.findall(r"allows only (\d+) concurrent executions", tutorial)
     lowered = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", tutorial)}
     assert executions_of({name: lowered[name] for name in MAXIMA}) == int(quota)

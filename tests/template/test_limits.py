@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TEMPLATE: Final = load_template()
-ROWS: Final = Path(__file__).parents[2] / "docs" / "rows.md"
+ROWS: Final = Path(__file__).parents[2] / "docs" / "reference" / "rows.md"
 PARAMETERS: Final[dict[str, dict[str, Any]]] = TEMPLATE["Parameters"]
 RESOURCES: Final[dict[str, dict[str, Any]]] = TEMPLATE["Resources"]
 HASHER: Final[dict[str, Any]] = RESOURCES["HasherFunction"]["Properties"]

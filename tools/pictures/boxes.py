@@ -1,4 +1,4 @@
-"""docs/how.svg and docs/paths.svg: boxes, and arrows between them."""
+"""docs/pictures/how.svg and docs/pictures/paths.svg: boxes, and arrows between them."""
 
 from __future__ import annotations
 

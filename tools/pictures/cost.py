@@ -1,4 +1,4 @@
-"""docs/cost.svg: US dollars per terabyte as bars on a logarithmic scale."""
+"""docs/pictures/cost.svg: US dollars per terabyte as bars on a logarithmic scale."""
 
 from __future__ import annotations
 

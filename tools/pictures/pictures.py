@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from html import unescape
@@ -27,9 +28,9 @@ PICTURES: Final[Mapping[str, Callable[[], str]]] = {
     "session": lambda: terminal(session()),
     "sweep": sweep,
 }
-"""Name of each file in docs/ → its drawing."""
+"""Name of each file in docs/pictures/ → its drawing."""
 
-_PAGES: Final = {"paths": "docs/architecture.md"}
+_PAGES: Final = {"paths": "docs/explanation/architecture.md"}
 """The page that shows a picture, if README does not."""
 
 
@@ -41,10 +42,11 @@ def pictures() -> dict[Path, str]:
     """
     files: dict[Path, str] = {}
     for name, draw in PICTURES.items():
-        file, page = _ROOT / "docs" / f"{name}.svg", _ROOT / _PAGES.get(name, "README.md")
+        file = _ROOT / "docs" / "pictures" / f"{name}.svg"
+        page = _ROOT / _PAGES.get(name, "README.md")
         files[file] = draw()
         text = files.get(page) or page.read_text("utf-8")
-        shown = _shown(files[file], file.relative_to(page.parent))
+        shown = _shown(files[file], Path(os.path.relpath(file, page.parent)))
         files[page] = written_between(text, f"picture-{name}", shown)
     return files
 

@@ -1,4 +1,4 @@
-"""docs/sweep.svg: the table of a recorded sweep, with a bar for each setting."""
+"""docs/pictures/sweep.svg: the table of a recorded sweep, with a bar for each setting."""
 
 from __future__ import annotations
 

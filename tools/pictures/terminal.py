@@ -1,4 +1,4 @@
-"""docs/session.svg: lines of a terminal, with their colours."""
+"""docs/pictures/session.svg: lines of a terminal, with their colours."""
 
 from __future__ import annotations
 

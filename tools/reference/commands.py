@@ -1,4 +1,4 @@
-"""docs/commands.md: the help text of every command."""
+"""docs/reference/commands.md: the help text of every command."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ _LINES: Final = {
     "slice": "a slice of a long object was read",
     "message retried": "a message failed and returns to the queue",
     "message dead-lettered": "a message went to the dead-letter queue",
-    "message released": "a message is left to [another invocation](semantics.md#batches)",
+    "message released": "a message is left to "
+    "[another invocation](../explanation/what-is-recorded.md#batches)",
     "SQS refused; the message waits out the queue's own visibility time-out": "the message is "
     "received again after 90 minutes",
     "the counts of the backfill are not recorded; its rows are": "the counts of `backfill` are "

@@ -38,24 +38,25 @@ def checks() -> str:
     return rows_of(("check", "what it shows"), rows)
 
 
-DOCS: Final = Path(__file__).parents[2] / "docs"
+_DOCS: Final = Path(__file__).parents[2] / "docs"
+_REFERENCE: Final = _DOCS / "reference"
 
 _GENERATED: Final = {
-    "parameters": {"parameters": template.parameters},
-    "monitoring": {
+    "reference/parameters": {"parameters": template.parameters},
+    "reference/monitoring": {
         "alarms": template.alarms,
         "metrics": monitoring.metrics,
         "log-lines": monitoring.log_lines,
     },
-    "permissions": {"permissions": permissions.policies},
-    "sweeps": {
+    "reference/permissions": {"permissions": permissions.policies},
+    "reference/sweeps": {
         "sweep-fields": sweep_input.fields,
         "workload-objects": sweep_input.objects,
         "workload-fields": workload_fields,
         "strategies": sweep_input.strategies,
     },
-    "selftest": {"checks": checks},
-    "questions": {"snapshot-views": snapshot_views.views},
+    "how-to/test-a-stack": {"checks": checks},
+    "how-to/ask-questions": {"snapshot-views": snapshot_views.views},
 }
 """Page → its generated parts, which stand between markers."""
 
@@ -64,12 +65,12 @@ def pages() -> dict[Path, str]:
     """Return the correct text of each page."""
     schema = documents.schema_of(commands.contexts(cli))
     written = {
-        DOCS / "commands.md": commands.page(),
-        DOCS / "json.md": documents.page(schema),
-        DOCS / "json.schema.json": documents.text_of(schema),
+        _REFERENCE / "commands.md": commands.page(),
+        _REFERENCE / "json.md": documents.page(schema),
+        _REFERENCE / "json.schema.json": documents.text_of(schema),
     }
     for name, parts in _GENERATED.items():
-        path = DOCS / f"{name}.md"
+        path = _DOCS / f"{name}.md"
         page = path.read_text(encoding="utf-8")
         for marker, text in parts.items():
             page = written_between(page, marker, text())

@@ -1,4 +1,4 @@
-"""IAM actions of each command, and a policy for each kind of user, for docs/permissions.md."""
+"""IAM actions of each command, and a policy for each kind of user."""
 
 from __future__ import annotations
 

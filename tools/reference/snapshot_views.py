@@ -1,4 +1,4 @@
-"""The views of a snapshot and their columns, for docs/questions.md."""
+"""The views of a snapshot and their columns, for docs/how-to/ask-questions.md."""
 
 from __future__ import annotations
 

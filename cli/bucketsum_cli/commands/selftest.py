@@ -115,7 +115,7 @@ def selftest(
 
     Shows the cost and asks for confirmation. Then it uploads small objects under its own prefix,
     sends messages, runs a small sweep and checks the records. At the end, also after Ctrl-C, it
-    deletes its data. docs/selftest.md lists the checks.
+    deletes its data. docs/how-to/test-a-stack.md lists the checks.
 
     Without --verbose, the result contains no account, bucket or key, so you can share it.
 

@@ -40,7 +40,7 @@ def template_parameters(
         nearest = difflib.get_close_matches(name, parameters, 1, cutoff=0) or ["none"]
         raise CannotDoError(
             f"the template has no parameter {name}; the nearest name is {nearest[0]} "
-            "(docs/parameters.md lists them)"
+            "(docs/reference/parameters.md lists them)"
         )
     return {
         **parameters,

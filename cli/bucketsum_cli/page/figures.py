@@ -26,7 +26,7 @@ _ARCHITECTURE: Final = "arm64"
 _MESSAGE_REQUESTS: Final = 1.2
 """SQS's for each object, which S3 sends, and the hasher receives and deletes in batches of ten."""
 _IDLE_REQUESTS: Final = 1_900_000
-"""SQS's in a month in which nothing arrives; docs/cost.md has this."""
+"""SQS's in a month in which nothing arrives; docs/explanation/cost.md has this."""
 
 
 def total(rows: Iterable[Record], column: str = "objects") -> Any:  # noqa: ANN401 - int or float

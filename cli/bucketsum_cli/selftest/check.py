@@ -26,7 +26,7 @@ class CheckOutcome(StrEnum):
     SKIPPED = "skipped"
     """It does not apply to this stack, or these credentials do not allow it."""
     KNOWN_DIFFERENCE = "known difference"
-    """The local emulator differs from AWS here, as docs/limitations.md says."""
+    """The local emulator differs from AWS here, as docs/explanation/limitations.md says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """JSON documents of the commands: frozen dataclasses, each of whose fields is a field in JSON.
 
-`make reference` writes docs/json.md and its schema from them, with the meanings in their types.
+`make reference` writes docs/reference/json.md and its schema from them, with the meanings in
+their types.
 """
 
 from __future__ import annotations

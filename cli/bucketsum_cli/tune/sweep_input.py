@@ -71,7 +71,9 @@ def _document_in(file: Path) -> dict[str, Any]:
     except ValueError as error:  # also bytes that are not UTF-8, and integers of 5,000 digits
         raise CannotDoError(f"{file} cannot be read as JSON: {error}") from error
     if not isinstance(sweep, dict):
-        raise CannotDoError(f"{file} is not a JSON object; see docs/sweeps.md for the format")
+        raise CannotDoError(
+            f"{file} is not a JSON object; see docs/reference/sweeps.md for the format"
+        )
     return sweep
 
 

@@ -159,7 +159,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
         (
             *_field_options(),
             click.option("--here", "is_here", is_flag=True,
-                         help="Measure on this machine; see docs/machines.md."),
+                         help="Measure on this machine; see docs/how-to/compare-machines.md."),
             click.option("--bucket", metavar="NAME",
                          help="With --here: bucket to read. If --stack or --local is given, the "
                               "default is the stack's SweepBucket; otherwise, --bucket is "

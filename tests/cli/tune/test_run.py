@@ -265,7 +265,7 @@ def test_what_cannot_run_is_refused_with_what_to_change(
         (b'{"keys": ["\\ud800"], "memory_mb": [512], "chunk_bytes": [262144]}', "keys has a"),
         (b'{"object_bytes": [1]}', "cannot run: memory_mb is missing"),
         (b'{"memory_mb": null, "object_bytes": [1]}', "memory_mb is null, not a list"),
-        (b"[]", "is not a JSON object; see docs/sweeps.md"),
+        (b"[]", "is not a JSON object; see docs/reference/sweeps.md"),
         (b" " * 1_000_001, "is too large for the input of a sweep: more than 1,000,000 bytes"),
     ],
 )

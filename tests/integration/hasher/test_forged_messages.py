@@ -1,6 +1,6 @@
 """Messages that a principal of the account forges: no digest is ever wrong, rows can be repaired.
 
-docs/security.md has the damage that remains.
+docs/explanation/security.md has the damage that remains.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _backfills(stack: HasherStack) -> None:
 
 
 def repair(stack: HasherStack, created: ObjectCreated) -> None:
-    """Delete the row, then backfill the bucket, as docs/security.md describes."""
+    """Delete the row, then backfill the bucket, as docs/explanation/security.md describes."""
     key = {"object": {"S": f"{BUCKET}/{created.key}"}, "entry": {"S": "null"}}
     stack.dynamodb.delete_item(TableName="digests", Key=key)
     listed = replace(created, sequencer=NO_SEQUENCER)

@@ -1,4 +1,4 @@
-"""The program in docs/program.md reads rows of the digests table."""
+"""The program in docs/how-to/from-a-program.md reads rows of the digests table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     """The document's only Python program, as a file."""
-    page = Document.read(ROOT / "docs" / "program.md")
+    page = Document.read(ROOT / "docs" / "how-to" / "from-a-program.md")
     [text] = [token.content for token in page.tokens if token.info == "python"]
     (tmp_path / "program.py").write_text(text)
     return tmp_path / "program.py"

@@ -1,4 +1,4 @@
-"""cost: every item by hand, tables from measurements, and docs/cost.md as generated."""
+"""cost: every item by hand, tables from measurements, and docs/explanation/cost.md as generated."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_documents_have_the_tables_of_the_measurements() -> None:
 
 
 def test_the_defaults_explained_are_the_templates() -> None:
-    """Each default that docs/cost.md gives a reason for is the template's."""
+    """Each default that docs/explanation/cost.md gives a reason for is the template's."""
     parameters = load_template()["Parameters"]
     for name, default, why in Document.read(DOCUMENT).table("parameter"):
         assert default.strip("`") == str(parameters[name.strip("`")]["Default"]), name

@@ -12,7 +12,7 @@ from tools.pictures.drawing import WIDTH
 from tools.pictures.pictures import PICTURES, pictures
 from tools.pictures.session import session
 
-DOCS: Final = Path(__file__).parents[3] / "docs"
+DRAWN: Final = Path(__file__).parents[3] / "docs" / "pictures"
 
 PHONE: Final = 358
 """Pixels of a picture on a page of 390."""
@@ -26,7 +26,7 @@ each_picture = pytest.mark.parametrize("name", PICTURES)
 
 def drawn(name: str) -> str:
     """The committed picture."""
-    return (DOCS / f"{name}.svg").read_text("utf-8")
+    return (DRAWN / f"{name}.svg").read_text("utf-8")
 
 
 def test_committed_pictures_are_as_drawn() -> None:

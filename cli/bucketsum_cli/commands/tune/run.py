@@ -57,8 +57,8 @@ def run(
     """Measure the settings in FILE; options override its fields.
 
     Without FILE, give --memory, --object-size or --key, and with --streams above 1 --chunk. For
-    --workload transfer or records, give at least --memory. docs/sweeps.md explains all values and
-    defaults.
+    --workload transfer or records, give at least --memory. docs/reference/sweeps.md explains all
+    values and defaults.
 
     Shows the plan, the time and the cost, asks for confirmation, and shows the progress of every
     cell. After Ctrl-C, the sweep stops and cleans up. With --here, the sweep runs on this machine,

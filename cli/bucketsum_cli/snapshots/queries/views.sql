@@ -1,4 +1,4 @@
--- The views of a snapshot, which docs/questions.md describes: their columns are its interface.
+-- The views of a snapshot, which docs/how-to/ask-questions.md describes: their columns are its interface.
 CREATE VIEW objects AS
 SELECT o.bucket, o.key, o.version, o.status, o.reason, {o.@, ...},
   o.size_bytes, o.etag, o.created_at, o.recorded_at, o.deleted_at, o.deleted_by, o.expires_at,

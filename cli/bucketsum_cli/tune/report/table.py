@@ -29,7 +29,7 @@ COLD: Final = "*"
 FAILED: Final = "failed"
 
 ALIKE: Final = "≈ fastest"
-"""Not notably slower than the fastest cell of its object; see docs/sweeps.md."""
+"""Not notably slower than the fastest cell of its object; see docs/reference/sweeps.md."""
 
 _HOUR_SECONDS: Final = 3600
 

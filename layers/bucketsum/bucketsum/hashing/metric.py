@@ -41,13 +41,16 @@ MESSAGES: Final = Metric("Messages", "messages that were received")
 FATES: Final = {
     Fate.RETRIED: Metric("MessagesRetried", "messages that failed and return to their queue"),
     Fate.RELEASED: Metric(
-        "MessagesReleased", "messages that are left to [another invocation](semantics.md#batches)"
+        "MessagesReleased",
+        "messages left to [another invocation](../explanation/what-is-recorded.md#batches)",
     ),
     Fate.DEAD_LETTERED: Metric(
         "MessagesDeadLettered", "messages that went to the dead-letter queue"
     ),
 }
-SLICES: Final = Metric("Slices", "slices of [long objects](architecture.md#long-objects)")
+SLICES: Final = Metric(
+    "Slices", "slices of [long objects](../explanation/architecture.md#long-objects)"
+)
 SLICE_BYTES: Final = Metric("SliceBytes", "bytes of a slice", "Bytes")
 SLICE_SPEED: Final = Metric("SliceSpeed", "speed of reading and hashing a slice", _SPEED)
 AGE: Final = Metric("LongObjectAge", "time since the first slice of a long object began", "Seconds")

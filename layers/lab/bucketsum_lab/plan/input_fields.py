@@ -123,8 +123,8 @@ WORKLOAD: Final = Field(
     "workload", among(WorkloadName), default=WorkloadName.HASH,
     kind=", ".join(f"`{name}`" for name in WorkloadName), meaning="what to do with the objects",
     option="workload", metavar="NAME",
-    help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}; docs/sweeps.md "
-    "explains them, and --workload NAME --help shows the options of one.",
+    help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}; "
+    "docs/reference/sweeps.md explains them, and --workload NAME --help shows the options of one.",
 )  # fmt: skip
 CONCURRENCY: Final = Field(
     "concurrency", several(whole(1, CONCURRENCY_MAX)), default=(1,),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PROGRAMS: Final = ("parallel", "unzip", "bash")
 _COMMANDS: Final = {
     ArchiveWork.COUNT_LINES: "set -o pipefail; unzip -p {} | wc -l",
-    # as docs/settings.md computes members-sha1; the members are on the disk, too
+    # as docs/how-to/choose-settings.md computes members-sha1; the members are on the disk, too
     ArchiveWork.UNZIP_SHA1: (
         "set -eo pipefail; folder={}.members; unzip -qq -d $folder {}; "
         "find $folder -type f -print0 | xargs -0 sha1sum | cut -c1-40 | LC_ALL=C sort "
