@@ -150,7 +150,8 @@ class Tally:
         skipped: Recorded before, so not read.
         superseded: Overwritten since they were listed, or a newer row exists.
         gone: Deleted since they were listed.
-        unreadable: Recorded with a reason instead of a digest.
+        unreadable: S3 refused to send them; their rows say why.
+        archived: Not read, as S3 sends them only after a restore.
         long: Read in slices; at the end of the last, it moves to its outcome.
         failed: In the dead-letter queue.
         object_hashes: Sum of the hashes of them all; see `is_complete`.
@@ -166,6 +167,7 @@ class Tally:
     superseded: int = 0
     gone: int = 0
     unreadable: int = 0
+    archived: int = 0
     long: int = 0
     failed: int = 0
     object_hashes: int = 0
@@ -180,7 +182,8 @@ class Tally:
     def objects(self) -> int:
         """All objects that are done."""
         done = (self.hashed, self.skipped, self.superseded, self.gone, self.unreadable)
-        return sum(done) + self.verified + self.differs + self.long + self.failed
+        others = (self.verified, self.differs, self.archived, self.long, self.failed)
+        return sum(done) + sum(others)
 
 
 def tally_of(outcome: Outcome, size_bytes: int) -> Tally:

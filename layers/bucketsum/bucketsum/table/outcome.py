@@ -21,6 +21,8 @@ class Outcome(StrEnum):
     """It was deleted before it was read."""
     UNREADABLE = "unreadable"
     """It exists, but the function may not read it; a row says why and what to do."""
+    ARCHIVED = "archived"
+    """It exists, but is archived: S3 sends it only after a restore, whose event has it read."""
     LONG = "long"
     """It is too large for one invocation, and is hashed in slices by another function."""
     DELETED = "deleted"
