@@ -88,7 +88,7 @@ def small_objects(measured: MeasuredHandling) -> Table:
             cost_of(Handling(memory_mb, name, object_bytes, seconds, batch))
             for name in ARCHITECTURES
         )
-        usd = (1e6 * each for each in (*astuple(arm), arm.total, x86.total))
+        usd = (1e6 * amount for amount in (*astuple(arm), arm.total, x86.total))
         rows.append((object_bytes, memory_mb, batch, seconds * 1000, basis, *usd))
     titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs")
     columns: Columns = (

@@ -52,7 +52,7 @@ def markdown(
 
 def overview(measured: list[MeasuredReader]) -> Table:
     """The deployed reader compared with the baseline and the fastest other reader."""
-    shown = (each for each in measured if each.profile.name not in _NOT_IN_OVERVIEW)
+    shown = (profiled for profiled in measured if profiled.profile.name not in _NOT_IN_OVERVIEW)
     return Table("readers", _OVERVIEW, tuple(map(_overview_of, shown)))
 
 

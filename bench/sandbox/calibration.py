@@ -90,12 +90,12 @@ def calibrate(sandbox: Sandbox, server: Server, objects: Path) -> list[Calibrati
 
 def _read(sandbox: Sandbox, server: Server, url: str, connections: int, size_bytes: int) -> float:
     """Bytes per second of *size_bytes* over *connections*, from the first byte to the last."""
-    each = min(size_bytes // connections, OBJECT_BYTES)
+    share = min(size_bytes // connections, OBJECT_BYTES)
     times = sandbox.unlimited(
         [
             *(tool("curl") or "curl", "--silent", "--fail", "--cacert", str(server.certificates)),
             *("--parallel", "--parallel-immediate", "--parallel-max", str(connections)),
-            *("--range", f"0-{each - 1}"),
+            *("--range", f"0-{share - 1}"),
             *("--write-out", "%{time_starttransfer} %{time_total} %{size_download}\n"),
             *(["--output", "/dev/null", url] * connections),
         ],

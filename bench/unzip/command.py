@@ -121,7 +121,7 @@ def _mb_per_s(archive: BenchArchive, turns: Turns, name: str) -> Spread:
 def comparison(runs: int) -> Iterator[Table]:
     """Measure every variant with every archive."""
     bengtsson, others = map(archives, (BENGTSSON, OTHERS))
-    timed = [(each, measured(each.path, runs, COMPARED)) for each in (*bengtsson, *others)]
+    timed = [(sample, measured(sample.path, runs, COMPARED)) for sample in (*bengtsson, *others)]
     yield dump_and_extract(timed[: len(bengtsson)])
     yield variants(*timed[0])
     yield ratios(timed)

@@ -53,7 +53,7 @@ def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
     """Measure the plan's rounds in order."""
     objects, workload = FOLDER / "objects", WORKLOADS[planned.sweep.workload]
     programs = view_of(planned.sweep.workload).programs
-    known = [ensured(objects, each, workload) for each in planned.objects]
+    known = [ensured(objects, objects_of_size, workload) for objects_of_size in planned.objects]
     for memory_mb, rounds in planned.rounds.items():
         profile = Profile(
             experiment.name,

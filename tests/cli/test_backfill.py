@@ -235,7 +235,7 @@ def test_a_damaged_backfill_is_shown_among_the_others(
     assert "defect" not in table.err
     listed = run("backfill", "list", "--json")
     assert listed.status == 1
-    states = {each["backfill"]: each["state"] for each in listed.document}
+    states = {backfill["backfill"]: backfill["state"] for backfill in listed.document}
     assert states == {first: "damaged", second: "running"}
     show = run("backfill", "show", first)
     assert (show.status, first in show.err, "defect" in show.err) == (1, True, False)

@@ -205,7 +205,7 @@ def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatc
 
 
 COMMANDS: Final = [root.cli.get_command(click.Context(root.cli), name) for name in root.cli.places]
-GROUPS: Final = [root.cli, *(each for each in COMMANDS if isinstance(each, click.Group))]
+GROUPS: Final = [root.cli, *(command for command in COMMANDS if isinstance(command, click.Group))]
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=operator.attrgetter("name"))

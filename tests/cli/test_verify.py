@@ -226,13 +226,13 @@ def test_the_schedule_verifies_every_bucket_once(
     ids, states = scheduled(EVENT, (OTHER,))
     assert scheduled(EVENT, (OTHER,))[0] == ids
     records = [table.backfill(name) for name in ids]
-    assert [each.bucket for each in records if each] == [BUCKET, OTHER]
-    for each, request in zip(records, states.started, strict=True):
-        assert each is not None
-        assert (each.purpose, each.storage_classes) == (Purpose.VERIFY, ("STANDARD",))
-        assert each.older_than == "2026-09-07T03:00:00.000Z"
-        assert request["name"] == each.execution_name
-        assert json.loads(request["input"]) == {"backfill_id": each.backfill_id}
+    assert [record.bucket for record in records if record] == [BUCKET, OTHER]
+    for record, request in zip(records, states.started, strict=True):
+        assert record is not None
+        assert (record.purpose, record.storage_classes) == (Purpose.VERIFY, ("STANDARD",))
+        assert record.older_than == "2026-09-07T03:00:00.000Z"
+        assert request["name"] == record.execution_name
+        assert json.loads(request["input"]) == {"backfill_id": record.backfill_id}
 
 
 def test_the_schedule_leaves_out_a_bucket_that_is_being_verified(

@@ -174,9 +174,9 @@ class Soak:
             without_reason=sum(letter.document.reason is None for letter in letters),
             malformed_dead=len(
                 {
-                    each.document.body
-                    for each in letters
-                    if is_malformed(each) and each.document.reason
+                    letter.document.body
+                    for letter in letters
+                    if is_malformed(letter) and letter.document.reason
                 }
             ),
             lost=tuple(sorted(map(str, lost))),

@@ -286,7 +286,7 @@ def test_regions_without_loop_detection_get_no_setting_of_it() -> None:
     assert setting == {"Fn::If": ["HasLoopDetection", "Allow", {"Ref": "AWS::NoValue"}]}
     partition, *lacking = load_template()["Conditions"]["HasLoopDetection"]["Fn::And"]
     assert partition == {"Fn::Equals": [{"Ref": "AWS::Partition"}, "aws"]}
-    regions = [each["Fn::Not"][0]["Fn::Equals"][1] for each in lacking]
+    regions = [condition["Fn::Not"][0]["Fn::Equals"][1] for condition in lacking]
     assert regions == ["mx-central-1", "ap-southeast-6"]
 
 
@@ -306,7 +306,11 @@ def test_console_groups_every_parameter() -> None:
 
 def test_the_runtime_changes_with_a_deployment_alone() -> None:
     """AWS does not replace the boto3 of a function that nobody has deployed or tested."""
-    functions = [each for each in RESOURCES.values() if each["Type"] == "AWS::Serverless::Function"]
+    functions = [
+        resource
+        for resource in RESOURCES.values()
+        if resource["Type"] == "AWS::Serverless::Function"
+    ]
     for function in functions:
         assert function["Properties"]["RuntimeManagementConfig"]["UpdateRuntimeOn"] == (
             "FunctionUpdate"
@@ -318,7 +322,11 @@ def test_functions_are_in_a_vpc_if_subnets_are_named() -> None:
     nothing = {"Ref": "AWS::NoValue"}
     network = {name: {"Ref": name} for name in ("SubnetIds", "SecurityGroupIds")}
     assert RESOURCES["NetworkInterfaces"]["Condition"] == "InVpc"
-    functions = [each for each in RESOURCES.values() if each["Type"] == "AWS::Serverless::Function"]
+    functions = [
+        resource
+        for resource in RESOURCES.values()
+        if resource["Type"] == "AWS::Serverless::Function"
+    ]
     for function in functions:
         assert function["Properties"]["VpcConfig"] == {"Fn::If": ["InVpc", network, nothing]}
         role = properties(function["Properties"]["Role"]["Fn::GetAtt"][0])

@@ -45,7 +45,7 @@ _LINES: Final = {
 
 def metrics() -> str:
     """Return a row for each metric that the functions emit."""
-    rows = ((f"`{each.name}`", each.unit, each.meaning) for each in METRICS)
+    rows = ((f"`{metric.name}`", metric.unit, metric.meaning) for metric in METRICS)
     return rows_of(("metric", "unit", "meaning"), rows)
 
 

@@ -284,9 +284,9 @@ class Backfills:
     def _has_slices(self, backfill_id: str) -> bool:
         """Whether an object of it is being read in slices."""
         return any(
-            isinstance(each, Progress)
-            and (each.run, each.status) == (backfill_id, ChainStatus.RUNNING)
-            for each in self.stack.progress_table().in_progress()
+            isinstance(progress, Progress)
+            and (progress.run, progress.status) == (backfill_id, ChainStatus.RUNNING)
+            for progress in self.stack.progress_table().in_progress()
         )
 
     def _is_quiet_since(self, moments: Iterable[str]) -> bool:

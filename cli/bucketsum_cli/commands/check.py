@@ -189,10 +189,10 @@ def _check_list(
     files, skipped = files_listed(entries, prefix)
     skipped += [Skipped(Path(file), line.reason) for line in bad]
     stack = target.find()
-    objects = objects_of(stack, [each.key for each, _ in files])
+    objects = objects_of(stack, [file.key for file, _ in files])
     comparisons = [
-        Comparison(each, entry.digests, objects.get(each.key, Counterpart()), entry.size_bytes)
-        for each, entry in files
+        Comparison(file, entry.digests, objects.get(file.key, Counterpart()), entry.size_bytes)
+        for file, entry in files
     ]
     return _Checked(stack, comparisons, skipped)
 

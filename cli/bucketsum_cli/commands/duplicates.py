@@ -113,7 +113,7 @@ def duplicates(
     names = (
         [bucket] if bucket else buckets_of(target.find()) if listing and not snapshot_name else []
     )
-    listed = [Listed(each, prefix) for each in names] if listing else []
+    listed = [Listed(name, prefix) for name in names] if listing else []
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
     put_prices(database)
     answer = database.ask(

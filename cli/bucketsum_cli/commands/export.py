@@ -127,7 +127,7 @@ def _entries(records: Iterable[dict[str, Any]], format_: Format) -> Iterator[Ent
     for record in records:
         member = record["member"]
         name = record["key"] if member is None else f"{record['key']}{MEMBER_MARK}{member}"
-        digests = {each: record[each] for each in ALGORITHMS if record[each]}
+        digests = {name: record[name] for name in ALGORITHMS if record[name]}
         yield Entry(f"{folder}{name}".encode(), digests, record["size_bytes"])
 
 

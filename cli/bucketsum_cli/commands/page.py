@@ -83,7 +83,7 @@ def page(
     """
     if as_json and file == STDOUT:
         raise click.UsageError("--json cannot be used with --output -")
-    listed = [] if snapshot_name else [Listed(each, "") for each in buckets_of(target.find())]
+    listed = [] if snapshot_name else [Listed(name, "") for name in buckets_of(target.find())]
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     put_prices(database)
     figures = figures_of(database, snapshot)

@@ -125,8 +125,8 @@ def objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
 
     newest = with_bar(newest_versions(stack, keys), "comparing", len(keys))
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        each = [(key, pool.submit(counterpart, version, key)) for key, version in newest]
-        return {key: future.result() for key, future in each}
+        pending = [(key, pool.submit(counterpart, version, key)) for key, version in newest]
+        return {key: future.result() for key, future in pending}
 
 
 def hashed_files(
@@ -196,7 +196,10 @@ def results_of(
     If an object has no row, the dead-letter queue is read: the result is `FAILED` if the version's
     message is there.
     """
-    is_waiting = any(each.counterpart.version and not each.counterpart.row for each in comparisons)
+    is_waiting = any(
+        comparison.counterpart.version and not comparison.counterpart.row
+        for comparison in comparisons
+    )
     failed = failed_versions(stack) if is_waiting else {}
     return [_result_of(comparison, failed, pending) for comparison in comparisons]
 

@@ -110,7 +110,7 @@ def snapshots() -> list[Snapshot]:
             kept.append(read_snapshot(file.parent))
         except CannotDoError as error:
             note(error.message)
-    return sorted(kept, key=lambda each: each.ended_at, reverse=True)
+    return sorted(kept, key=lambda snapshot: snapshot.ended_at, reverse=True)
 
 
 @contextmanager

@@ -82,7 +82,7 @@ def test_snapshots_are_listed_and_deleted(run: Run, tmp_path: Path) -> None:
     first = run("snapshot", "--json").document["folder"]
     elsewhere = run("snapshot", "--to", tmp_path / "else", "--json").document["folder"]
     listed = run("snapshot", "list", "--json").document
-    assert [each["folder"] for each in listed] == [first]
+    assert [snapshot["folder"] for snapshot in listed] == [first]
     assert run("snapshot", "delete", "last", answer="n\n").status == 1
     assert f"deleted {first}" in run("snapshot", "delete", "last", "--yes").out
     run("snapshot", "delete", "last", "--yes").assert_refused("there is no snapshot in")

@@ -79,7 +79,7 @@ def test_the_program_of_a_format_reads_it(
     )
     assert checked.returncode == 0, checked
     compared = run("compare", file, BUCKET, "--snapshot", "last", "--json").document
-    assert [each["right_name"] for each in compared["differences"]] == [MARKER]
+    assert [difference["right_name"] for difference in compared["differences"]] == [MARKER]
 
 
 @pytest.mark.usefixtures("planted")
@@ -163,9 +163,9 @@ def test_a_list_of_digests_is_found(run: Run, tmp_path: Path) -> None:
     file.write_text(f"{'0' * 40}  lost\n{digests[0]}  kept\n")
     lost = run("find", "--list", file, "--snapshot", "last", "--json")
     assert lost.status == 1
-    by_name = {each["name"]: each for each in lost.document}
+    by_name = {copy["name"]: copy for copy in lost.document}
     assert by_name["lost"]["objects"] == []
-    assert [each["key"] for each in by_name["kept"]["objects"]] == ["a b"]
+    assert [copy["key"] for copy in by_name["kept"]["objects"]] == ["a b"]
     file.write_text("nonsense\n")
     run("find", "--list", file).assert_refused("line 1 is not")
     run("find").assert_refused("--list")

@@ -190,7 +190,7 @@ def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> No
     put_and_record(stack, "a", b"x")
     run("snapshot")
     unlisted = run("page", "--snapshot", "last", "--output", file, "--json").document
-    good = {each["question"]: each["is_good"] for each in unlisted["answers"]}
+    good = {answer["question"]: answer["is_good"] for answer in unlisted["answers"]}
     assert good["Is anything broken?"] is good["Does every object have a digest?"] is None
     assert stack.name in file.read_text("utf-8")
 

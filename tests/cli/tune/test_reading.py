@@ -179,7 +179,7 @@ def test_a_damaged_run_is_shown_among_the_others(run: Run, record: Record, damag
     assert (table.status, "damaged" in table.out, ids[1] in table.out) == (1, True, True)
     listed = run("tune", "list", "--json")
     assert listed.status == 1
-    states = {each["run_id"]: each["status"] for each in listed.document}
+    states = {sweep["run_id"]: sweep["status"] for sweep in listed.document}
     assert states[ids[0]] == "damaged" != states[ids[1]]
     show = run("tune", "show", ids[0])
     assert (show.status, ids[0] in show.err, "defect" in show.err) == (1, True, False)

@@ -268,7 +268,9 @@ def test_the_index_can_be_left_out_and_used_again(
     keys = {match.key for match in with_index.with_sha1(sha1)}
     assert keys == {match.key for match in without.with_sha1(sha1)} == {before.key, after.key}
     assert with_index.row_at(RowKey(meanwhile.bucket, meanwhile.key, meanwhile.entry)) == meanwhile
-    newer = [replace(each, sequencer=comparable_sequencer("0B")) for each in (before, meanwhile)]
+    newer = [
+        replace(digest, sequencer=comparable_sequencer("0B")) for digest in (before, meanwhile)
+    ]
     without.record(newer[0])
     with_index.record(newer[1])
     keys = {match.key for match in with_index.with_sha1(sha1)}

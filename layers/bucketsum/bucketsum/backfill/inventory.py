@@ -189,7 +189,7 @@ class InventoryReader:
         listed = self._listed_at(file, position)
         position += len(listed)
         self._next = (file, position)
-        objects = tuple(each for each in listed if each)
+        objects = tuple(entry for entry in listed if entry)
         if len(listed) < ROWS_PER_PAGE:
             return Page(objects, replace(part, done=True))
         return Page(objects, replace(part, position=str(position)))

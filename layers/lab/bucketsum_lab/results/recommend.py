@@ -59,7 +59,7 @@ def recommend(
     if not deployable:
         return Recommendation(workload.undeployable)
     speed, cost = strategy.mb_per_s or 0, strategy.usd_per_gb or inf  # a strategy has one at most
-    fitting = [each for each in deployable if each.mb_per_s >= speed and each.usd_per_gb <= cost]
+    fitting = [cell for cell in deployable if cell.mb_per_s >= speed and cell.usd_per_gb <= cost]
     if not fitting:
         return Recommendation(_none_fits(deployable, strategy))
     weight = _weight(strategy)
@@ -144,7 +144,7 @@ def _penalty(weight: float, deployable: Sequence[Candidate]) -> _Measure:
 def _best_by(measure: _Measure, rivals: Sequence[Candidate]) -> list[Candidate]:
     """Those of *rivals* that are within 1 % of the lowest *measure*."""
     lowest = min(map(measure, rivals))
-    return [each for each in rivals if isclose(measure(each), lowest, rel_tol=_EQUAL)]
+    return [rival for rival in rivals if isclose(measure(rival), lowest, rel_tol=_EQUAL)]
 
 
 def _count(planned: int, measured: int, deployable: int) -> str:
