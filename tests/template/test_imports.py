@@ -222,6 +222,7 @@ def test_no_parts_import_each_other() -> None:
 
 
 BESIDE: Final = {
+    "state.py": "one judgement of a row, for the command and reports; beside the rows it judges",
     "prices.py": "one price list, for the command and the lab",
     "step_functions_errors.py": "the texts of failed executions, for the command and the lab",
 }
