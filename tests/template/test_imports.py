@@ -62,7 +62,7 @@ cli.aws: cli.emulator cli.terminal layer layer.hashing layer.invocation layer.lo
 layer.table
 cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing \
 layer.long_objects layer.s3 layer.table settings
-cli.buckets: cli.aws cli.terminal
+cli.buckets: cli.aws cli.terminal layer layer.events
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.emulator cli.manifests cli.objects cli.page cli.selftest cli.snapshots cli.stacks cli.terminal \

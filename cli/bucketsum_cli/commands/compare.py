@@ -16,6 +16,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import (
     athena_option,
     by_athena,
@@ -171,7 +172,7 @@ def _filled(
     comparison = SidesDatabase()
     for table, side in zip(("left_side", "right_side"), sides, strict=True):
         if isinstance(side, ManifestFile):
-            s3 = target.find().client("s3") if side.place.startswith("s3://") else None
+            s3 = target.find().client("s3") if S3Place.is_url(side.place) else None
             comparison.put_table(table, COLUMNS, rows_of(side, s3))
         elif snapshot := side.snapshot or own:
             keys = {"bucket": side.keys.bucket, "prefix": side.keys.prefix}

@@ -21,6 +21,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, not_recorded
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.manifests.formats import Format
 
 _PARQUET: Final = "parquet"
-_S3: Final = "s3://"
 _SHOWN_REASONS: Final = 5
 
 
@@ -151,16 +151,14 @@ def _destination(target: Target, output: str | None) -> Iterator[BinaryIO | None
     """Yield the file that is *output* when it is complete; None is stdout."""
     if output is None:
         yield None
-    elif output.startswith(_S3):
-        bucket, _, key = output.removeprefix(_S3).partition("/")
-        if not key:
-            raise CannotDoError(f"{output} has no key, as in s3://bucket/photos.sha1")
+    elif S3Place.is_url(output):
+        place = S3Place.of_object(output)
         with TemporaryDirectory(prefix="bucketsum-") as folder:
             path = Path(folder, "manifest")
             with path.open("wb") as file:
                 yield file
             with path.open("rb") as body:
-                target.find().client("s3").put_object(Bucket=bucket, Key=key, Body=body)
+                target.find().client("s3").put_object(Bucket=place.bucket, Key=place.key, Body=body)
     else:
         path = Path(output).resolve()
         beside = path.with_name(f".bucketsum-{os.getpid()}")

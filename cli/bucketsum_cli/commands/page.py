@@ -29,6 +29,7 @@ from bucketsum_cli.terminal.formatting import moment_text
 from bucketsum_cli.terminal.output import STDOUT, note, print_json, say, write_text
 
 if TYPE_CHECKING:
+    from bucketsum_cli.buckets.s3_place import S3Place
     from bucketsum_cli.terminal.documents import Moment
 
 
@@ -67,7 +68,7 @@ class PageResult:
 def page(
     target: Target,
     file: Path | None,
-    place: tuple[str, str] | None,
+    place: S3Place | None,
     days: int,
     snapshot_name: str | None,
     yes: bool,
@@ -88,7 +89,7 @@ def page(
     put_prices(database)
     figures = figures_of(database, snapshot)
     html = page_of(snapshot, figures)
-    link = publish(target.connect()[0], *place, html, days) if place else None
+    link = publish(target.connect()[0], place, html, days) if place else None
     if file is None and not place:
         file = Path(f"{Path(snapshot.stack).name}.html")
     if file:

@@ -32,6 +32,10 @@ MEASUREMENTS: Final = "measurements"
 _LIST: Final = "snapshot.json"
 _SUMMARY: Final = "manifest-summary.json"
 _EXPORTED_FILES: Final = "manifest-files.json"
+_OWN_FILES: Final = (
+    _LIST, _SUMMARY, _EXPORTED_FILES, "athena.json", "tables-*.duckdb*", ".*-tables-*.duckdb*",
+)  # fmt: skip
+"""Beside those that a list names: its list first, the tables last."""
 _FULL: Final = "FULL_EXPORT"
 _PARTIAL: Final = ".partial-"
 _BLOCK_BYTES: Final = 1024 * 1024
@@ -250,11 +254,28 @@ def md5_of(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-def delete_snapshot(snapshot: Snapshot) -> None:
-    """Delete the folder; first its list, so that what is left is no snapshot."""
-    if snapshot.folder.is_symlink():
-        snapshot.folder.unlink()
-        return
-    with suppress(FileNotFoundError):
-        (snapshot.folder / _LIST).unlink()
-    shutil.rmtree(snapshot.folder)
+def delete_snapshot(snapshot: Snapshot) -> bool:
+    """Delete its own files; first its list, so that what is left is not a snapshot.
+
+    Returns whether its folder is gone: files of the person's stay in it.
+    """
+    folder = snapshot.folder
+    if folder.is_symlink():
+        folder.unlink()
+        return True
+    for pattern in _OWN_FILES:
+        for path in folder.glob(pattern):
+            path.unlink()
+    for kind in (ROWS, LISTING, MEASUREMENTS):
+        part = folder / kind
+        if part.is_symlink():
+            part.unlink()
+            continue
+        for file in snapshot.of_kind(kind):
+            with suppress(FileNotFoundError, IsADirectoryError):
+                (folder / file.name).unlink()
+        with suppress(OSError):
+            part.rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+    return not folder.exists()

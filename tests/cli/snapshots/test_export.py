@@ -148,7 +148,7 @@ def test_members_and_a_manifest_in_s3(run: Run, planted: Stack) -> None:
     assert (
         run("export", BUCKET, "--format", "bagit", "--snapshot", "last").out.count("  data/") == 6
     )
-    run("export", BUCKET, "-o", "s3://x", "--snapshot", "last").assert_refused("has no key")
+    run("export", BUCKET, "-o", "s3://lists", "--snapshot", "last").assert_refused("has no key")
 
 
 @pytest.mark.usefixtures("planted")
