@@ -110,9 +110,11 @@ def find_in_snapshot(
     else:
         _print(results)
         say(f"{len(results) - len(missing):,} of {count_text(len(results), 'digest')} recorded")
-    note_first(
-        [f"not recorded: {content.digest} {content.name}" for content in missing], "; see --json"
-    )
+    names = [
+        content.digest if content.name == content.digest else f"{content.digest} {content.name}"
+        for content in missing
+    ]
+    note_first([f"not recorded: {name}" for name in names], "; see --json")
     note_first([f"skipped {reason}" for reason in bad])
     if missing or bad:
         raise SystemExit(ANSWER_IS_NO)
