@@ -115,7 +115,7 @@ def objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
         compare = command_line("compare", "LIST", stack.bucket)
         note(f"for so many keys, `{compare}` is faster; LIST is what `sha1sum` prints")
     objects = _objects_of(stack, keys)
-    members = [key for key, found in objects.items() if MEMBER_MARK in key and not found.version]
+    members = [key for key, at in objects.items() if MEMBER_MARK in key and not at.version]
     return {**objects, **_members_of(stack, members)}
 
 
