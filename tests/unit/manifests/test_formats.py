@@ -289,7 +289,7 @@ def test_the_algorithm_can_be_given() -> None:
     b"PK\3\4", b"\x28\xb5\x2f\xfd",
 ])  # fmt: skip
 def test_a_list_that_cannot_be_read_to_its_end_is_refused(content: bytes) -> None:
-    """What a damaged file still has is not its list."""
+    """The lines that a damaged file still has are not its list."""
     with pytest.raises(CannotDoError, match=r"list (cannot be read to its end|is )"):
         read(content)
 
@@ -304,7 +304,7 @@ class Pipe(io.BytesIO):
 
 @pytest.mark.parametrize("stored", [bytes, gzip.compress])
 def test_a_pipe_may_give_a_byte_at_a_time(stored: Callable[[bytes], bytes]) -> None:
-    """What the list is, is told by its first bytes, whenever they come."""
+    """The first bytes say how a list is stored, whenever they come."""
     pipe = Pipe(stored(f"{SHA1}  a\n".encode()))
     assert [*entries_in(pipe, "list")] == [Entry(b"a", {"sha1": SHA1}, line=1)]
 
