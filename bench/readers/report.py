@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from bench.readers.environments import Environments
 from bench.readers.registry import AS_DEPLOYED, BASELINE, LIMIT, OURS
-from bench.readers.samples import summaries
+from bench.readers.samples import ReaderSample, Summary, summaries
+from bench.sandbox.calibration import Calibration
+from bench.sandbox.profiles import Profile
 from bench.tables.machine import machine
-from bench.tables.table import Columns, SpreadColumn, Table, numbers
-
-if TYPE_CHECKING:
-    from bench.readers.environments import Environments
-    from bench.readers.samples import ReaderSample, Summary
-    from bench.sandbox.calibration import Calibration
-    from bench.sandbox.profiles import Profile
-    from bench.tables.table import Spread
+from bench.tables.table import Columns, Spread, SpreadColumn, Table, numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -18,7 +18,7 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import origin
 from bench.tables.options import matching
 from bench.tables.table import show
-from bench.workloads.experiments import EXPERIMENTS
+from bench.workloads.experiments import EXPERIMENTS, Experiment
 from bench.workloads.languages import records, transfer_manager
 from bench.workloads.report import MeasuredWorkload
 from bench.workloads.runner import plan, samples_of
@@ -26,9 +26,6 @@ from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.workloads.fetch.shell import missing_programs
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads.transfer.model import ClientName
-
-if TYPE_CHECKING:
-    from bench.workloads.experiments import Experiment
 
 MEASURED: Final = Path("bench", "measured", "workloads.json")
 DOCUMENT: Final = Path("bench", "measured", "workloads.md")

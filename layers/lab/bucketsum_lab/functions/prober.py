@@ -12,11 +12,11 @@ from aws_lambda_powertools import Logger, Metrics  # noqa: F401
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.measure.prober import Prober
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 logger = Logger()
 log_layer(logger)

@@ -16,20 +16,19 @@ import boto3
 
 from bucketsum import __version__
 from bucketsum.s3.chosen_reader import reader
+from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.signed_requests import SignedRequests
+from bucketsum.s3.source import Source
 from bucketsum_lab.measure.disk import measure_disk
 from bucketsum_lab.measure.use import UseMeter
 from bucketsum_lab.protocol.parameters import read_policy
-from bucketsum_lab.protocol.probe import ProbeContext, values_of
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent, values_of
 from bucketsum_lab.protocol.samples import Billing, ProberProcess, SampleStatus
 from bucketsum_lab.workloads import setting_of, workload_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.s3.read_plan import ReadPolicy
-    from bucketsum.s3.source import Source
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 _MS: Final = 1000
 

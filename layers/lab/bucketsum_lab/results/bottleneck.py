@@ -12,25 +12,22 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
-from bucketsum_lab.protocol.run_records import Bottleneck
+from bucketsum_lab.protocol.run_records import Bottleneck, CellRow
+from bucketsum_lab.protocol.samples import Reading, Sample
 from bucketsum_lab.protocol.use import Use, UseCurve, UseLimit
 from bucketsum_lab.results.network import (
     AT_LIMIT,
     IN_FORCE,
+    SampleKey,
     burst_after,
     bursts,
     is_at_lambdas_limit,
     is_at_measured_limit,
     key_of,
 )
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Reading, Sample
-    from bucketsum_lab.results.network import SampleKey
 
 _THROTTLED_SHARES: Final = (0.25, 0.02)
 """Share of an interval in which a process was throttled, below its quota and at it: one thread may

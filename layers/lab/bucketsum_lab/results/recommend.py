@@ -8,22 +8,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isclose
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from bucketsum.measure import mb_per_s
+from bucketsum.prices import Prices
+from bucketsum_lab.plan.input import Strategy
 from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.protocol.measuring import GB_PER_TB, usd_per_gb
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow, Run
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
 from bucketsum_lab.results.recommendation import Candidate, Improvement, Recommendation
 from bucketsum_lab.workloads import setting_of
-
-if TYPE_CHECKING:
-    from bucketsum.prices import Prices
-    from bucketsum_lab.plan.input import Strategy
-    from bucketsum_lab.protocol.parameters import Setting
-    from bucketsum_lab.protocol.run_records import CellRow, Run
-    from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.protocol.workload import Workload
 
 _Measure: TypeAlias = "Callable[[Candidate], float]"
 """The number of a candidate that is lowest for the best."""

@@ -13,12 +13,11 @@ from threading import Condition
 from typing import TYPE_CHECKING
 
 from bucketsum.errors import BucketsumError
-from bucketsum_lab.workloads.fetch.model import Timings
+from bucketsum_lab.workloads.fetch.model import ArchiveItem, Timings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_lab.workloads.fetch.model import ArchiveItem
 
 Fetched = tuple["ArchiveItem", "Path"]
 
