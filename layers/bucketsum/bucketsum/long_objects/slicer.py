@@ -275,8 +275,10 @@ class Slicer:
         if progress.purpose is not Purpose.VERIFY:
             return None
         row = self.digests_table.row_at(progress.row_key, consistent=True)
-        is_same = row and row.status is Status.HASHED and row.etag == progress.etag
-        return row if row and is_same and not row.deletion else None
+        if row is None or row.status is not Status.HASHED or row.deletion:
+            return None
+        is_same = row.etag == progress.etag or not row.version.is_null
+        return row if is_same else None
 
     def _ended(self, progress: Progress, row: Row, moved: Progress) -> Outcome | SliceOutcome:
         """Record *row* after the last slice, or mark the recorded one; then end the chain."""

@@ -12,7 +12,7 @@ class Outcome(StrEnum):
     VERIFIED = "verified"
     """It was read again, and its digests are those recorded."""
     DIFFERS = "differs"
-    """It was read twice again: version and entity tag are those recorded, and a digest is not."""
+    """It was read twice again, and a digest, its size or its entity tag is not as recorded."""
     UNCHANGED = "unchanged"
     """This event was recorded before, or a restored object has a digest or was deleted."""
     SUPERSEDED = "superseded"
