@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.table.codec import from_values, stored
 from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, usd_text
-from bucketsum_lab.protocol.run_records import Run
+
+if TYPE_CHECKING:
+    from bucketsum_lab.protocol.run_records import Run
 
 _METADATA_SECONDS: Final = 0.5
 _ADDRESS: Final = "http://169.254.169.254"

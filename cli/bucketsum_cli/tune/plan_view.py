@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bucketsum.prices import Prices
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.formatting import (
     chunk_text,
@@ -18,12 +17,15 @@ from bucketsum_cli.terminal.formatting import (
     size_text,
     usd_text,
 )
-from bucketsum_cli.tune.machine import Machine
 from bucketsum_cli.tune.setting_labels import SettingLabels, has_notable_streams
-from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
 from bucketsum_lab.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from bucketsum.prices import Prices
+    from bucketsum_cli.tune.machine import Machine
+    from bucketsum_cli.tune.sweeper import Sweeper
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,6 @@ from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, notes, printable
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
-from bucketsum_cli.tune.sweeper import Sweeper
-from bucketsum_lab.plan.cells import PlannedCell
-from bucketsum_lab.plan.plan import Plan
 from bucketsum_lab.protocol.run_records import Run, RunStatus
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS
@@ -24,6 +21,9 @@ from bucketsum_lab.workloads import WORKLOADS
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+    from bucketsum_cli.tune.sweeper import Sweeper
+    from bucketsum_lab.plan.cells import PlannedCell
+    from bucketsum_lab.plan.plan import Plan
 
 SETTLING_SECONDS: Final = 90.0
 """Maximum wait for the clean-up and the summary of a stopped run."""

@@ -6,25 +6,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import MISSING, size_texts
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.tune.machine import Machine, machine_of
-from bucketsum_cli.tune.run_files import RunStore
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
-from bucketsum_lab.protocol.samples import DiskSpeed, Sample, SampleFailure, SampleStatus
-from bucketsum_lab.protocol.workload import Workload
-from bucketsum_lab.results.recommendation import (
-    Improvement,
-    Recommendation,
-    improvement_of,
-    recommendation_of,
-)
+from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
+from bucketsum_lab.results.recommendation import improvement_of, recommendation_of
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
+
+if TYPE_CHECKING:
+    from bucketsum_cli.tune.run_files import RunStore
+    from bucketsum_lab.protocol.samples import DiskSpeed
+    from bucketsum_lab.protocol.workload import Workload
+    from bucketsum_lab.results.recommendation import Improvement, Recommendation
 
 _NO_CAUSE: Final = "no cause was reported"
 _DISK_UNITS: Final = {

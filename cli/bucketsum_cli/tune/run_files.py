@@ -16,13 +16,16 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import write_text
 from bucketsum_cli.tune.machine import machine_of
 from bucketsum_lab.protocol.run_records import CellRow, Run
-from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.measurements_table import MeasurementsTable, sample_item
 from bucketsum_lab.results.recommendation import require_documents
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bucketsum_lab.protocol.samples import Sample
+
+    RunStore: TypeAlias = "MeasurementsTable | RunFiles"
 
 _FOLDER: Final = "runs"
 _RUN_ID: Final = re.compile(r"[\w-]{1,100}", re.ASCII)
@@ -109,9 +112,6 @@ class RunFiles:
             self._folder.mkdir(parents=True, exist_ok=True)
         write_text(self._file(run_id), json.dumps(self._open[run_id], indent=1))
         self._written_at[run_id] = time.monotonic()
-
-
-RunStore: TypeAlias = MeasurementsTable | RunFiles
 
 
 def _run_of(content: Mapping[str, Any]) -> Run:

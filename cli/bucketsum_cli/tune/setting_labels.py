@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.terminal.formatting import chunk_text, memory_text
-from bucketsum_lab.protocol.parameters import Setting
+
+if TYPE_CHECKING:
+    from bucketsum_lab.protocol.parameters import Setting
 
 _SINGLE_STREAM: Final = 1
 _DEFAULT_STREAMS: Final = ({_SINGLE_STREAM}, {AUTO_STREAMS})

@@ -10,15 +10,15 @@ from botocore.exceptions import ClientError
 
 from bucketsum.prices import FREE_STORAGE_MB, Prices, prices_in
 from bucketsum_cli.aws.executions import StateMachine
-from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_lab.plan.generated_objects import planned_bytes
-from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_lab.protocol.workload import Workload
 
 _STATE_MACHINE: Final = "SweepStateMachineArn"
 _TABLE: Final = "MeasurementsTableName"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.aws.executions import new_execution_name
-from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.lab import Lab
-from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.selftest.check import Finding, SelftestCheck, failed, passed, skipped
-from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, recorded_results, settled_run
@@ -21,6 +18,11 @@ from bucketsum_cli.tune.report.table_view import print_results
 from bucketsum_cli.tune.sweep_input import naming, sweep_input
 from bucketsum_cli.tune.sweeper import Sweeper, has_sweeps
 from bucketsum_lab.protocol.run_records import RunStatus
+
+if TYPE_CHECKING:
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.emulator.emulator_state import LocalProject
+    from bucketsum_cli.selftest.scratch import Scratch
 
 CHECK_SWEEP: Final = {
     "object_bytes": [1_000_000],

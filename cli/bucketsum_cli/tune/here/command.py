@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
-from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
@@ -33,6 +32,8 @@ from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bucketsum_cli.arguments.options import Target
 
 
 @dataclass(frozen=True, slots=True)

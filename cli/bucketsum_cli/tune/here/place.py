@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.errors import is_denied
-from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.notifications import (
     KeyFilter,
     configuration_of,
@@ -22,7 +20,7 @@ from bucketsum_cli.buckets.bucket_contents import head
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.tune.run_files import RunFiles, RunStore, runs_folder
+from bucketsum_cli.tune.run_files import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_lab.plan.generated_objects import FRESH_FOR, GeneratedObjects
 
@@ -31,6 +29,9 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum_cli.arguments.options import Target
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.tune.run_files import RunStore
 
 PREFIX: Final = "bucketsum-sweep/"
 """Prefix of generated objects in a bucket that is not for sweeps alone."""

@@ -8,23 +8,25 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.terminal.errors import sentence_of
-from bucketsum_cli.tune.here.place import Place
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.plan_view import plan_as_json
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.errors import BadSweep
-from bucketsum_lab.plan.plan import Plan
-from bucketsum_lab.protocol.measuring import MachinePrice
 from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
-from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
 from bucketsum_lab.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from bucketsum_cli.tune.here.place import Place
+    from bucketsum_lab.plan.plan import Plan
+    from bucketsum_lab.protocol.measuring import MachinePrice
+    from bucketsum_lab.protocol.samples import Sample
 
 _PREFIX = "bucketsum-here-"
 

@@ -12,10 +12,11 @@ from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, hint_of, new_axes
 from bucketsum_cli.tune.plots.theme import DOT, FAINT, FRONTIER, HIGHLIGHT, INK, PAPER
 from bucketsum_cli.tune.plots.variants import cell_labels
 from bucketsum_cli.tune.results import Panel, Results, measured
-from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
     _Point = tuple[CellRow, CellStatistics]
 

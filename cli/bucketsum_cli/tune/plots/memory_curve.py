@@ -13,11 +13,11 @@ from bucketsum_cli.terminal.formatting import memory_text, speed_text
 from bucketsum_cli.tune.plots.plot import Plot, hint_of, label_ends, line_styles, new_axes
 from bucketsum_cli.tune.plots.variants import LINES_MAX, Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
-from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 _CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
 _APART: Final = 0.025

@@ -15,14 +15,14 @@ from matplotlib.figure import Figure
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.terminal.output import printable
 from bucketsum_cli.tune.plots.theme import GRID, INK, LINES, PAPER, themed
-from bucketsum_cli.tune.results import Panel, Results
-from bucketsum_lab.protocol.run_records import CellRow
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from matplotlib.axes import Axes
 
+    from bucketsum_cli.tune.results import Panel, Results
+    from bucketsum_lab.protocol.run_records import CellRow
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""

@@ -15,13 +15,13 @@ from bucketsum_cli.tune.plots.plot import Plot, new_figure
 from bucketsum_cli.tune.plots.theme import LINES
 from bucketsum_cli.tune.plots.variants import cell_labels
 from bucketsum_cli.tune.results import Panel, Results, bottleneck_text, measured, median_sample
-from bucketsum_lab.protocol.run_records import CellStatistics
-from bucketsum_lab.protocol.samples import Sample
-from bucketsum_lab.protocol.use import Use
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bucketsum_lab.protocol.run_records import CellStatistics
+    from bucketsum_lab.protocol.samples import Sample
+    from bucketsum_lab.protocol.use import Use
 
 ROWS_MAX: Final = 24
 """More cells than a page has room for; the fastest are shown."""

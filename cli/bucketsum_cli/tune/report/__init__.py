@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import notes, write_text
-from bucketsum_cli.tune.results import Results
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bucketsum_cli.tune.results import Results
 
 
 def write_report(results: Results, file: Path) -> None:

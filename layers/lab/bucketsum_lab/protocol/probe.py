@@ -9,18 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-from bucketsum.digest import Digest
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.measure import Measurement
-from bucketsum.s3.read_plan import ReadPolicy
-from bucketsum.s3.source import Source
 from bucketsum.table.codec import attributes_of
-from bucketsum_lab.protocol.measuring import Meter
-from bucketsum_lab.protocol.parameters import Value
-from bucketsum_lab.protocol.samples import Billing, DiskSpeed, ProberProcess, Reading, SampleStatus
+from bucketsum_lab.protocol.samples import Reading, SampleStatus
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+    from bucketsum.digest import Digest
+    from bucketsum.measure import Measurement
+    from bucketsum.s3.read_plan import ReadPolicy
+    from bucketsum.s3.source import Source
+    from bucketsum_lab.protocol.measuring import Meter
+    from bucketsum_lab.protocol.parameters import Value
+    from bucketsum_lab.protocol.samples import Billing, DiskSpeed, ProberProcess
 
 
 class CellEvent(TypedDict):

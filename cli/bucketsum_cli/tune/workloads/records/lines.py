@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bucketsum_cli.terminal.formatting import memory_text
-from bucketsum_cli.tune.workloads.records.read_costs import Line
-from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.workloads.records.workload import RecordsStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from bucketsum_cli.tune.workloads.records.read_costs import Line
+    from bucketsum_lab.protocol.run_records import CellRow
 
 _LEGEND_LETTERS: Final = 44
 

@@ -7,20 +7,17 @@ import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum_lab.workloads.records.block_file import whole_records
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, RecordLayout
 from bucketsum_lab.workloads.records.probe import READERS
-from bucketsum_lab.workloads.records.record_reader import (
-    ReadOptions,
-    ReadRecord,
-    RecordReader,
-    Store,
-    each_timed,
-)
+from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
+
+if TYPE_CHECKING:
+    from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
 
 _SCHEME: Final = "mongodb://"
 _TIMEOUT_MS: Final = 5_000

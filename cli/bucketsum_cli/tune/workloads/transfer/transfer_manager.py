@@ -9,12 +9,14 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceUnavailable
-from bucketsum_lab.workloads.transfer.clients import Access, Fetch, endpoint
-from bucketsum_lab.workloads.transfer.sinks import FileSink, Sink
+from bucketsum_lab.workloads.transfer.clients import Access, endpoint
+from bucketsum_lab.workloads.transfer.sinks import FileSink
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bucketsum_lab.workloads.transfer.clients import Fetch
+    from bucketsum_lab.workloads.transfer.sinks import Sink
 
 PROGRAM: Final = "java-transfer-manager"
 """Built by `bench.workloads.languages.transfer_manager`, from Java."""

@@ -8,11 +8,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from bucketsum.errors import BucketsumError
-from bucketsum.s3.range_reads import Read
-from bucketsum.s3.source import OpenObject
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bucketsum.s3.range_reads import Read
+    from bucketsum.s3.source import OpenObject
 
 
 class ArchiveWork(StrEnum):
