@@ -33,6 +33,7 @@ _ARNS: Final = {
     "AWS::SQS::Queue": f"arn:aws:sqs:{REGION}:{ACCOUNT}:",
     "AWS::StepFunctions::StateMachine": f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:",
 }
+_NAMES: Final = ("BucketName", "LogGroupName", "StateMachineName")
 
 
 class Deployed:
@@ -63,7 +64,7 @@ class Deployed:
     def arn(self, name: str) -> str:
         """The ARN of a resource; its name is its logical id, unless the template gives one."""
         kind, properties = self.resources[name]["Type"], self.resources[name]["Properties"]
-        given = properties.get("BucketName") or properties.get("LogGroupName")
+        given = next((properties[n] for n in _NAMES if n in properties), None)
         own = self.value(given) if given else name.lower() if kind.endswith("Bucket") else name
         return f"{_ARNS[kind]}{own}" + (":*" if kind.endswith("LogGroup") else "")
 
