@@ -26,7 +26,8 @@ from bucketsum_cli.page.publish import publish
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.formatting import moment_text
-from bucketsum_cli.terminal.output import STDOUT, note, print_json, say, write_text
+from bucketsum_cli.terminal.output import note, print_json, say, write_text
+from bucketsum_cli.terminal.output_files import STDOUT
 
 if TYPE_CHECKING:
     from bucketsum_cli.buckets.s3_place import S3Place
