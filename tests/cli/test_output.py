@@ -180,7 +180,7 @@ def test_a_file_in_a_closed_folder_is_written(
 
 
 def test_nobody_reads_a_closed_file_while_it_is_written(tmp_path: Path) -> None:
-    """What replaces a file of mode 600 is never open to others."""
+    """The replacement of a file of mode 600 is never open to others."""
     file = tmp_path / "file"
     file.touch(mode=0o600)
     with output_file(file) as new:
