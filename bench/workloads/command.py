@@ -116,5 +116,5 @@ def _measured(experiment: Experiment) -> MeasuredWorkload:
 
 
 def _is_wrong(measured: MeasuredWorkload) -> bool:
-    """Whether a result was not the known one; a cell that cannot run is no mistake."""
+    """Whether a result was not the known one; a cell that cannot run is not a mistake."""
     return any(s.failure and s.failure.error.startswith("Wrong") for s in measured.samples)

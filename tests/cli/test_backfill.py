@@ -272,7 +272,7 @@ def test_a_backfill_is_waited_for(
 def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
     run: Run, executions: dict[str, Any], stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts that are false decide nothing; an empty queue ends it in time, but is no success."""
+    """Counts that are false decide nothing; an empty queue ends it in time, without success."""
     backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
     assert executions
     table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")

@@ -130,7 +130,7 @@ def test_version_whose_message_failed_says_so_with_the_reason(
 def test_deleted_object_is_not_equal(
     run: Run, stack: Stack, folder: Path, versioning: Literal["Enabled", "Suspended"] | None
 ) -> None:
-    """With a delete marker or without: what the bucket no longer holds is no backup."""
+    """With a delete marker or without: what the bucket no longer holds is not a backup."""
     s3 = stack.client("s3")
     if versioning is None:
         s3.delete_bucket(Bucket=stack.bucket)
@@ -301,7 +301,7 @@ def test_names_of_members_are_looked_up_in_their_archive(run: Run, stack: Stack)
 
 
 def test_a_size_of_a_list_counts_where_digests_agree(run: Run, stack: Stack) -> None:
-    """A list that contradicts itself is no proof."""
+    """A list that contradicts itself proves nothing."""
     row = put_and_record(stack, "a", b"a")
     for size, status in ((1, 0), (2, 1)):
         ended = run("check", "--sums", "-", answer=f"key,size,sha1\na,{size},{row.sha1}\n")

@@ -192,7 +192,7 @@ def test_without_the_index_a_snapshot_is_asked(
 
 
 def test_what_is_elsewhere_is_said_once(run: Run, stack: Stack) -> None:
-    """With --bucket, content in other buckets is no content that nothing is recorded of."""
+    """With --bucket, content in other buckets still counts as recorded."""
     for number in range(3):
         stack.digests_table().record(hashed(RowKey("former", f"k{number}", "v1"), CONTENT))
     ended = run("find", SHA1, "--bucket", stack.bucket)

@@ -1,4 +1,4 @@
-"""Items of the digests table that somebody else changed are no rows."""
+"""Items of the digests table that somebody else changed are not rows."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_row_without_a_part_is_damaged(name: str) -> None:
 @pytest.mark.parametrize("attribute", WRONG_TYPES, ids=str)
 @pytest.mark.parametrize("name", sorted(READ))
 def test_an_attribute_of_another_type_is_damage(name: str, attribute: dict[str, Any]) -> None:
-    """A digest that is no text is not "no digest"."""
+    """A digest that is not a text is not "no digest"."""
     with pytest.raises(DamagedRow):
         row_of(with_attribute(name, attribute))
 

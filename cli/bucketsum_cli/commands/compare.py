@@ -49,12 +49,12 @@ _TITLES: Final = {
     "only right": "only in B",
     "not recorded": "not recorded: no digest that both sides have",
     _LEFT_OUT: "left out: the name is not of this form",
-    "bad line": "line of a manifest is no entry",
+    "bad line": "line of a manifest is not an entry",
 }
 _TITLES_OF_SEVERAL: Final = {
     "differs": "differ: equal names, other contents",
     _LEFT_OUT: "left out: the names are not of this form",
-    "bad line": "lines of manifests are no entries",
+    "bad line": "lines of manifests are not entries",
 }
 _STYLES: Final = {"differs": "bold red", "only left": "red", "only right": "yellow"}
 _COLUMNS: Final = (

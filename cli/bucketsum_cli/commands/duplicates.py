@@ -136,7 +136,7 @@ def duplicates(
 def _note_unknown(target: Target, bucket: str) -> None:
     """Say that a *bucket* without rows is none of the stack's: its name may be misspelt."""
     if bucket not in buckets_of(target.find()):
-        note(f"{bucket} is no bucket of the stack; `{command_line('buckets')}` shows all")
+        note(f"{bucket} is not a bucket of the stack; `{command_line('buckets')}` shows all")
 
 
 def put_prices(database: Database) -> None:

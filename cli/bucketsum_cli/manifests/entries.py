@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that is no entry; or, when writing, an entry that the format has no line for."""
+    """A line that is not an entry; or, when writing, an entry that the format has no line for."""
 
     line: int
     reason: str

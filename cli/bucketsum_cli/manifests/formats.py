@@ -104,7 +104,7 @@ def entries_in(
 ) -> Iterator[Entry | BadLine]:
     """Read the manifest *stream*.
 
-    Its name, *file*, and its first line that is no comment tell its format and its algorithm.
+    Its name, *file*, and its first line that is not a comment tell its format and its algorithm.
 
     Raises:
         CannotDoError: As `lines_of`.

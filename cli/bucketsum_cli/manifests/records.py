@@ -52,7 +52,7 @@ def _delimiter(line: str) -> str | None:
 def csv_entries_in(
     lines: Iterable[bytes], _algorithm: str | None = None
 ) -> Iterator[Entry | BadLine]:
-    """Read CSV with a heading: bucketsum's own, and NSRL's, whose names are no keys.
+    """Read CSV with a heading: bucketsum's own, and NSRL's, whose names are not keys.
 
     A line with ``#`` in front is a comment before the heading; and after it, if no other value of
     the first column can begin so.

@@ -41,7 +41,7 @@ def content_of(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     may be before any line, as in lists that were joined.
 
     The first line says whether they end with CRLF: else a CR may belong to the name, as `shasum`
-    prints it, and the line is no entry.
+    prints it, and the line is not an entry.
     """
     has_cr = False
     for number, line in enumerate(lines, 1):

@@ -157,7 +157,7 @@ def read_snapshot(folder: Path) -> Snapshot:
         return exported(folder) if is_export else _listed(folder)
     except FileNotFoundError as error:
         raise CannotDoError(
-            f"{folder} is no snapshot: it has neither {_LIST} nor DynamoDB's {_SUMMARY} and "
+            f"{folder} is not a snapshot: it has neither {_LIST} nor DynamoDB's {_SUMMARY} and "
             f"{_EXPORTED_FILES}; `{command_line('snapshot', 'list')}` shows the snapshots"
         ) from error
     except OSError as error:
@@ -192,7 +192,7 @@ def _require_form(snapshot: Snapshot) -> None:
         kind, _, name = file.name.partition("/")
         is_here = kind in (ROWS, LISTING, MEASUREMENTS) and name not in ("", "..")
         if not is_here or "/" in name or not isinstance(file.rows, int):
-            raise ValueError(f"{file.name!r} is no file of a snapshot")
+            raise ValueError(f"{file.name!r} is not a file of a snapshot")
 
 
 def exported(folder: Path) -> Snapshot:
@@ -235,7 +235,7 @@ def require_whole(snapshot: Snapshot) -> None:
         path = snapshot.folder / file.name
         try:
             if path.is_symlink() or (path.exists() and not path.is_file()):
-                problem = "it is no regular file"
+                problem = "it is not a regular file"
             elif md5_of(path) == file.md5:
                 continue
             else:

@@ -68,7 +68,7 @@ def side_of(text: str) -> Objects | ManifestFile:
     ``#BUCKET[/PREFIX]`` if that has several buckets.
 
     Raises:
-        CannotDoError: The folder is no snapshot, or a file is not there.
+        CannotDoError: The folder is not a snapshot, or a file is not there.
     """
     folder, mark, keys = text.partition("#")
     if Path(folder).is_dir():

@@ -150,7 +150,7 @@ def test_a_manifest_and_a_snapshot_folder(run: Run, tmp_path: Path) -> None:
     file.write_text("nonsense\n" + file.read_text())
     bad = run("compare", file, f"{folder}#{BUCKET}/a/")
     assert bad.status == 1
-    assert "1 line of a manifest is no entry" in bad.out
+    assert "1 line of a manifest is not an entry" in bad.out
 
 
 def test_reasons_are_folded_at_words(

@@ -138,7 +138,7 @@ def listing_with(**changes: object) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (link_a_file, "0.json.gz: it is no regular file"),
+        (link_a_file, "0.json.gz: it is not a regular file"),
         (listing_with(name="data/../../x"), "snapshot.json is damaged"),
         (listing_with(name="/etc/passwd"), "snapshot.json is damaged"),
         (listing_with(stack=1), "snapshot.json is damaged"),
@@ -149,7 +149,7 @@ def listing_with(**changes: object) -> Callable[[Path], None]:
         (change_form, "form 2, this one reads 1"),
         (lose_a_row, "0.json.gz has 0 rows, its list says 2"),
         (write_nonsense, "snapshot.json is damaged"),
-        (lambda folder: (folder / "snapshot.json").unlink(), "is no snapshot"),
+        (lambda folder: (folder / "snapshot.json").unlink(), "is not a snapshot"),
     ],
 )
 def test_a_damaged_snapshot_is_refused(

@@ -50,7 +50,7 @@ def compared(times: float, memory_mb: int = 512, weight: str = "fastest") -> Res
 def test_the_gain_is_said_and_so_is_the_loss(
     times: float, memory_mb: int, text: str, *, loses: bool
 ) -> None:
-    """Noise is no gain, and the deployed setting may be the best."""
+    """Noise is not a gain, and the deployed setting may be the best."""
     answer = compared(times, memory_mb)
     assert text in conclusion(answer)
     assert is_loss(answer) is loses

@@ -228,7 +228,7 @@ def test_unknown_content_is_nowhere(digests_table: DigestsTable) -> None:
 def test_content_that_has_changed_is_not_found(
     dynamodb: DynamoDBClient, table_name: str, digests_table: DigestsTable
 ) -> None:
-    """An index trails its table: what it still names but is no more is left out."""
+    """An index trails its table: what it still names but is gone is left out."""
     sha1 = fresh_sha1()
     kept, changed = (row(fresh_key(), "0A", sha1=sha1) for _ in range(2))
     digests_table.record(kept)

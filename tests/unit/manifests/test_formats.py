@@ -132,7 +132,7 @@ def test_a_line_that_says_its_algorithm_needs_no_files_name(content: str) -> Non
 
 @pytest.mark.parametrize("start", [f"{SHA1}  ", "#", "", f'{{"sha1":"{SHA1}","key":"'])
 def test_a_line_of_more_than_1_mib_is_one_bad_line(start: str) -> None:
-    """Its rest is no entry, and its beginning no name; the lines after it keep their numbers."""
+    """Its rest is not an entry, nor its beginning a name; the next lines keep their numbers."""
     long = start + "x" * ((1 << 20) - len(start)) + f"{SHA1}  a"
     first, bad, last = read(f"{SHA1}  a\n{long}\n{SHA1}  a\n".encode())
     assert isinstance(bad, BadLine)

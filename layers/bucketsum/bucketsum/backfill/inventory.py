@@ -84,7 +84,7 @@ def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
     """The manifest of an inventory of *bucket*, at ``s3://BUCKET/KEY`` of a ``manifest.json``.
 
     Raises:
-        BadInventory: It is no such manifest, or lacks a column that is needed; the text says which.
+        BadInventory: It is not such a manifest, or lacks the column that the text names.
         ClientError: S3 refused.
     """
     at = _MANIFEST_URL.fullmatch(url)

@@ -100,7 +100,7 @@ def slice_bytes_in(env: Mapping[str, str]) -> int | None:
     """Maximum size of a slice by the variable `SLICE_BYTES`; None if it is not set.
 
     Raises:
-        BadSettings: It is no whole number, or less than a block.
+        BadSettings: It is not a whole number, or less than a block.
     """
     text = env.get("SLICE_BYTES", "")
     if not text:

@@ -36,7 +36,7 @@ def padded_sequencer(text: str) -> str:
         ValueError: It did not, so no condition on the order of events can be met.
     """
     if not _PADDED.fullmatch(text):
-        raise ValueError(f"{text!r:.80} is no sequencer")
+        raise ValueError(f"{text!r:.80} is not a sequencer")
     return text
 
 

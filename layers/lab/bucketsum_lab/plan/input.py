@@ -57,7 +57,7 @@ class SweepLimits:
     max_usd: float = MAX_USD.default
     """US dollars for Lambda."""
     max_seconds: float | None = None
-    """Wall time; None is no limit."""
+    """Wall time; None means no limit."""
 
 
 @dataclass(frozen=True, slots=True)

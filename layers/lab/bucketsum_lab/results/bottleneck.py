@@ -37,7 +37,7 @@ _WAIT_SHARE: Final = 0.5
 """Share of the time without CPU in which a CPU waits for the disk."""
 
 _WAIT_SHARE_MIN: Final = 0.25
-"""Share of the whole time; less is no limit of a process that is busy."""
+"""Share of the whole time; a process with less is not limited by it."""
 _EXCLUDED_SHARE_MAX: Final = 0.1
 _PLATEAU: Final = 0.9
 _SEEN_SHARE_MIN: Final = 0.9
