@@ -304,24 +304,31 @@ def test_console_groups_every_parameter() -> None:
     assert set(load_template()["Parameters"]) == set(grouped)
 
 
-def test_the_runtime_changes_with_a_deployment_alone() -> None:
-    """AWS does not replace the boto3 of a function that nobody has deployed or tested."""
+def test_by_default_the_runtime_changes_with_a_deployment_alone() -> None:
+    """AWS does not replace the boto3 of a function, unless somebody prefers its patches."""
     functions = [
         resource
         for resource in RESOURCES.values()
         if resource["Type"] == "AWS::Serverless::Function"
     ]
     for function in functions:
-        assert function["Properties"]["RuntimeManagementConfig"]["UpdateRuntimeOn"] == (
-            "FunctionUpdate"
-        )
+        updates = function["Properties"]["RuntimeManagementConfig"]["UpdateRuntimeOn"]
+        assert updates == {"Ref": "RuntimeUpdates"}
+    assert load_template()["Parameters"]["RuntimeUpdates"]["Default"] == "FunctionUpdate"
+
+
+def test_the_prober_computes_the_digests_of_the_hasher() -> None:
+    """A sweep measures the work that is deployed: MD5 takes half of the speed."""
+    names = ("HasherFunction", "SlicerFunction", "ProberFunction")
+    environments = [properties(name)["Environment"]["Variables"] for name in names]
+    assert [own["EXTRA_ALGORITHMS"] for own in environments] == [{"Ref": "ExtraAlgorithms"}] * 3
 
 
 def test_functions_are_in_a_vpc_if_subnets_are_named() -> None:
     """All of them, and then, and only then, Lambda may make their network interfaces."""
     nothing = {"Ref": "AWS::NoValue"}
     network = {name: {"Ref": name} for name in ("SubnetIds", "SecurityGroupIds")}
-    assert RESOURCES["NetworkInterfaces"]["Condition"] == "InVpc"
+    assert RESOURCES["NetworkInterfaces"]["Condition"] == "MakesInterfaces"
     functions = [
         resource
         for resource in RESOURCES.values()
@@ -332,9 +339,16 @@ def test_functions_are_in_a_vpc_if_subnets_are_named() -> None:
         role = properties(function["Properties"]["Role"]["Fn::GetAtt"][0])
         policy = {"Ref": "NetworkInterfaces"}
         if isinstance(policies := role["ManagedPolicyArns"], list):
-            assert policies[1:] == [{"Fn::If": ["InVpc", policy, nothing]}]
+            assert policies[1:] == [{"Fn::If": ["MakesInterfaces", policy, nothing]}]
         else:
-            assert policies == {"Fn::If": ["InVpc", [policy], nothing]}
+            assert policies == {"Fn::If": ["MakesInterfaces", [policy], nothing]}
+
+
+def test_functions_can_leave_their_subnets() -> None:
+    """The policy can outlive SubnetIds: CloudFormation changes roles first, then functions."""
+    kept = {"Fn::Equals": [{"Ref": "KeepNetworkInterfaces"}, "yes"]}
+    condition = load_template()["Conditions"]["MakesInterfaces"]
+    assert condition == {"Fn::Or": [{"Condition": "InVpc"}, kept]}
 
 
 @pytest.mark.parametrize("subnets", ["", "subnet-1"])

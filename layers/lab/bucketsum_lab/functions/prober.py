@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 import boto3
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 logger = Logger()
 log_layer(logger)
 
-_PROBER: Final = Prober(boto3.client("s3", config=CLIENT_CONFIG))
+_ALGORITHMS: Final = tuple(filter(None, os.environ.get("EXTRA_ALGORITHMS", "").split(",")))
+_PROBER: Final = Prober(boto3.client("s3", config=CLIENT_CONFIG), _ALGORITHMS)
 
 
 @logger.inject_lambda_context

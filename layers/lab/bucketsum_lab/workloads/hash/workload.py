@@ -46,5 +46,6 @@ class HashWorkload(Workload):
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read and hash the object."""
         meter = Meter()
-        digest = digest_of(context.source.open(created_object(event)).chunks)
+        chunks = context.source.open(created_object(event)).chunks
+        digest = digest_of(chunks, context.extra_algorithms)
         return answer_of(event, digest, meter)
