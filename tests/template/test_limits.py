@@ -63,11 +63,7 @@ READERS: Final = pytest.mark.parametrize(
 
 @pytest.mark.parametrize(
     ("function", "mapping"),
-    [
-        (function, mapping)
-        for function in (HASHER, SLICER)
-        for mapping in function["Events"].values()
-    ],
+    [(each, mapping) for each in (HASHER, SLICER) for mapping in each["Events"].values()],
     ids=["hasher", "backfill", "slicer"],
 )
 def test_visibility_outlasts_the_function(

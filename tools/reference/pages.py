@@ -42,10 +42,7 @@ _DOCS: Final = Path(__file__).parents[2] / "docs"
 _REFERENCE: Final = _DOCS / "reference"
 
 _GENERATED: Final = {
-    "reference/parameters": {
-        "configurations": template.configurations,
-        "parameters": template.parameters,
-    },
+    "reference/parameters": {"parameters": template.parameters},
     "reference/monitoring": {
         "alarms": template.alarms,
         "metrics": monitoring.metrics,

@@ -42,7 +42,7 @@ _ADVICE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class KeyFilter:
-    """The keys that a notification is limited to, not encoded; empty texts limit nothing."""
+    """The keys that a notification is limited to, not encoded; empty texts are no limit."""
 
     prefix: str = ""
     suffix: str = ""

@@ -58,7 +58,5 @@ def delete(target: Target, name: str, yes: bool) -> None:
     snapshot = kept_snapshot(name)
     confirm(f"Delete {snapshot.folder}, {snapshot.rows:,} rows?", "nothing was deleted", yes=yes)
     delete_tables_of(target, snapshot)
-    if delete_snapshot(snapshot):
-        say(f"deleted {snapshot.folder}")
-    else:
-        say(f"deleted the snapshot in {snapshot.folder}; the folder keeps its other files")
+    delete_snapshot(snapshot)
+    say(f"deleted {snapshot.folder}")

@@ -188,7 +188,7 @@ def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, byte
 
 
 def _begins_unlisted(near: Read, base: int) -> bool:
-    """Whether the *base* bytes that no offset counts begin with a member, and are not an archive.
+    """Whether the *base* bytes that no offset counts begin with a member, and are no archive.
 
     Then the directory can be that of a stored archive, and the file's own is cut off.
     """

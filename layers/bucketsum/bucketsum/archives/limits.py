@@ -16,7 +16,7 @@ from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus, Limits
 
 RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
-"""Output up to which no ratio is too high: a few MB of zeros in a small file are not an attack."""
+"""Output up to which no ratio is too high: a few MB of zeros in a small file are no attack."""
 
 
 class LimitCounter:

@@ -35,7 +35,7 @@ def hashed_at(placed: Placed, source: ByteSource, read: Hash) -> Iterator[Hashed
         return
     *others, member = placed.members
     if others:
-        member = next((named for named in placed.members if local.names(named)), member)
+        member = next((each for each in placed.members if local.names(each)), member)
         reason = f"{shown(local.raw_name)} is at its offset {placed.offset}"
         shadowed = [other for other in placed.members if other is not member]
         yield from _unreadable(shadowed, MemberUnreadable(Problem.OVERLAPPING, reason))

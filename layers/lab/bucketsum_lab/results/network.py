@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bucketsum.s3.stream_count import CONNECTION_BYTES_PER_S
 from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
-from bucketsum_lab.protocol.samples import Sample
-from bucketsum_lab.protocol.use import Use
+
+if TYPE_CHECKING:
+    from bucketsum_lab.protocol.samples import Sample
+    from bucketsum_lab.protocol.use import Use
 
 AT_LIMIT: Final = 0.9
 """Share of a limit from which on it is reached."""

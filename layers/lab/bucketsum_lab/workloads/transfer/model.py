@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import shown
-from bucketsum_lab.protocol.parameters import Parameter, Value
+from bucketsum_lab.protocol.parameters import Parameter
+
+if TYPE_CHECKING:
+    from bucketsum_lab.protocol.parameters import Value
 
 
 class ClientName(StrEnum):
