@@ -116,7 +116,7 @@ def test_values_reach_sam_as_they_are(project: LocalProject) -> None:
 def test_missing_parts_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Installed without `bucketsum[local]`, the command says what is missing and how to get it."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name == "uv" or None)
-    run("local", "up").assert_refused("needs ministack, samcli, trustme", "bucketsum[local]")
+    run("local", "up").assert_refused("needs ministack, samcli, trustme", "extra `local`")
 
 
 @pytest.mark.parametrize(

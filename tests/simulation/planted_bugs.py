@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.functions import module_of
-from tests.simulation.planted_later import LATER_BUGS
+from tests.simulation.planted_lifecycle import LIFECYCLE_BUGS
 from tests.simulation.planted_verification import VERIFICATION_BUGS
 from tests.simulation.scenario import simulate
 from tests.simulation.sqs_model import ARRIVALS
@@ -236,7 +236,9 @@ _TABLE: Final = (
     ("redrive deletes before it sends", dead_letter_redrive, "send_back", _send_after_delete),
 )  # fmt: skip
 
-PLANTED_BUGS: Final = tuple(PlantedBug(*row) for row in (*_TABLE, *LATER_BUGS, *VERIFICATION_BUGS))
+PLANTED_BUGS: Final = tuple(
+    PlantedBug(*row) for row in (*_TABLE, *LIFECYCLE_BUGS, *VERIFICATION_BUGS)
+)
 
 
 def first_violation(bug: PlantedBug, first_seed: int) -> Outcome | None:

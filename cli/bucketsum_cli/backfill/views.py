@@ -47,7 +47,7 @@ _OUTCOMES: Final = (
     "hashed", "verified", "skipped", "superseded", "gone", "unreadable", "failed",
 )  # fmt: skip
 LEFT_OUT: Final = {
-    Purpose.RECORD: "GLACIER or DEEP_ARCHIVE (--archived has them read)",
+    Purpose.RECORD: "GLACIER or DEEP_ARCHIVE (add --archived to queue them anyway)",
     Purpose.VERIFY: "other storage classes",
 }
 _LESS: Final = {

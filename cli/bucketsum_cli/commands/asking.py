@@ -53,7 +53,10 @@ def database_of(
 def by_athena(
     target: Target, database: Database, url: str | None, snapshot: Snapshot | None = None
 ) -> Database:
-    """With a *url*, the *database* as Athena is asked; what is of no *snapshot* stays not there."""
+    """Return *database*, or, with a *url*, one over the same tables that asks Athena.
+
+    Tables that belong to no *snapshot* are deleted when the command ends.
+    """
     if url is None:
         return database
     from bucketsum_cli.snapshots.athena import AthenaDatabase, place_for  # noqa: PLC0415 - boto3
@@ -64,7 +67,7 @@ def by_athena(
 
 
 def delete_tables_of(target: Target, snapshot: Snapshot) -> None:
-    """Delete what Athena was asked of *snapshot* from, if it was."""
+    """Delete the tables that were written for Athena from *snapshot*, if there are any."""
     from bucketsum_cli.snapshots.athena import delete_tables, kept_place  # noqa: PLC0415 - boto3
 
     if place := kept_place(snapshot):

@@ -107,8 +107,8 @@ def check(
 
     The key of a file is the one that `put` gives it. A file is compared with the recorded SHA-1 of
     the newest version of its key; the object itself is not read. Files that are equal are only
-    counted, unless --all is given. Links to folders are not followed, and what is named .git is
-    left out; a note has their numbers.
+    counted, unless --all is given. Links to folders are not followed, and .git is skipped; a
+    note says how many of each were left out.
 
     Results: equal; differs; missing (there is no such object); deleted (recorded, but no longer in
     the bucket); not hashed yet; needs a backfill (the object is from before `bucketsum attach`);

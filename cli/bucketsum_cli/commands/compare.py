@@ -123,7 +123,8 @@ def compare(
     Batch Operations' Compute checksum. Names are relative to the prefix.
 
     Buckets are listed, so that what S3 has now is compared. Contents are equal if a digest that
-    both sides have is equal. Exits with 1 unless all is equal; --names leaves out other names.
+    both sides have is equal. Exits with 1 unless everything is equal. With
+    --names, objects whose names do not match the pattern are ignored.
 
     Example: bucketsum compare photos/2026/ photos-2026.sha256
     """

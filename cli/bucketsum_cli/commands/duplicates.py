@@ -81,7 +81,11 @@ _TOTALS: Final = ("all_groups", "all_wasted_bytes", "all_wasted_usd_per_month")
 @click.option("--min-size", type=click.IntRange(min=0), default=1, show_default=True,
               metavar="BYTES", help="Only objects of at least this size.")  # fmt: skip
 @click.option("--members", is_flag=True, help="Also count members of archives as copies.")
-@click.option("--listing", is_flag=True, help="List what S3 has now: only that, by storage class.")
+@click.option(
+    "--listing",
+    is_flag=True,
+    help="List the buckets first, so that only existing objects count, priced by storage class.",
+)
 @limit_option("groups")
 @snapshot_option
 @athena_option
@@ -105,8 +109,8 @@ def duplicates(
 
     Objects are compared by their SHA-1, so copies are found that differ in their ETag: multipart
     uploads, and those encrypted by KMS. Deleted objects are left out, overwritten versions are not.
-    Without --listing, or a snapshot that has one, all are priced as STANDARD. Members waste
-    nothing by themselves.
+    Without --listing, or a snapshot that has one, all are priced as STANDARD. Copies inside
+    archives are shown with --members, but not counted as wasted space.
 
     Example: bucketsum duplicates photos --min-size 1000000
     """

@@ -83,8 +83,8 @@ def export(
 
     BUCKET is listed, unless --snapshot is given. CSV is for programs: a spreadsheet may execute a
     key. Names in a BagIt manifest begin with data/. Lists of files leave out empty objects that
-    stand for folders. Exits with 1 if an object has no such digest, or a name that the format
-    cannot have; the rest is written.
+    stand for folders. Exits with 1 if an object lacks that digest, or its name cannot be written in
+    this format; the rest is written.
 
     Example: bucketsum export photos --algorithm sha256 -o photos.sha256
     """

@@ -83,10 +83,10 @@ def find(
     the file). Any other argument is a file, which is hashed locally. With -, the SHA-1s are read
     from stdin, as `sha1sum` prints them. With several SHA-1s or files, --json prints an array.
 
-    With --list or --snapshot, or for a digest of another recorded algorithm, a snapshot is asked,
+    With --list or --snapshot, or for a digest of another recorded algorithm, this reads a snapshot,
     for up to a million digests.
 
-    With the stack's parameter Sha1Index=no, a snapshot is asked too.
+    With the stack's parameter Sha1Index=no, this reads a snapshot too.
 
     Exits with 1 if a SHA-1 is not recorded, if one of several files or lines cannot be read, or if
     another program damaged a record.
@@ -180,7 +180,7 @@ def _for_a_snapshot(
         if any(each.is_digest(content.lower()) for each in kinds) and not Path(content).exists()
     ]
     if digests and len(digests) < len(contents):
-        raise click.UsageError("a snapshot is asked for digests alone: leave out the others")
+        raise click.UsageError("only digests can be looked up in a snapshot: leave out the files")
     return (digests, []) if digests else None
 
 

@@ -26,14 +26,14 @@ _SECTIONS: Final = {
         "find": "Find every object with a given SHA-1, or with a file's content.",
         "check": "Compare local files with the objects in the bucket.",
     },
-    "All rows": {
-        "snapshot": "Copy all rows of a stack into a folder, for questions.",
+    "Questions": {
+        "snapshot": "Copy everything that a stack has recorded to a local folder.",
         "duplicates": "Show which objects have equal content, and what that costs.",
         "compare": "Compare two buckets, snapshots or manifests, without a download.",
         "coverage": "Show which objects in S3 have no digest, and why.",
         "export": "Print a manifest of what is in BUCKET now, sorted by key.",
-        "page": "Write what a stack's buckets have as a self-contained HTML page.",
-        "sql": "Answer a question in SQL, of the views of a snapshot.",
+        "page": "Summarize a stack's buckets on one HTML page.",
+        "sql": "Run an SQL query on a snapshot.",
     },
     "Buckets": {
         "buckets": "Show a stack's buckets and whether their objects are hashed.",

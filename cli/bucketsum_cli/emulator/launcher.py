@@ -57,7 +57,7 @@ def require_parts() -> None:
     if missing:
         raise CannotDoError(
             f"`bucketsum local` needs {', '.join(missing)}; in a clone of bucketsum, `make setup` "
-            "installs all of it, or install 'bucketsum[local]'"
+            "installs all of it; with a wheel, install it with its extra `local`"
         )
 
 

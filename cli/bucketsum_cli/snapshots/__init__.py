@@ -1,1 +1,1 @@
-"""Snapshots: all rows of a stack at one time, in files that questions in SQL are asked of."""
+"""Snapshots: all rows of a stack at one time, in files that SQL questions read."""

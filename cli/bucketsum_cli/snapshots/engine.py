@@ -281,7 +281,8 @@ def require_engine() -> None:
         import duckdb  # noqa: F401, PLC0415 - an extra, which takes its time
     except ImportError as error:
         raise CannotDoError(
-            "this command needs DuckDB; install it with `pip install 'bucketsum[sql]'`"
+            "this command needs DuckDB; in a clone of bucketsum, `make setup` installs it, else "
+            "`pipx inject bucketsum duckdb`, or pip in the environment of this command"
         ) from error
 
 

@@ -29,6 +29,9 @@ def conclusion(results: Results) -> str:
     if best is None:
         return f"{headline(results)}."
     numbers = f"{speed_text(best.mb_per_s)} MB/s for {usd_text(best.usd_per_tb)} USD per TB"
+    if _deployed_to_keep(results):
+        label = results.labels.effective(best.setting)
+        return f"{headline(results)}; the best measured, {label}, with {numbers}, does not beat it."
     return f"{headline(results)}, with {numbers}, {gain_text(results)}."
 
 
@@ -42,7 +45,7 @@ def gain_text(results: Results) -> str:
         return "as deployed now"
     changes = [*_changes(results)]
     if not changes:
-        return f"no better than the deployed setting, {deployed}"
+        return f"not better than the deployed setting, {deployed}"
     is_mixed = len({change > 0 for change, _, _ in changes}) > 1
     texts = (f"{abs(change):.0%} {good if change > 0 else bad}" for change, good, bad in changes)
     gains = (" but " if is_mixed else " and ").join(texts).replace("%", " %")
@@ -95,6 +98,19 @@ def _subject(results: Results) -> str:
     return f"{task}{f' of {extent}' if extent else ''}{place}"
 
 
+def _deployed_to_keep(results: Results) -> str | None:
+    """The deployed setting, if another one was measured as best and brings nothing."""
+    best, gain = results.recommendation.best, results.improvement
+    if (
+        best is None
+        or gain is None
+        or best.setting == gain.deployed.setting
+        or [*_changes(results)]
+    ):
+        return None
+    return results.labels.effective(gain.deployed.setting)
+
+
 def _verdict(results: Results) -> str:
     best, effective = results.recommendation.best, results.labels.effective
     if best is not None:
@@ -103,7 +119,10 @@ def _verdict(results: Results) -> str:
         if missing:
             count = f"{len(planned - missing)} of {count_text(len(planned), 'setting')} measured"
             return f"incomplete, {count}; {effective(best.setting)} is best so far"
-        return f"{effective(best.setting)} is best"
+        kept = _deployed_to_keep(results)
+        return (
+            f"keep the deployed setting, {kept}" if kept else f"{effective(best.setting)} is best"
+        )
     if results.run.status is RunStatus.RUNNING:
         return "still being measured"
     stats = [(cell.setting, cell.stats) for cell in results.cells if cell.stats]

@@ -16,7 +16,7 @@
     │   ├── TooManySlices         a long object's slices are smaller than they can be: a loop
     │   └── DamagedItem           another program changed an item of a table
     │       ├── DamagedProgress       a long object's saved state does not fit together
-    │       └── DamagedRow            a row of the digests table is none that bucketsum writes
+    │       └── DamagedRow            a row of the digests table was changed by another program
     ├── NotHashed             nobody needs to: a fact about the object, and an outcome
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read

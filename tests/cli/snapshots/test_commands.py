@@ -1,4 +1,4 @@
-"""The commands that ask all rows: snapshots, and questions of them."""
+"""The commands that answer from all rows: snapshots, and questions about them."""
 
 from __future__ import annotations
 
@@ -139,5 +139,5 @@ def test_without_duckdb_the_command_says_how_to_install_it(
 ) -> None:
     """Nothing is read that no question could follow."""
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    run("duplicates").assert_refused("pip install 'bucketsum[sql]'")
+    run("duplicates").assert_refused("pipx inject bucketsum duckdb")
     assert not home.exists()

@@ -223,7 +223,7 @@ def test_without_duckdb_no_snapshot_is_taken(
 ) -> None:
     """The command says the line that installs it."""
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    run("page", "--stack", stack.name).assert_refused("pip install 'bucketsum[sql]'")
+    run("page", "--stack", stack.name).assert_refused("pipx inject bucketsum duckdb")
 
 
 @pytest.fixture(autouse=True)

@@ -56,6 +56,20 @@ def test_the_gain_is_said_and_so_is_the_loss(
     assert is_loss(answer) is loses
 
 
+def test_a_best_setting_that_brings_nothing_is_not_called_best() -> None:
+    """The deployed setting is to be kept; what `apply` would write is named all the same."""
+    cells = [a_cell(256, 8 * MIB, streams=4), a_cell(256, MIB, streams="auto")]
+    samples = [
+        changed(a_sample(cell, number, 1), seconds=2 + number / 1000, billed_ms=2000 + number)
+        for cell in cells
+        for number in range(1, 7)
+    ]
+    deployed = {**NOW, "streams": 4, "chunk_bytes": 8 * MIB}
+    answer = conclusion(results(cells, samples, a_run(deployed=deployed)))
+    assert "100 MB: keep the deployed setting, 256 MB / 8 MiB / 4 streams; the best" in answer
+    assert "does not beat it" in answer
+
+
 def test_an_answer_without_the_deployed_setting_says_so() -> None:
     """A setting that was not compared may be worse: `apply` warns."""
     cell = a_cell(512, MIB)

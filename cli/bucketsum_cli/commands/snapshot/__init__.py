@@ -27,9 +27,9 @@ class TakeByDefault(LazyGroup):
 
 @click.group("snapshot", cls=TakeByDefault, places=_PLACES)
 def snapshot() -> None:
-    """Copy all rows of a stack into a folder, for questions.
+    """Copy everything that a stack has recorded to a local folder.
 
-    `bucketsum snapshot` is short for `bucketsum snapshot take`. The questions are `bucketsum
+    `bucketsum snapshot` is short for `bucketsum snapshot take`. Questions about it are `bucketsum
     duplicates`, `compare`, `coverage`, `export`, `find --list` and `sql`; each takes a new snapshot
     unless --snapshot names one. A snapshot is never changed.
 

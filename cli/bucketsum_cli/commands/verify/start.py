@@ -75,7 +75,7 @@ class Share(click.ParamType):
     "--sample",
     type=Share(),
     metavar="SHARE",
-    help="Read a share of the keys, always the same: 1%.",
+    help="Read only this share of the keys, such as 1%; they are the same keys every time.",
 )
 @click.option(
     "--storage-class",

@@ -34,7 +34,7 @@ class Report:
     """Decides the fates of messages; logs and counts these and the results of their events.
 
     Attributes:
-        dead_letters: Makes the dead letters for a failure, so that without any none needs a client.
+        dead_letters: Called at the first failure; a batch without failures needs no SQS client.
         logs_objects: Whether a healthy object has a log line; listed objects have none anyhow.
     """
 

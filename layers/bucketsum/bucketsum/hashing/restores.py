@@ -29,7 +29,7 @@ def hash_restored(
     Raises:
         Retryable: It could not be read to its end this time.
         ClientError: DynamoDB refused.
-        DamagedRow: Its row is none that bucketsum writes.
+        DamagedRow: Another program changed its row.
     """
     row_key = row_key_of(restored)
     record = table.records_at([row_key]).get(row_key)

@@ -137,7 +137,7 @@ def decoded(kind: type[T], item: Mapping[str, Any], **others: object) -> T:
     """Rebuild a *kind* from an *item* of `encoded`; *others* has the fields that are not stored.
 
     Raises:
-        ValueError: An attribute is missing, or is none that `encoded` makes; the text names it.
+        ValueError: An attribute is missing, or another program changed it; the text names it.
     """
     return kind(**others, **_arguments(kind, item, is_item=True))
 

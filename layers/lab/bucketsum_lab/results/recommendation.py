@@ -95,7 +95,7 @@ def require_documents(run: Run) -> None:
     """Read the documents of *run* from which settings are taken.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: One of them is none that bucketsum writes.
+        AttributeError, KeyError, TypeError, ValueError: Another program changed one of them.
     """
     recommendation_of(run)
     improvement_of(run)

@@ -83,7 +83,7 @@ def setting_of(values: Mapping[str, Any]) -> Setting:
 
     Raises:
         KeyError: A value that every setting has is missing.
-        ValueError: A value is none that a setting has.
+        ValueError: A setting cannot have one of the values.
     """
     try:
         memory_mb = _POSITIVE(FieldPlace("memory_mb"), values["memory_mb"])

@@ -148,7 +148,7 @@ def _listed_in_time(listed: Any, row: Any) -> Any:  # noqa: ANN401 - as the prod
     return outcome if outcome or is_newer(listed, row) else Outcome.SUPERSEDED
 
 
-LATER_BUGS: Final = (
+LIFECYCLE_BUGS: Final = (
     ("a row ignores the deletion that was recorded before", DigestsTable, "put_parameters",
      _deletions_are_ignored),
     ("a deletion is not compared with the row of version null", deletions, "_IF_RECORDED_BEFORE",
