@@ -185,18 +185,18 @@ def test_archives_of_one_key_that_are_read_at_once_keep_apart(
     """
     stack.load(**ARCHIVES)
     older = stack.put("a.zip", zip_of({"old": b"1", "both": b"1"}))
-    writer = MemberRows.writer
+    put = MemberWriter.put
     record = DigestsTable.record
 
-    def newer_first(rows: MemberRows) -> MemberWriter:
-        monkeypatch.setattr(MemberRows, "writer", writer)
+    def newer_first(writer: MemberWriter, row: Row) -> None:
+        monkeypatch.setattr(MemberWriter, "put", put)
         newer = stack.put("a.zip", zip_of({"new": b"2", "both": b"2"}))
         assert stack.deliver(message_of(newer)) == []
         if dies:
             monkeypatch.setattr(DigestsTable, "record", _die)
-        return rows.writer()
+        put(writer, row)
 
-    monkeypatch.setattr(MemberRows, "writer", newer_first)
+    monkeypatch.setattr(MemberWriter, "put", newer_first)
     stack.deliver(message_of(older))
     if dies:
         assert set(members_in(stack)) == {"old", "new", "both"}

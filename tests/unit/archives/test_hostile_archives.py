@@ -120,7 +120,7 @@ ODD: dict[str, tuple[bytes, tuple[str, ...], tuple[str, ...]]] = {
     "count too large": (around(named("odd"), end={"entries": 4}), ("wrong-count",), ()),
     "count beyond the limit": (around(named("odd"), end={"entries": 65_534}), ("wrong-count",), ()),
     "count too small": (around(named("odd"), end={"entries": 2}), ("wrong-count",), ()),
-    "directory size": (around(named("odd"), end={"size": 10_000}), (), ()),
+    "directory size": (around(named("odd"), end={"size": 10_000}), ("wrong-size",), ()),
     "directory offset": (around(named("odd"), end={"offset": 9_999}), ("wrong-offset",), ()),
     "number of the volume": (around(named("odd"), end={"disk": 7}), ("split",), ()),
     "signed": (

@@ -50,12 +50,7 @@ class ArchiveHasher:
         return cls(ArchiveReader(archives), s3, rows)
 
     def open(self, created: ObjectCreated) -> Archive:
-        """Read the central directory; if it is invalid, the result is a status, not an error.
-
-        Raises:
-            Retryable: It could not be read.
-            NotHashed: It is gone, superseded or not readable.
-        """
+        """The archive of *created*; `hash` reads it."""
         return self.reader.open(range_reader(self.s3, created), created.size_bytes)
 
     def hash(

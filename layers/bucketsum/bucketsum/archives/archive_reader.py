@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from bucketsum.archives.background import BackgroundCalls
@@ -47,22 +48,18 @@ class ArchiveReader:
     engine: Engine = ENGINES[0]
 
     def open(self, read: Read, size_bytes: int) -> Archive:
-        """Read the central directory; if it is invalid, the result is a status, not an error.
-
-        Errors of *read* pass through unchanged.
-        """
-        limits = self.settings.limits
-        contents = Contents(limits, self.settings.suffixes)
-        contents.open(read, size_bytes, limits)
-        return Archive(self, contents)
+        """The archive of *size_bytes* whose ranges *read* returns; nothing is read yet."""
+        return Archive(self, read, size_bytes)
 
 
 class Archive:
-    """An archive whose directory is known: iterate `members` once, then take the `summary`."""
+    """An archive: iterate `members` once, then take the `summary`."""
 
-    def __init__(self, reader: ArchiveReader, contents: Contents) -> None:
+    def __init__(self, reader: ArchiveReader, read: Read, size_bytes: int) -> None:
         self._reader = reader
-        self._contents = contents
+        self._read = read
+        self._size_bytes = size_bytes
+        self._contents = Contents(reader.settings.limits, reader.settings.suffixes)
 
     @property
     def summary(self) -> ArchiveRecord:
@@ -78,8 +75,11 @@ class Archive:
         """Hash every member while *chunks* pass, and yield each as soon as it has been read.
 
         At the end all chunks have been consumed, even if the archive is invalid, and *digest* is
-        the archive's own. Errors of *chunks* pass through unchanged. Chunks must never change
-        afterwards, as two may still be in use. *in_time* tells if there is time for more members.
+        the archive's own. Errors of *chunks* and of reading ranges pass through unchanged. Chunks
+        must never change afterwards, as two may still be in use.
+
+        The first chunk comes before the central directory, which can be crafted to take long:
+        *in_time*, whether there is time for members, can judge by it, and is asked meanwhile.
         """
         settings = self._reader.settings
         counter = LimitCounter(settings.limits, in_time)
@@ -89,6 +89,8 @@ class Archive:
             else:
                 passing = digest.passing(chunks)
             decoding = Decoding(counter, self._reader.engine, background)
+            passing = chain([*islice(passing, 1)], passing)
+            self._contents.open(self._read, self._size_bytes, counter)
             with closing(self._hashed(passing, decoding)) as hashed:
                 yield from self._contents.results(hashed, decoding)
             for _ in passing:  # the end of the archive, or all of an invalid one
@@ -96,7 +98,7 @@ class Archive:
 
     def _hashed(self, chunks: Iterator[bytes], decoding: Decoding) -> Generator[HashedMember]:
         contents = self._contents
-        if self._reader.settings.mode is Mode.STREAM or contents.directory.problem:
+        if self._reader.settings.mode is Mode.STREAM or contents.directory.is_searched:
             return streamed_members(Cursor(chunks), contents.directory, decoding, contents.opens)
         return self._extracted(chunks, decoding)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -17,9 +17,10 @@ FEED_BYTES: Final = 64 * 1024
 Compressed = Iterable[bytes | memoryview]
 """The compressed bytes of a member, which a decoder need not read beyond the stream's end."""
 
-Pieces = Iterator[bytes | memoryview]
+Pieces = Generator[bytes | memoryview, None, int | None]
 """The output of a decoder. It raises `MemberUnreadable` if the stream is damaged or needs more
-memory than is allowed, and `StreamEndsEarly`."""
+memory than is allowed, and `StreamEndsEarly`. It returns how many bytes of the last input lie
+behind the stream, if it knows."""
 
 
 @contextmanager
@@ -39,13 +40,12 @@ def bounded(
 ) -> Pieces:
     """Decode the stream of *decompressor*, which should be of *size_bytes*; see `pieces_of`."""
     for data in compressed:
-        if decompressor.eof:
-            return
         for piece in pieces_of(decompressor, data, size_bytes, *errors):
             size_bytes -= len(piece)
             yield piece
-    if not decompressor.eof:
-        raise StreamEndsEarly
+        if decompressor.eof:
+            return len(decompressor.unused_data)
+    raise StreamEndsEarly
 
 
 def pieces_of(
@@ -53,7 +53,7 @@ def pieces_of(
     data: bytes | memoryview,
     left_bytes: int,
     *errors: type[Exception],
-) -> Pieces:
+) -> Iterator[bytes | memoryview]:
     """The output that *data* adds, by anything with the interface of `bz2.BZ2Decompressor`.
 
     A piece ends with the *left_bytes* that should come: damage after them does not take them along.

@@ -6,22 +6,19 @@ Reads with a few small ranged requests: one for the end, rarely others for the d
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bucketsum.archives.directory_entries import (
-    ENTRY_BYTES,
     ENTRY_SIGNATURE,
     WRAP,
-    entry_at,
     members_in,
     shifted,
 )
 from bucketsum.archives.end_record import (
-    END_BYTES,
-    END_SIGNATURE,
     FULL16,
     TAIL_BYTES,
     EndRecord,
@@ -31,46 +28,44 @@ from bucketsum.archives.end_record import (
 from bucketsum.archives.limits import too_many_members
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.zip_model import ArchiveStopped, Member
-from bucketsum.table.archive_values import ArchiveStatus, Limits
+from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:
+    from bucketsum.archives.limits import LimitCounter
     from bucketsum.s3.range_reads import Read
 
 _SPLIT_SIGNATURE: Final = b"PK\x07\x08"
 _MASKED_BIT: Final = 0x2000
+_PROBES: Final = 4
+"""Members whose local headers are looked for where an odd directory says."""
 
 
 class Placed(NamedTuple):
     """Members at one offset; honest archives have one.
 
     Attributes:
-        offsets: Of all members, in order, then of the directory.
-        position: Of their offset among *offsets*.
+        offset: Position of their beginning.
+        room_end: Where the next member, or the directory, should begin.
+        end: Where the directory begins, and all members end.
+        offsets: Of all members before the directory, in order.
     """
 
-    members: tuple[Member, ...]
+    members: Sequence[Member]
+    offset: int
+    room_end: int
+    end: int
     offsets: Sequence[int]
-    position: int
-
-    @property
-    def offset(self) -> int:
-        """Position of their beginning."""
-        return self.offsets[self.position]
 
     @property
     def room_bytes(self) -> int:
         """Bytes up to where the next member, or the directory, should begin."""
-        return max(0, min(self.offsets[self.position + 1], self.end) - self.offset)
-
-    @property
-    def end(self) -> int:
-        """Where the directory begins, and all members end."""
-        return self.offsets[-1]
+        return max(0, self.room_end - self.offset)
 
     @property
     def others(self) -> Iterator[int]:
         """Where other members should begin after them."""
-        return map(self.offsets.__getitem__, range(self.position + 1, len(self.offsets) - 1))
+        following = bisect_right(self.offsets, self.offset)
+        return map(self.offsets.__getitem__, range(following, len(self.offsets)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,59 +75,90 @@ class Directory:
     Attributes:
         members: In the order of the directory.
         start: Offset of the directory; of the file's end if it is not known.
+        size_bytes: Of the file.
         remarks: Unusual properties of the archive, as ``prefixed`` or ``trailing-data``.
         problem: Why members can be missing here; local headers tell more of them.
+        unlisted_bytes: Bytes before its first member that begin with another member. If that ends
+            later, the directory is that of an archive in it, and the file's own is cut off.
     """
 
     members: tuple[Member, ...]
     start: int
+    size_bytes: int
     remarks: tuple[str, ...] = ()
     problem: ArchiveStopped | None = None
+    unlisted_bytes: int = 0
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether bytes of no listed member are searched for members, in the file's order."""
+        return bool(self.problem or self.unlisted_bytes)
 
     def by_offset(self) -> Iterator[Placed]:
         """The members as they lie in the file."""
-        ordered = sorted(self.members, key=_offset)
-        offsets = [*dict.fromkeys(map(_offset, ordered)), self.start]
-        for index, (_, members) in enumerate(groupby(ordered, _offset)):
-            yield Placed(tuple(members), offsets, index)
+        ordered, end = sorted(self.members, key=_offset), self.start
+        offsets = [*dict.fromkeys(map(_offset, ordered))]
+        del offsets[bisect_left(offsets, end) :]
+        following = chain(offsets[1:], repeat(end))
+        for offset, members in groupby(ordered, _offset):
+            yield Placed((*members,), offset, next(following), end, offsets)
+
+
+class _Listing(NamedTuple):
+    """Bytes that may be the directory.
+
+    Attributes:
+        base: Bytes of the file that no offset counts.
+        members: Those that can be read, and `is_whole` if these are all.
+        begins: Whether an entry is at its beginning.
+        end: Offset of the end of the last.
+    """
+
+    start: int
+    base: int
+    members: list[Member]
+    is_whole: bool
+    begins: bool
+    end: int
 
 
 def _offset(member: Member) -> int:
     return member.header_offset
 
 
-def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
+def read_directory(read: Read, size_bytes: int, counter: LimitCounter) -> Directory:
     """Find and read the directory of a file of *size_bytes*.
 
     Errors of *read* pass through unchanged.
 
     Raises:
-        ArchiveStopped: There is none, it is encrypted, or more than *limits* allow.
+        ArchiveStopped: There is none, it is encrypted, a limit is reached, or time is up.
     """
     tail_start = max(0, size_bytes - TAIL_BYTES)
     tail = bytes(read(tail_start, size_bytes - tail_start)) if size_bytes else b""
     end = end_record_in(tail, tail_start)
-    if end is None:
-        return Directory((), size_bytes, problem=_no_end(read, size_bytes))
 
     def near(offset: int, length: int) -> bytes | memoryview:
+        counter.examine(length)
         inside = offset >= tail_start
         return tail[offset - tail_start :][:length] if inside else read(offset, length)
 
-    return _directory_of(end, near, size_bytes, limits)
+    listing = _listing(end, near, counter) if end else None
+    if end and listing:
+        return _directory_of(end, listing, near, size_bytes)
+    remarks = end.remarks if end else ()
+    return Directory((), size_bytes, size_bytes, remarks, _without(end, near))
 
 
-def _directory_of(end: EndRecord, near: Read, size_bytes: int, limits: Limits) -> Directory:
-    start, base, entries = _entries(near, end, limits)
-    members, is_whole = members_in(entries, end, base, limits)
-    if base and _begins_unlisted(near, base):
-        status = ArchiveStatus.TRUNCATED if members else ArchiveStatus.BROKEN
-        reason = "its directory does not list the member at its beginning"
-        return Directory((), size_bytes, end.remarks, ArchiveStopped(status, reason))
+def _directory_of(end: EndRecord, listing: _Listing, near: Read, size_bytes: int) -> Directory:
+    start, base, members, is_whole, _, listed_end = listing
+    begins_unlisted = base and near(0, 4) == LOCAL_SIGNATURE
     remarks = ["prefixed"] * bool(base) + [*end.remarks]
     if not base and start != end.offset:
         members = shifted(members, start, end.offset, near)
         remarks += ["wrong-offset"] * ((start - end.offset) % WRAP != 0)
+    if end.size not in (listed_end - start, end.position - start):
+        remarks.append("wrong-size")
     if is_whole and len(members) & FULL16 != end.entries & FULL16:
         remarks.append("wrong-count")
     listed = len(members)
@@ -145,7 +171,8 @@ def _directory_of(end: EndRecord, near: Read, size_bytes: int, limits: Limits) -
     if not (problem or is_whole):
         problem = broken(f"its directory of {end.size} bytes at {end.offset} is damaged")
         start = size_bytes
-    return Directory(tuple(members), start, tuple(remarks), problem)
+    unlisted = base if begins_unlisted else 0
+    return Directory(tuple(members), start, size_bytes, tuple(remarks), problem, unlisted)
 
 
 def _each_once(members: list[Member]) -> list[Member]:
@@ -155,90 +182,94 @@ def _each_once(members: list[Member]) -> list[Member]:
     return [*{member.place: member for member in members}.values()]
 
 
-def _entries(near: Read, end: EndRecord, limits: Limits) -> tuple[int, int, bytes | memoryview]:
-    """The directory's offset, the bytes of the file that no offset counts, and the entries.
-
-    They end at the end record; they begin as its size says, or as its offset says, which other data
-    between the two does not affect. If the two differ, a local header decides.
-    """
+def _listing(end: EndRecord, near: Read, counter: LimitCounter) -> _Listing | None:
+    """The directory; None if there is none, or no local header is where it says."""
+    damaged = None
+    for listing in _listings(end, near, counter):
+        if _is_credible(listing, end, near):
+            if listing.begins:
+                return listing
+            damaged = damaged or listing
+    if damaged:
+        return damaged
     first = end.position - end.size
-    nearest, too_large = None, 0
-    for start, base in ((first, first - end.offset), (end.offset, 0), (first, 0)):
-        length = end.position - start
-        if start >= 0 and length > limits.directory_bytes:
-            too_large = length
-        elif length > 0 and start >= 0 and base >= 0:
-            entries = near(start, length)
-            if (
-                entries[:4] == ENTRY_SIGNATURE
-                and length >= ENTRY_BYTES
-                and (
-                    (start == end.offset == first and not end.problem)
-                    or _has_header(near, entry_at(entries, 0, base)[0], end)
-                )
-            ):
-                return start, base, entries
-            if not nearest or entries[:4] == ENTRY_SIGNATURE:
-                nearest = start, base, entries
-    if not end.size and not end.entries:
-        return first, max(0, first - end.offset), b""
-    if too_large and not nearest:
-        raise too_many_members(f"a directory of {too_large} bytes", limits)
-    return _damaged(near, end, nearest or (end.position, 0, b""))
+    if not end.size and not end.entries and near(0, 4) != LOCAL_SIGNATURE:
+        return _Listing(
+            first, max(0, first - end.offset), [], is_whole=True, begins=True, end=first
+        )
+    return None
 
 
-def _begins_unlisted(near: Read, base: int) -> bool:
-    """Whether the *base* bytes that no offset counts begin with a member, and are no archive.
+def _listings(end: EndRecord, near: Read, counter: LimitCounter) -> Iterator[_Listing]:
+    """Where the directory can be.
 
-    Then the directory can be that of a stored archive, and the file's own is cut off.
-    """
-    if near(0, 4) != LOCAL_SIGNATURE:
-        return False
-    return near(max(0, base - END_BYTES), 4) != END_SIGNATURE
-
-
-def _damaged(
-    near: Read, end: EndRecord, nearest: tuple[int, int, bytes | memoryview]
-) -> tuple[int, int, bytes | memoryview]:
-    """*nearest*, which does not begin as a directory; in one there may be entries all the same.
+    It ends at the end record; it begins as its size says, or as its offset says, which other data
+    between the two does not affect. If the two differ, local headers decide.
 
     Raises:
-        ArchiveStopped: The directory is encrypted, or of another volume.
+        ArchiveStopped: There are more members than are allowed.
     """
-    if end.problem and end.problem.status is ArchiveStatus.SPLIT:
-        raise end.problem
-    if _is_masked(near, nearest[0]):
-        raise ArchiveStopped(ArchiveStatus.ENCRYPTED, "its directory is encrypted")
-    return nearest
+    first, limits = end.position - end.size, counter.limits_left
+    lengths = []
+    for start, base in dict.fromkeys(((first, first - end.offset), (end.offset, 0), (first, 0))):
+        length = end.position - start
+        if start >= 0 and base >= 0 and length > 0:
+            lengths.append(length)
+            if length <= limits.directory_bytes:
+                entries = near(start, length)
+                begins = entries[:4] == ENTRY_SIGNATURE
+                members, is_whole, listed = members_in(entries, end, base, counter)
+                yield _Listing(start, base, members, is_whole, begins, start + listed)
+    if lengths and end.is_last and min(lengths) > limits.directory_bytes:
+        raise too_many_members(f"a directory of {max(lengths)} bytes", limits)
 
 
-def _has_header(near: Read, member: Member, end: EndRecord) -> bool:
-    """Whether the local header of *member* is where its entry says."""
-    at = member.header_offset
-    return at + LOCAL_BYTES <= end.position and near(at, 4) == LOCAL_SIGNATURE
+def _is_credible(listing: _Listing, end: EndRecord, near: Read) -> bool:
+    """Whether nothing speaks against *listing*, or local headers are where it says.
 
-
-def _is_masked(near: Read, start: int) -> bool:
-    """Whether the first local header is masked, as it is if the directory is encrypted."""
-    header = near(0, LOCAL_BYTES) if start >= LOCAL_BYTES else b""
-    return header[:4] == LOCAL_SIGNATURE and bool(
-        int.from_bytes(header[6:8], "little") & _MASKED_BIT
+    If bytes of the file were lost or added, this is so for members on one side of them.
+    """
+    start, base, members, _, begins, _ = listing
+    if begins and start == end.offset == end.position - end.size and not end.problem:
+        return bool(members)
+    probes = members[:: max(1, len(members) // _PROBES)] + members[-1:]
+    return any(
+        _has_header(member, near, member.header_offset + moved, start)
+        for member in (members[:1] if base else probes)
+        for moved in ((0,) if base else (0, start - end.offset))
     )
 
 
-def _no_end(read: Read, size_bytes: int) -> ArchiveStopped:
+def _has_header(member: Member, near: Read, at: int, start: int) -> bool:
+    length = LOCAL_BYTES + len(member.raw_name)
+    header = near(at, length) if 0 <= at <= start - length else b""
+    return header[:4] == LOCAL_SIGNATURE and header[LOCAL_BYTES:] == member.raw_name
+
+
+def _without(end: EndRecord | None, near: Read) -> ArchiveStopped:
     """Why members are known by their local headers alone.
 
     Raises:
         ArchiveStopped: There are none.
     """
-    beginning = read(0, min(4, size_bytes)) if size_bytes else b""
-    if beginning == LOCAL_SIGNATURE:
+    first = end.position - end.size if end else -1
+    is_listed = first >= 0 and near(first, 4) == ENTRY_SIGNATURE
+    header = bytes(near(0, LOCAL_BYTES))
+    begins = header[:4] == LOCAL_SIGNATURE
+    if end and (end.is_last or is_listed):
+        if end.problem and end.problem.status is ArchiveStatus.SPLIT:
+            raise end.problem
+        if begins and int.from_bytes(header[6:8], "little") & _MASKED_BIT and not is_listed:
+            raise ArchiveStopped(ArchiveStatus.ENCRYPTED, "its directory is encrypted")
+        if not begins or (end.is_last and not (is_listed and end.offset < first)):
+            reason = f"no local header is where its directory at {end.offset} says"
+            return end.problem or broken(reason)
+    if begins:
         return ArchiveStopped(
             ArchiveStatus.TRUNCATED,
-            f"it begins as a zip archive, and its last {TAIL_BYTES} bytes have no directory: it is "
-            "cut off, or other data follows the archive",
+            f"it begins as a zip archive, and its last {TAIL_BYTES} bytes have no directory of it: "
+            "it is cut off, or other data follows the archive",
         )
-    if beginning == _SPLIT_SIGNATURE:
+    if header[:4] == _SPLIT_SIGNATURE:
         return ArchiveStopped(ArchiveStatus.SPLIT, "it is the first of several volumes")
     raise ArchiveStopped(ArchiveStatus.NOT_AN_ARCHIVE, "it has no zip directory at its end")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.central_directory import Directory, read_directory
@@ -21,6 +20,7 @@ from bucketsum.table.archive_values import ArchiveStatus, Limits, Mode
 from bucketsum.table.rows import ArchiveRecord
 
 if TYPE_CHECKING:
+    from bucketsum.archives.limits import LimitCounter
     from bucketsum.archives.member import Decoding, HashedMember
     from bucketsum.archives.zip_model import MemberDigest
     from bucketsum.s3.range_reads import Read
@@ -56,25 +56,25 @@ class Contents:
         self._remarks: tuple[str, ...] = ()
         self.stopped: ArchiveStopped | None = None
         self.size_bytes = 0
-        self.directory = Directory((), 0)
+        self.directory = Directory((), 0, 0)
 
-    def open(self, read: Read, size_bytes: int, limits: Limits, prefix: str = "") -> None:
-        """Read the central directory; if it is invalid, the summary says so.
+    def open(self, read: Read, size_bytes: int, counter: LimitCounter, prefix: str = "") -> None:
+        """Read the central directory; if it is invalid, or time is up, the summary says so.
 
-        If it is nested, *limits* are lower than the outermost archive's, and its members' paths
-        begin with *prefix*.
+        If it is nested, its members' paths begin with *prefix*.
         """
         self.size_bytes = size_bytes
         self._prefix = prefix
         try:
-            self.directory = read_directory(read, size_bytes, limits)
+            directory = read_directory(read, size_bytes, counter)
+            members = directory.members
+            self._collisions = self.paths.collisions(counter.examined(reversed(members)), prefix)
+            self._folders = folder_count(counter.examined(members), self._limits.members)
         except ArchiveStopped as error:
             self.stopped = error.with_traceback(None)  # which would keep the content
             return
-        members = self.directory.members
-        self._collisions = self.paths.collisions(members, prefix)
-        self._folders = folder_count(members, self._limits.members)
-        self._remarks = self.directory.remarks
+        self.directory = directory
+        self._remarks = directory.remarks
         if self._folders == self._limits.members:
             self._remarks += ("many-folders",)
 
@@ -98,6 +98,8 @@ class Contents:
         try:
             decoding.counter.add_members(len(self.directory.members))
             for digest, content in hashed:
+                if digest.sha1 is None:  # there can be many without anything decoded
+                    decoding.counter.require_time()
                 yield from self._result(digest, content, decoding)
                 del digest, content  # not kept while the next member is read
             self.stopped = self.directory.problem
@@ -108,7 +110,8 @@ class Contents:
         self, digest: MemberDigest, content: memoryview | None, decoding: Decoding
     ) -> Generator[MemberResult]:
         member = digest.member
-        if member.ends_as_folder and digest.sha1 and not digest.size_bytes:
+        is_nothing = digest.sha1 and not digest.size_bytes
+        if member.ends_as_folder and is_nothing and "contradictory" not in digest.remarks:
             return  # a folder whose nothing was compressed
         self._members += 1
         self._member_bytes += digest.size_bytes if digest.sha1 else 0
@@ -120,6 +123,8 @@ class Contents:
         remarks = name_warnings(name) + (("symlink",) if member.is_symlink else ())
         if name.endswith("/") or member.ends_as_folder:
             remarks += ("named-as-folder",)
+        elif member.is_marked_as_folder:
+            remarks += ("marked-as-folder",)
         remarks += digest.remarks
         suffix = collisions.get(member.place)
         if suffix is not None:
@@ -135,10 +140,9 @@ class Contents:
         self, path: str, content: memoryview, decoding: Decoding
     ) -> Generator[MemberResult, None, ArchiveRecord]:
         nested = Contents(self._limits, self._suffixes, outer=self)
-        limits = replace(self._limits, members=decoding.counter.members_left)
         nested.open(
             lambda offset, length: content[offset : offset + length],
-            len(content), limits, path + NESTED_SEPARATOR,
+            len(content), decoding.counter, path + NESTED_SEPARATOR,
         )  # fmt: skip
         cursor = Cursor((content,))
         hashed = streamed_members(cursor, nested.directory, decoding, nested.opens)

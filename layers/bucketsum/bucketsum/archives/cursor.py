@@ -46,7 +46,7 @@ class Cursor:
         self.offset += len(view)
         return view
 
-    def back(self, data: bytes) -> None:
+    def back(self, data: bytes | memoryview) -> None:
         """Let *data*, which was the last, be the next again."""
         if self._rest:
             self._later.append(self._rest)

@@ -46,6 +46,11 @@ ENGINES: Final = (Engine.ISAL, Engine.ZLIB) if _ISAL else (Engine.ZLIB,)
 crc32: Final[Callable[[ReadableBuffer, int], int]] = _ISAL_CRC.crc32 if _ISAL_CRC else zlib.crc32
 
 
+def _stored(compressed: Compressed, *_: object) -> Pieces:
+    yield from compressed
+    return None
+
+
 def _zlib(compressed: Compressed, left_bytes: int) -> Pieces:
     """Deflate by zlib, which returns unused input and may keep output back."""
     decompressor = zlib.decompressobj(-zlib.MAX_WBITS)
@@ -59,8 +64,9 @@ def _zlib(compressed: Compressed, left_bytes: int) -> Pieces:
                 left_bytes -= len(piece)
                 data = decompressor.unconsumed_tail
                 full = bool(data) or len(piece) == most
-    if not decompressor.eof:
-        raise StreamEndsEarly
+        if decompressor.eof:
+            return len(decompressor.unused_data)
+    raise StreamEndsEarly
 
 
 def _deflate(compressed: Compressed, member: Member, _limits: Limits, engine: Engine) -> Pieces:
@@ -79,12 +85,13 @@ def _deflate64(compressed: Compressed, *_: object) -> Pieces:
         with naming_damage(ValueError, EOFError, OSError):
             for at in range(0, len(data), _DEFLATE64_FEED_BYTES):
                 if inflater.eof:
-                    return
+                    return None
                 part = data[at : at + _DEFLATE64_FEED_BYTES]
                 feed[: len(part)] = part
                 yield inflater.inflate(feed if len(part) == len(feed) else feed[: len(part)])
     if not inflater.eof:
         raise StreamEndsEarly
+    return None
 
 
 def _bzip2(compressed: Compressed, member: Member, *_: object) -> Pieces:
@@ -110,7 +117,7 @@ class _Method:
 
 _ZSTANDARD: Final = _Method("zstandard", _zstandard)
 _METHODS: Final[Mapping[int, _Method]] = {
-    0: _Method("stored", lambda compressed, *_: iter(compressed)),
+    0: _Method("stored", _stored),
     8: _Method("deflate", _deflate),
     9: _Method("deflate64", _deflate64),
     12: _Method("bzip2", _bzip2),
@@ -137,7 +144,7 @@ def decoded(
     if member.is_encrypted:
         raise MemberUnreadable(Problem.ENCRYPTED, "it is encrypted; bucketsum knows no password")
     if not (member.compressed_bytes or member.size_bytes):
-        return iter(())
+        return _stored(())
     method = _METHODS.get(member.method)
     if method is None:
         known = ", ".join(dict.fromkeys(method.name for method in _METHODS.values()))

@@ -17,8 +17,8 @@ from bucketsum.archives.zip_model import Member
 
 if TYPE_CHECKING:
     from bucketsum.archives.end_record import EndRecord
+    from bucketsum.archives.limits import LimitCounter
     from bucketsum.s3.range_reads import Read
-    from bucketsum.table.archive_values import Limits
 
 WRAP: Final = FULL32 + 1
 """Sizes and offsets are modulo this in archives without Zip64."""
@@ -31,39 +31,42 @@ _SIGNED_SIGNATURE: Final = b"PK\x05\x05"
 """Of the digital signature after the entries, which is skipped."""
 _ENTRY_START: Final = re.compile(re.escape(ENTRY_SIGNATURE))
 _ENTRY: Final = struct.Struct("<4sBBHHHHHLLLHHHHHLL")
+_LENGTHS: Final = struct.Struct("<HHH")
+_LENGTHS_AT: Final = 28  # of name, extra fields and comment
 _WRAPS_MAX: Final = 16  # more than one invocation can read
 
 
 def members_in(
-    entries: bytes | memoryview, end: EndRecord, base: int, limits: Limits
-) -> tuple[list[Member], bool]:
-    """The members in a directory, and whether it is whole.
+    entries: bytes | memoryview, end: EndRecord, base: int, counter: LimitCounter
+) -> tuple[list[Member], bool, int]:
+    """The members in a directory, whether it is whole, and the end of its last entry.
 
     An entry that nothing known follows is damaged, or has damage after it: it is left out.
     """
     members: list[Member] = []
-    at, is_whole = 0, True
+    at, is_whole, limits = 0, True, counter.limits_left
     while len(entries) - at >= ENTRY_BYTES:
-        member, after = entry_at(entries, at, base)
+        after = at + ENTRY_BYTES + sum(_LENGTHS.unpack_from(entries, at + _LENGTHS_AT))
+        counter.examine(ENTRY_BYTES)
         follows = entries[after : after + 4]
         is_last = after == len(entries) or after == end.size < len(entries)
         is_known = is_last or follows in (ENTRY_SIGNATURE, _SIGNED_SIGNATURE)
         if entries[at : at + 4] == ENTRY_SIGNATURE and is_known:
             if len(members) == limits.members:
                 raise too_many_members(f"more than {len(members)} members", limits)
-            members.append(member)
+            counter.examine(after - at)
+            members.append(_entry_at(entries, at, base))
             if follows != ENTRY_SIGNATURE:
-                return members, is_whole
+                return members, is_whole, after
             at = after
         else:
             is_whole = False
             match = _ENTRY_START.search(entries, at + 1)
             at = match.start() if match else len(entries)
-    return members, not (end.entries or end.size or entries)
+    return members, False, len(entries)
 
 
-def entry_at(entries: bytes | memoryview, at: int, base: int) -> tuple[Member, int]:
-    """The member of an entry, and where the next entry begins."""
+def _entry_at(entries: bytes | memoryview, at: int, base: int) -> Member:
     fields = _ENTRY.unpack_from(entries, at)
     flags, method, crc32 = fields[4], fields[5], fields[8]
     compressed, size, offset = fields[9], fields[10], fields[17]
@@ -74,7 +77,7 @@ def entry_at(entries: bytes | memoryview, at: int, base: int) -> tuple[Member, i
     if FULL32 in (compressed, size, offset):
         size, compressed, offset = zip64_values(extra, (size, compressed, offset))
     encoded, encoding = encoded_name(raw_name, flags, extra, fields[2])
-    member = Member(
+    return Member(
         raw_name=raw_name,
         encoded_name=encoded,
         encoding=encoding,
@@ -87,14 +90,14 @@ def entry_at(entries: bytes | memoryview, at: int, base: int) -> tuple[Member, i
         system=fields[2],
         attributes=fields[16],
     )
-    return member, extra_end + fields[13]
 
 
 def shifted(members: list[Member], start: int, declared: int, near: Read) -> list[Member]:
     """*members* with their offsets, if these are as wrong as *declared*, that of the directory.
 
     It is at *start*. The difference is 4 GiB or more if values are modulo 4 GiB, for lack of Zip64;
-    otherwise bytes were lost or added. Local headers tell after which members.
+    otherwise bytes were lost or added. Local headers tell after which members. A lost local header
+    has a negative offset.
     """
     total = start - declared
     step = total if total % WRAP else WRAP
@@ -117,6 +120,5 @@ def shifted(members: list[Member], start: int, declared: int, near: Read) -> lis
     for member, at, end in zip(members, offsets, [*offsets, start][1:], strict=True):
         room = max(0, end - at - LOCAL_BYTES - member.compressed_bytes)
         compressed = member.compressed_bytes + room // WRAP * WRAP * (step == WRAP)
-        if at >= 0:
-            placed.append(replace(member, header_offset=at, compressed_bytes=compressed))
+        placed.append(replace(member, header_offset=at, compressed_bytes=compressed))
     return placed

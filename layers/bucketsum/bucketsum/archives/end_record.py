@@ -57,6 +57,11 @@ class EndRecord:
         return all(value in (other, full) for value, other, full in values)
 
     @property
+    def is_last(self) -> bool:
+        """Whether its comment ends with the file; the signature alone may be anything's."""
+        return "trailing-data" not in self.remarks
+
+    @property
     def can_be_true(self) -> bool:
         """Whether the described directory has members, and fits in front of this record."""
         fits = self.offset + self.size <= self.position
@@ -70,11 +75,11 @@ class EndRecord:
 
 def end_record_in(tail: bytes, tail_start: int) -> EndRecord | None:
     """The end record in *tail*, the file from *tail_start* on; None if there is none."""
-    at, remarks = _end_position(tail)
+    at, remarks = _end_position(tail, tail_start)
     if at < 0:
         return None
-    _, disk, first_disk, _, entries, size, offset, _ = _END.unpack_from(tail, at)
-    end = EndRecord(tail_start + at, entries, size, offset, remarks)
+    _, disk, first_disk, *_ = _END.unpack_from(tail, at)
+    end = replace(_end_at(tail, at, tail_start), remarks=remarks)
     # Without a value that needs it, the signature may as well be part of a name or comment.
     if at >= _LOCATOR.size and tail.startswith(_LOCATOR_SIGNATURE, at - _LOCATOR.size):
         ends64 = _ends64_in(tail, tail_start, at)
@@ -89,8 +94,13 @@ def end_record_in(tail: bytes, tail_start: int) -> EndRecord | None:
     return end
 
 
-def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
-    """Position of the end record: the last whose comment ends with the file, or the last of all.
+def _end_at(tail: bytes, at: int, tail_start: int) -> EndRecord:
+    *_, entries, size, offset, _ = _END.unpack_from(tail, at)
+    return EndRecord(tail_start + at, entries, size, offset)
+
+
+def _end_position(tail: bytes, tail_start: int) -> tuple[int, tuple[str, ...]]:
+    """Position of the end record: the last whose comment ends with the file, or that can be true.
 
     If one record lies in another's comment, programs disagree about the members, so a remark says
     it.
@@ -100,7 +110,8 @@ def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
     starts = (signature.start() for signature in signatures)
     ends = {at: at + END_BYTES + _END.unpack_from(tail, at)[-1] for at in starts}
     fitting = [at for at, end in ends.items() if end == len(tail)]
-    at = max(fitting or ends, default=-1)
+    credible = fitting or [at for at in ends if _end_at(tail, at, tail_start).can_be_true]
+    at = max(credible or ends, default=-1)
     remarks = () if fitting else ("trailing-data",)
     others = (other > at or other < at < end for other, end in ends.items())
     return at, _second(remarks) if any(others) else remarks

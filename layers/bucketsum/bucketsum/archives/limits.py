@@ -9,11 +9,19 @@ archive that does not fit on the disk.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus, Limits
+
+if TYPE_CHECKING:
+    from bucketsum.archives.zip_model import Member
+
+_ENTRY_BYTES: Final = 46  # of a member besides its name
+_UNTIMED_BYTES: Final = 64 * 1024
+"""Bytes of headers between two questions for the time, which take about as long as a header."""
 
 RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
 """Output up to which no ratio is too high: a few MB of zeros in a small file are no attack."""
@@ -29,6 +37,12 @@ class LimitCounter:
         self._members = 0
         self._total_bytes = 0
         self._stopped = False
+        self._untimed_bytes = 0
+
+    @property
+    def limits_left(self) -> Limits:
+        """The limits, with the number of members that are still allowed."""
+        return replace(self.limits, members=self.members_left)
 
     @property
     def members_left(self) -> int:
@@ -78,6 +92,19 @@ class LimitCounter:
                 "many: raise ArchiveMaxRatio",
             )
         self.require_time()
+
+    def examine(self, header_bytes: int) -> None:
+        """Count bytes of headers that are examined next; raise `ArchiveStopped` if time is up."""
+        self._untimed_bytes += header_bytes
+        if self._untimed_bytes >= _UNTIMED_BYTES:
+            self._untimed_bytes = 0
+            self.require_time()
+
+    def examined(self, members: Iterable[Member]) -> Iterator[Member]:
+        """Yield *members* as long as there is time."""
+        for member in members:
+            self.examine(_ENTRY_BYTES + len(member.raw_name))
+            yield member
 
     def require_time(self) -> None:
         """Raise `ArchiveStopped` if time is up."""

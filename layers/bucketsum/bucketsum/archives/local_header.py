@@ -8,15 +8,18 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
-from bucketsum.archives.names import encoded_name, is_same_name
+from bucketsum.archives.names import encoded_name, spellings
 from bucketsum.archives.zip_model import DECODING_BITS, Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 LOCAL_SIGNATURE: Final = b"PK\x03\x04"
 LOCAL_BYTES: Final = 30
 """Bytes of a local header before its name."""
+
+DESCRIPTOR_BYTES_MAX: Final = 24
+"""Bytes of the longest data descriptor."""
 
 _LOCAL: Final = struct.Struct("<4sHHHHHLLLHH")
 _SIZES_FOLLOW_BIT: Final = 8
@@ -95,9 +98,18 @@ class LocalHeader(NamedTuple):
         """Whether values that are 0 are in a data descriptor after the compressed bytes."""
         return bool(self.flags & _SIZES_FOLLOW_BIT)
 
-    def names(self, member: Member) -> bool:
-        """Whether it has the name of *member*."""
-        return is_same_name(member, self.raw_name, self.flags, self.extra)
+    def named(self, members: Sequence[Member]) -> Member | None:
+        """The first of *members* with its name, which is decoded only once."""
+        for member in members:
+            if member.raw_name == self.raw_name:
+                return member
+        names = [spellings(self.raw_name, self.flags, self.extra, each) for each in (0, _UNIX)]
+        return next((each for each in members if each.name in names[each.is_made_on_unix]), None)
+
+    def is_empty(self, end: int) -> bool:
+        """Whether it has no content, nor bytes before *end* that could be content."""
+        is_over = end - self.data_offset > DESCRIPTOR_BYTES_MAX
+        return not any(self.values) and not (self.sizes_follow and is_over)
 
     def member(self) -> Member:
         """The member as this header alone describes it."""

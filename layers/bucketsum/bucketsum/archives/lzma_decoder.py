@@ -32,15 +32,15 @@ def lzma_decoded(compressed: Compressed, member: Member, limits: Limits) -> Piec
     views = chain([lead[_LEAD_BYTES:]], rest)
     pieces = bounded(decompressor, views, member.size_bytes, lzma.LZMAError)
     if member.flags & _END_MARK_BIT:
-        yield from pieces
-        return
+        return (yield from pieces)
     left_bytes = member.size_bytes  # the stream ends there; the decompressor would go on
     with suppress(StreamEndsEarly):
         for piece in pieces if left_bytes else ():
             yield piece[:left_bytes]
             left_bytes -= min(len(piece), left_bytes)
             if not left_bytes:
-                return
+                break
+    return None
 
 
 def _opened(lead: bytes, member: Member, limits: Limits) -> lzma.LZMADecompressor:

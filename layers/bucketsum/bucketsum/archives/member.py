@@ -10,7 +10,7 @@ from itertools import tee
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bucketsum.archives.data_descriptor import Described
+from bucketsum.archives.data_descriptor import Described, StreamEnd
 from bucketsum.archives.decoders import ENGINES, crc32, decoded
 from bucketsum.archives.extra_fields import FULL32
 from bucketsum.archives.zip_model import (
@@ -23,6 +23,7 @@ from bucketsum.archives.zip_model import (
 
 if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls
+    from bucketsum.archives.bounded_decoder import Pieces
     from bucketsum.archives.limits import LimitCounter
     from bucketsum.table.archive_values import Engine, Limits
 
@@ -75,6 +76,7 @@ class _Reading:
         self._crc32 = 0
         self._size_bytes = 0
         self.consumed_bytes = 0
+        self._unused_bytes: int | None = None
         self._problem: MemberUnreadable | None = None
         self._remarks: tuple[str, ...] = ()
 
@@ -82,12 +84,15 @@ class _Reading:
         """Decode and hash *compressed*, a piece at each step; a problem of the member ends it."""
         engine = self._decoding.engine
         try:
-            for piece in decoded(self._member, self._counted(compressed), limits, engine):
+            pieces = decoded(self._member, self._counted(compressed), limits, engine)
+            for piece in self._ending(pieces):
                 left_bytes = self._member.size_bytes - self._size_bytes
                 if self._member.size_bytes and 0 <= left_bytes < len(piece):
                     self._take(piece[:left_bytes])
                     if self._is(self._member):
                         self._remarks = ("wrong-size",)
+                        if self._member.method == 0:  # here what comes out is what goes in
+                            self._unused_bytes = len(piece) - left_bytes
                         return
                     self._take(piece[left_bytes:])
                 else:
@@ -97,6 +102,18 @@ class _Reading:
             self._problem = MemberUnreadable(Problem.DAMAGED, "its compressed bytes end early")
         except MemberUnreadable as error:  # whose traceback would keep the decoder
             self._problem = MemberUnreadable(error.problem, str(error))
+
+    def _ending(self, pieces: Pieces) -> Pieces:
+        self._unused_bytes = yield from pieces
+        return None
+
+    @property
+    def end(self) -> StreamEnd:
+        """Where the stream ended."""
+        if self._background:
+            self._background.wait()
+        compressed_bytes = self.consumed_bytes - (self._unused_bytes or 0)
+        return StreamEnd((self._crc32, compressed_bytes, self._size_bytes), self._unused_bytes)
 
     def _counted(self, compressed: Iterable[memoryview]) -> Iterator[memoryview]:
         left_bytes = self._member.compressed_bytes
@@ -182,9 +199,10 @@ def digest_of_member(
         for _ in readings[0].pieces(compressed, limits):
             continue
     if isinstance(compressed, Described):
-        described = compressed.described(first)
+        described = compressed.described(readings[0].end)
         if described is None:
-            return unreadable(first, MemberUnreadable(Problem.DAMAGED, "it has no data descriptor"))
+            error = MemberUnreadable(Problem.DAMAGED, "it has no data descriptor")
+            return unreadable(compressed.member, error)
         claims = (described,)
     digests = [reading.digest(claim) for reading, claim in zip(readings, claims, strict=True)]
     return max(digests, key=lambda each: bool(each.sha1) * (1 + bool(each.size_bytes)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import extra_field
@@ -58,17 +58,14 @@ def encoded_name(raw: bytes, flags: int, extra: bytes, system: int) -> tuple[byt
     return raw, _CP437
 
 
-def is_same_name(member: Member, raw: bytes, flags: int, extra: bytes) -> bool:
-    """Whether the local header has the same name as *member*.
+def spellings(raw: bytes, flags: int, extra: bytes, system: int) -> frozenset[str]:
+    """The names that a local header can mean.
 
     Some programs, as Python's zipfile when it appends, encode a name in the directory otherwise
     than in the local header, so names are compared as text.
     """
-    if raw == member.raw_name:
-        return True
-    name = member.name
-    data, encoding = encoded_name(raw, flags, extra, member.system)
-    return name in (data.decode(encoding), raw.decode(_CP437))
+    data, encoding = encoded_name(raw, flags, extra, system)
+    return frozenset({data.decode(encoding), raw.decode(_CP437)})
 
 
 def _unicode_path(raw: bytes, extra: bytes) -> bytes | None:
@@ -125,8 +122,8 @@ class UniquePaths:
         self._used: set[str | bytes] = set()
         self._numbers: dict[str | bytes, int] = {}
 
-    def collisions(self, members: Sequence[Member], prefix: str = "") -> dict[int, str]:
-        """Suffixes of the members whose names are not unique, by `Member.place`.
+    def collisions(self, members: Iterable[Member], prefix: str = "") -> dict[int, str]:
+        """Suffixes of *members*, the last first, whose names are not unique, by `Member.place`.
 
         A suffix makes a name unique: ``~2``, ``~3``, …; it is empty if only the case differs.
 
@@ -135,7 +132,7 @@ class UniquePaths:
         """
         folded: dict[str | bytes, str | bytes] = {}
         collisions: dict[int, str] = {}
-        for member in reversed(members):
+        for member in members:
             if member.is_folder:
                 continue
             name = member.name

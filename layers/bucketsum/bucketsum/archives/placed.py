@@ -27,7 +27,7 @@ def hashed_at(placed: Placed, source: ByteSource, read: Hash) -> Iterator[Hashed
     too few for another member, and are read.
     """
     try:
-        if source.offset != placed.offset or placed.offset >= placed.end:
+        if source.offset != placed.offset or not 0 <= placed.offset <= placed.end - LOCAL_BYTES:
             raise no_header(placed.offset)
         local = LocalHeader.read(source, placed.end, placed.others)
     except MemberUnreadable as error:
@@ -35,22 +35,24 @@ def hashed_at(placed: Placed, source: ByteSource, read: Hash) -> Iterator[Hashed
         return
     *others, member = placed.members
     if others:
-        member = next((each for each in placed.members if local.names(each)), member)
+        member = local.named(placed.members) or member
         reason = f"{shown(local.raw_name)} is at its offset {placed.offset}"
         shadowed = [other for other in placed.members if other is not member]
         yield from _unreadable(shadowed, MemberUnreadable(Problem.OVERLAPPING, reason))
-    if not member.is_folder:
+    if not (member.is_folder and local.is_empty(placed.room_end)):
         yield _hashed(member, local, placed, source, read)
 
 
 def _hashed(
     member: Member, local: LocalHeader, placed: Placed, source: ByteSource, read: Hash
 ) -> HashedMember:
-    claims = local.claims(member)
+    # Of another member, the header says nothing about this one.
+    is_named = local.named((member,)) is not None
+    claims = local.claims(member) if is_named else (member,)
     count = member.compressed_bytes
     if len(claims) > 1:
         count = max(claim.compressed_bytes for claim in claims)
-    end = placed.offset + placed.room_bytes
+    end = placed.room_end
     if local.data_offset + count <= end:
         hashed, is_over = read(claims, source.views(count)), False
     else:
@@ -61,8 +63,9 @@ def _hashed(
             reason = f"its {member.compressed_bytes} bytes at {local.data_offset} reach over "
             error = MemberUnreadable(Problem.OVERLAPPING, f"{reason}{compressed.cut_at}")
             return HashedMember(unreadable(member, error))
-    remarks = ("overlapping",) * is_over + ("contradictory",) * local.contradicts(member)
-    if not (member.is_encrypted or local.names(member)):
+    contradicts = member.is_folder or local.contradicts(member)
+    remarks = ("overlapping",) * is_over + ("contradictory",) * contradicts
+    if not (member.is_encrypted or is_named):
         remarks += ("other-name",)
     return hashed.remarked(*remarks) if remarks else hashed
 
@@ -94,7 +97,7 @@ class _Compressed:
     def _to_next_header(self) -> Iterator[memoryview]:
         source, placed = self._source, self._placed
         end = source.offset + self._count
-        for other in takewhile(lambda other: other < end, placed.others):
+        for other in takewhile(lambda other: other < end, placed.others):  # before the directory
             if source.offset <= other:
                 yield from source.views(other - source.offset)
                 if other + LOCAL_BYTES <= placed.end and source.peek(4) == LOCAL_SIGNATURE:

@@ -7,7 +7,6 @@ searched for members if the directory has a problem.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,8 @@ from bucketsum.archives.data_descriptor import Described
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader
 from bucketsum.archives.member import hashed_content
 from bucketsum.archives.placed import hashed_at
-from bucketsum.archives.zip_model import Member, MemberUnreadable
+from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
+from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Directory
@@ -41,21 +41,29 @@ def streamed_members(
         ArchiveStopped: A limit was reached, or the file ends early.
     """
     read = partial(hashed_content, decoding=decoding, keeps=keeps)
+    unlisted = partial(_unlisted, cursor, counter=decoding.counter, read=read)
+    size_bytes = directory.size_bytes
+    if directory.unlisted_bytes:
+        yield from unlisted(directory.unlisted_bytes, size_bytes)
+        if cursor.offset > directory.unlisted_bytes:
+            yield from unlisted(size_bytes, size_bytes)
+            reason = "its directory is that of an archive in it: it is cut off"
+            raise ArchiveStopped(ArchiveStatus.TRUNCATED, reason)
     for placed in directory.by_offset():
         if directory.problem:
-            yield from _unlisted(cursor, placed.offset, decoding.counter, read)
+            yield from unlisted(placed.offset, placed.offset)
         if placed.offset < placed.end:
             cursor.skip_to(placed.offset)
         yield from hashed_at(placed, cursor, read)
     if directory.problem:
-        yield from _unlisted(cursor, directory.start, decoding.counter, read)
+        yield from unlisted(size_bytes, size_bytes)
 
 
 def _unlisted(
-    cursor: Cursor, end: int, counter: LimitCounter, read: Hash
+    cursor: Cursor, last: int, end: int, counter: LimitCounter, read: Hash
 ) -> Iterator[HashedMember]:
-    """Members before *end* that no entry of the directory names, by their local headers."""
-    while cursor.find(LOCAL_SIGNATURE, end - LOCAL_BYTES + len(LOCAL_SIGNATURE)):
+    """Members that no entry names, by local headers before *last*; they end before *end*."""
+    while cursor.find(LOCAL_SIGNATURE, last - LOCAL_BYTES + len(LOCAL_SIGNATURE)):
         counter.require_time()
         try:
             local = LocalHeader.read(cursor, end)
@@ -63,12 +71,6 @@ def _unlisted(
             cursor.skip_to(cursor.offset + len(LOCAL_SIGNATURE))
             continue
         counter.add_members(1)
-        member, room = local.member(), end - local.data_offset
-        if member.is_folder and not local.sizes_follow:
-            continue
-        if local.sizes_follow and not member.compressed_bytes:
-            member = replace(member, compressed_bytes=room, size_bytes=room)
-            hashed = read((member,), Described(cursor, end, counter))
-        else:
-            hashed = read((member,), cursor.views(min(member.compressed_bytes, room)))
-        yield hashed.remarked("unlisted")
+        compressed = Described(cursor, end, counter, local)
+        if compressed.is_searched or not compressed.member.is_folder:
+            yield read((compressed.claim,), compressed).remarked("unlisted")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MADE_ON_UNIX: Final = frozenset({3, 19})
 """`Member.system` of archives made on Unix and macOS."""
 
+_FOLDER_BIT: Final = 0x10  # of the attributes, as MS-DOS has them
 _ENCRYPTED_BIT: Final = 1
 DECODING_BITS: Final = _ENCRYPTED_BIT | 2  # bit 1: LZMA has an end mark
 """`Member.flags` that decide how it is decoded."""
@@ -107,9 +108,19 @@ class Member:
         return self.raw_name.endswith(b"/")
 
     @property
+    def is_made_on_unix(self) -> bool:
+        """Whether it was made on Unix or macOS."""
+        return self.system in MADE_ON_UNIX
+
+    @property
     def is_symlink(self) -> bool:
         """Whether its content is the target of a symbolic link."""
-        return self.system in MADE_ON_UNIX and stat.S_ISLNK(self.attributes >> 16)
+        return self.is_made_on_unix and stat.S_ISLNK(self.attributes >> 16)
+
+    @property
+    def is_marked_as_folder(self) -> bool:
+        """Whether its attributes are those of a folder, so that other programs extract nothing."""
+        return bool(self.attributes & _FOLDER_BIT) or stat.S_ISDIR(self.attributes >> 16)
 
     @property
     def is_encrypted(self) -> bool:

@@ -24,7 +24,7 @@ def zstandard_decoded(compressed: Compressed, member: Member, limits: Limits, zs
     options = {zstd.DecompressionParameter.window_log_max: min(log, 31)}
     new_frame = partial(zstd.ZstdDecompressor, options=options)
     try:
-        yield from _frames(compressed, member.size_bytes, new_frame)
+        return (yield from _frames(compressed, member.size_bytes, new_frame))
     except zstd.ZstdError as error:
         if "memory" not in str(error):  # zstd has a single error class
             raise MemberUnreadable(Problem.DAMAGED, f"it cannot be decoded ({error})") from None
@@ -41,7 +41,7 @@ def _frames(compressed: Compressed, left_bytes: int, new_frame: Callable[[], Any
         while data:
             if frame.eof:
                 if not left_bytes:
-                    return  # bytes after the last frame
+                    return None  # bytes after the last frame
                 if feed and len(data) < _TOGETHER_BYTES:
                     rest = bytes(data)
                     break
@@ -52,6 +52,7 @@ def _frames(compressed: Compressed, left_bytes: int, new_frame: Callable[[], Any
             data = frame.unused_data if frame.eof else b""
     if not frame.eof:
         raise StreamEndsEarly
+    return None
 
 
 def _feeds(compressed: Compressed) -> Compressed:

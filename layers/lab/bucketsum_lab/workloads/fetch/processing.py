@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.cursor import Cursor
+from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
@@ -66,7 +67,7 @@ def _hashed(item: ArchiveItem, content: Bytes) -> tuple[str, str]:
 
 def _lines(item: ArchiveItem, content: Bytes) -> int:
     """Newlines in all members; their CRC-32s are checked, as unzip does."""
-    directory = read_directory(content.read, item.size_bytes, _LIMITS)
+    directory = read_directory(content.read, item.size_bytes, LimitCounter(_LIMITS))
     cursor, lines = Cursor(content.chunks), 0
     for member in members_at(cursor, directory):
         in_member = counted(member, cursor, _LIMITS, lambda piece: bytes(piece).count(NEWLINE))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.decoders import ENGINES, crc32, decoded
+from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.local_header import LocalHeader
 from bucketsum.archives.names import folder_count
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable, StreamEndsEarly
@@ -29,7 +30,7 @@ def read_members(
     status, reason = ArchiveStatus.READ, None
     members = unreadable = member_bytes = folders = 0
     try:
-        directory = read_directory(read, size_bytes, limits)
+        directory = read_directory(read, size_bytes, LimitCounter(limits))
         folders = folder_count(directory.members, limits.members)
         cursor = Cursor(chunks)
         for member in members_at(cursor, directory):
