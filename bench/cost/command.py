@@ -15,6 +15,7 @@ from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.tables import options
 from bench.tables.document import with_tables, write, written_between
 from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers, show
+from bucketsum.hashing.job import Purpose
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
@@ -178,7 +179,7 @@ def verification() -> Table:
     rows: list[tuple[object, ...]] = []
     for object_bytes in _VERIFIED_BYTES:
         work = Work(_VERIFIED_TB * BYTES_PER_TB // object_bytes, _VERIFIED_TB * BYTES_PER_TB)
-        usd = estimate_of(work, _SLOW_LANE, arm64).usd
+        usd = estimate_of(work, _SLOW_LANE, arm64, Purpose.VERIFY).usd
         rows.append((object_bytes, work.object_count, usd, _VERIFIED_TB * FIXITY_USD_PER_TB))
     columns: Columns = (
         _OBJECT,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from math import ceil
 from typing import Final
 
+from bucketsum.hashing.job import Purpose
 from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES
 from bucketsum.prices import (
     DEFAULT_REGION,
@@ -77,7 +78,7 @@ def cost_of(handling: Handling) -> Cost:
     invocation = prices.invocation_usd(billed_ms, handling.memory_mb)
     look_up = LOOK_UP_READ_UNITS if handling.object_bytes >= LOOK_UP_FROM_BYTES else 0
     log_bytes = LOG_BYTES_PER_OBJECT * handling.is_logged + LOG_BYTES_PER_INVOCATION / batch
-    write_units = ROW_WRITE_UNITS - (not handling.is_indexed)
+    write_units = ROW_WRITE_UNITS[Purpose.RECORD] - (not handling.is_indexed)
     return Cost(
         lambda_time=(invocation - prices.request) / batch,
         lambda_requests=prices.request / batch,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+import boto3
 import pytest
 from tests.cli.aws_calls import EXECUTED, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, change, put_object
@@ -17,7 +18,7 @@ from bucketsum.prices import prices_in
 from bucketsum_cli.backfill import backfills
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
-from bucketsum_cli.backfill.views import print_estimate
+from bucketsum_cli.backfill.estimate_views import print_estimate
 from bucketsum_cli.buckets import bucket_figures
 from bucketsum_cli.buckets.bucket_figures import _class_of
 from bucketsum_cli.terminal.formatting import hours_text
@@ -111,15 +112,22 @@ def test_the_estimate_says_what_it_lacks(run: Run, executions: dict[str, Any]) -
     """Unknown classes, others' bills, the rows' storage, and the cheaper service are named."""
     shown = run("backfill", BUCKET, "--dry-run", *BILLION).out
     assert "not included: retrieval" in shown
-    assert "not included: CloudTrail's data events and GuardDuty" in shown
+    assert "not included: CloudTrail's data events (1 USD per million) and GuardDuty" in shown
     assert "318.25 USD per month for the rows" in shown
-    assert "S3 Batch Operations computes these checksums for 1,400.25 USD" in " ".join(
-        shown.split()
-    )
-    large = ("--objects", "1000000", "--mean-size", "1000000")
-    assert "S3 Batch" not in run("backfill", BUCKET, "--dry-run", *large).out
+    assert "with 1024 MB, an invocation computes sha1, sha256 at 75 MB/s" in " ".join(shown.split())
+    assert "S3 Batch" not in shown  # it would need a job for each digest
     few = ("--objects", "3", "--mean-size", "1000")
     assert "0.0000" not in run("backfill", BUCKET, "--dry-run", *few).out
+    assert executions == {}
+
+
+def test_a_bucket_has_a_price_before_it_is_attached(run: Run, executions: dict[str, Any]) -> None:
+    """A dry run changes nothing, so it needs no permission of the functions."""
+    boto3.client("s3").create_bucket(Bucket="not-attached")
+    for command in ("backfill", "verify"):
+        ended = run(command, "not-attached", "--dry-run")
+        assert (ended.status, "0 objects" in ended.out) == (0, True)
+        run(command, "not-attached", "--yes").assert_refused("attach it first")
     assert executions == {}
 
 

@@ -34,7 +34,8 @@ from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.backfill.backfills import RecordedProgress
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
-from bucketsum_cli.backfill.views import estimate_document, progress_document
+from bucketsum_cli.backfill.estimate_views import estimate_document
+from bucketsum_cli.backfill.views import progress_document
 from bucketsum_cli.commands.backfill.start import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.commands.root import cli

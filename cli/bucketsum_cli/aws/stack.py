@@ -89,6 +89,11 @@ class Stack:
         """ARN of the arrivals queue."""
         return self.outputs["ArrivalsQueueArn"]
 
+    @property
+    def extra_algorithms(self) -> tuple[str, ...]:
+        """The digests that the stack computes in addition to SHA-1."""
+        return tuple(filter(None, self.parameters.get("ExtraAlgorithms", "").split(",")))
+
     def function_configuration(
         self, name: str | None = None
     ) -> FunctionConfigurationResponseTypeDef:

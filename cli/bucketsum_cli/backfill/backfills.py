@@ -165,6 +165,7 @@ class Backfills:
             concurrency=int(stack.parameters["BackfillConcurrency"]),
             batch_size=int(stack.parameters["BatchSize"]),
             is_indexed=stack.parameters.get("Sha1Index") != "no",
+            algorithms=stack.extra_algorithms,
         )
 
     def start(self, backfill: Backfill) -> None:
@@ -282,7 +283,7 @@ class Backfills:
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
         read = Work(tally.hashed + tally.verified, tally.hashed_bytes + tally.verified_bytes)
         usd = estimate_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
-        usd += estimate_of(read, self.setup, self.prices).usd_of(Group.HASHING)
+        usd += estimate_of(read, self.setup, self.prices, backfill.purpose).usd_of(Group.HASHING)
         seconds = _seconds(backfill.started_at, (is_listed and counted_at) or now())
         is_at_rest = self._open_work.is_over(backfill, parts, tally, counted_at)
         return RecordedProgress(backfill, parts, queued, tally, is_at_rest, failed, usd, seconds)

@@ -12,6 +12,7 @@ from bucketsum import prices as listed
 from bucketsum.backfill.enqueue import PAUSE_SECONDS
 from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
 from bucketsum.backfill.plan import enqueuers_for
+from bucketsum.hashing.job import Purpose
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.settings import MEMORY_MB_PER_CPU
 
@@ -23,6 +24,17 @@ CPU_SECONDS_PER_OBJECT: Final = 0.0022
 
 READ_BYTES_PER_SECOND: Final = 75_000_000
 """Reading and hashing at the link's speed, by `python -m bench readers`."""
+
+_CPU_NS_PER_BYTE: Final = 1.5
+"""Reading and SHA-1 at 128 MB, where the CPU is the limit, by `python -m bench readers`."""
+
+EXTRA_NS_PER_BYTE: Final[Mapping[str, float]] = {
+    "sha256": 0.6, "sha512": 1.5, "md5": 1.5, "crc32": 0.25,
+}  # fmt: skip
+"""CPU time of each other digest, with SHA extensions, by `python -m bench digests`."""
+
+TABLE_WRITES_PER_SECOND: Final = 4000
+"""A new table's, and its index's; more is throttled until the table has grown."""
 
 GETS_PER_SECOND: Final = 5500
 """S3 allows this many in each prefix."""
@@ -40,8 +52,8 @@ LOG_BYTES_PER_INVOCATION: Final = 1100
 LOG_BYTES_PER_OBJECT: Final = 710
 """The line ``object``, counted on the local emulator; a longer key makes it longer."""
 
-ROW_WRITE_UNITS: Final = 2
-"""The row of up to 1 KB, and its entry in the index by-sha1."""
+ROW_WRITE_UNITS: Final = {Purpose.RECORD: 2, Purpose.VERIFY: 1}
+"""The row of up to 1 KB, and its entry in the index by-sha1, which no verification changes."""
 
 _ROW_BYTES: Final = 555
 _INDEX_BYTES: Final = 274
@@ -70,17 +82,24 @@ class Limit(StrEnum):
     CONCURRENCY = "BackfillConcurrency"
     REQUESTS = "S3's 5,500 GETs per second and prefix"
     LISTING = "listing"
+    TABLE = "a new table's 4,000 writes per second"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The objects of a backfill."""
+    """The objects of a backfill; *passed_over* of its verification are listed and not read."""
 
     object_count: Annotated[int, "Number of the objects."]
     size_bytes: int
     bytes_by_class: Annotated[
         Mapping[str, int], "Bytes by S3 storage class; empty if not known."
     ] = field(default_factory=dict)
+    passed_over: Annotated[int, "Objects that are listed and looked up, but not read."] = 0
+
+    @property
+    def listed_count(self) -> int:
+        """Number of objects that are found and looked up."""
+        return self.object_count + self.passed_over
 
     @property
     def mean_bytes(self) -> int:
@@ -97,6 +116,14 @@ class Setup:
     batch_size: int
     chunk_bytes: int = 1024 * 1024
     is_indexed: bool = True
+    algorithms: tuple[str, ...] = ()
+
+    @property
+    def bytes_per_second(self) -> float:
+        """Speed of an execution environment: the slower of its network and its CPU."""
+        nanoseconds = _CPU_NS_PER_BYTE + sum(EXTRA_NS_PER_BYTE[name] for name in self.algorithms)
+        share = min(1, self.memory_mb / MEMORY_MB_PER_CPU)
+        return min(READ_BYTES_PER_SECOND, share * 1e9 / nanoseconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +143,13 @@ class Estimate:
     items: Annotated[tuple[Item, ...], "Lines of the estimate."]
     hours: Annotated[float, "Estimated time until the last object is hashed."]
     limited_by: Annotated[Limit, "The limit that determines the time."]
-    rows_usd_per_month: Annotated[float, "Storage of the rows, with point-in-time recovery."]
+    rows_usd_per_month: Annotated[float, "Storage of new rows, with point-in-time recovery."]
     checksum_usd: Annotated[
         float, "Price of the same checksums by S3 Batch Operations, in a report."
     ]
+    memory_mb: Annotated[int, "Memory of the hasher."]
+    algorithms: Annotated[tuple[str, ...], "Digests in addition to SHA-1."]
+    mb_per_s: Annotated[float, "Speed of one invocation, limited by its network or its CPU."]
 
     @property
     def usd(self) -> float:
@@ -136,15 +166,32 @@ class Estimate:
         return sum(item.usd for item in self.items if item.group is group)
 
 
-def estimate_of(work: Work, setup: Setup, prices: Prices) -> Estimate:
-    """Estimate a backfill of which nothing is recorded yet, without a free tier or a retry."""
+def estimate_of(
+    work: Work, setup: Setup, prices: Prices, purpose: Purpose = Purpose.RECORD
+) -> Estimate:
+    """Estimate a run that reads each object of *work*, without a free tier or a retry."""
     seconds, limit = _duration(work, setup)
-    items = _orchestration(work, setup, prices, seconds) + _hashing(work, setup, prices)
+    writes = ROW_WRITE_UNITS[purpose] - (purpose is Purpose.RECORD and not setup.is_indexed)
+    items = _orchestration(work, setup, prices, seconds) + _hashing(work, setup, prices, writes)
     stored = (_ROW_BYTES + _INDEX_BYTES * setup.is_indexed) * listed.TABLE_BYTE_MONTH.each
     rows = work.object_count * (stored + _ROW_BYTES * listed.BACKUP_BYTE_MONTH.each)
-    checksums = work.object_count * listed.BATCH_OBJECT.each + listed.BATCH_JOB.each
-    checksums += work.size_bytes * listed.CHECKSUM_BYTE.each
-    return Estimate(_retrieval(work) + items, seconds / 3600, limit, rows, checksums)
+    rows *= purpose is Purpose.RECORD
+    return Estimate(
+        _retrieval(work) + items,
+        seconds / 3600,
+        limit,
+        rows,
+        checksum_usd(work) * (1 + len(setup.algorithms)),
+        setup.memory_mb,
+        setup.algorithms,
+        setup.bytes_per_second / 1e6,
+    )
+
+
+def checksum_usd(work: Work) -> float:
+    """Price of one checksum of each object by S3 Batch Operations."""
+    objects = work.object_count * listed.BATCH_OBJECT.each + listed.BATCH_JOB.each
+    return objects + work.size_bytes * listed.CHECKSUM_BYTE.each
 
 
 def _retrieval(work: Work) -> tuple[Item, ...]:
@@ -159,7 +206,7 @@ def _retrieval(work: Work) -> tuple[Item, ...]:
 def _object_seconds(work: Work, setup: Setup) -> float:
     """Seconds that an execution environment needs for an object."""
     share = min(1, setup.memory_mb / MEMORY_MB_PER_CPU)
-    return CPU_SECONDS_PER_OBJECT / share + work.mean_bytes / READ_BYTES_PER_SECOND
+    return CPU_SECONDS_PER_OBJECT / share + work.mean_bytes / setup.bytes_per_second
 
 
 def _gets_per_object(work: Work, setup: Setup) -> int:
@@ -173,7 +220,8 @@ def _duration(work: Work, setup: Setup) -> tuple[float, Limit]:
     return max(
         (work.object_count * _object_seconds(work, setup) / setup.concurrency, Limit.CONCURRENCY),
         (gets / GETS_PER_SECOND, Limit.REQUESTS),
-        (work.object_count / LISTED_PER_SECOND / listers, Limit.LISTING),
+        (work.listed_count / LISTED_PER_SECOND / listers, Limit.LISTING),
+        (work.object_count / TABLE_WRITES_PER_SECOND, Limit.TABLE),
     )
 
 
@@ -185,7 +233,7 @@ def _messages(work: Work) -> int:
 def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> tuple[Item, ...]:
     messages = _messages(work)
     invocations = messages / setup.batch_size
-    pages = work.object_count / _LIST_OBJECTS
+    pages = work.listed_count / _LIST_OBJECTS
     listers = enqueuers_for(setup.concurrency)
     rounds = ceil(seconds / ROUND_SECONDS)
     transitions = rounds * (_TRANSITIONS_PER_ROUND + listers * _TRANSITIONS_PER_CHILD)
@@ -199,22 +247,21 @@ def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> 
         ("enqueuer, Lambda seconds", seconds * listers, listing_second),
         ("state transitions", transitions, listed.STATE_TRANSITION.each),
         ("SQS requests", sqs, listed.SQS_REQUEST.each),
-        ("look-ups of rows", work.object_count, listed.READ_UNIT.each / 2),
+        ("look-ups of rows", work.listed_count, listed.READ_UNIT.each / 2),
         ("positions and counts", positions + invocations, listed.WRITE_UNIT.each),
     )
 
 
-def _hashing(work: Work, setup: Setup, prices: Prices) -> tuple[Item, ...]:
+def _hashing(work: Work, setup: Setup, prices: Prices, writes: int) -> tuple[Item, ...]:
     invocations = _messages(work) / setup.batch_size
     gets = work.object_count * _gets_per_object(work, setup)
     seconds = work.object_count * _object_seconds(work, setup)
     compute = prices.invocation_usd(1000, setup.memory_mb) - prices.request
     logs = invocations * LOG_BYTES_PER_INVOCATION
-    write_units = ROW_WRITE_UNITS - (not setup.is_indexed)
     return _items(
         Group.HASHING,
         ("S3 GETs", gets, listed.S3_GET.each),
-        ("rows written", work.object_count, write_units * listed.WRITE_UNIT.each),
+        ("rows written", work.object_count, writes * listed.WRITE_UNIT.each),
         ("hasher, Lambda requests", invocations, prices.request),
         ("hasher, Lambda seconds", seconds, compute),
         ("log bytes", logs, listed.LOG_BYTE.each),

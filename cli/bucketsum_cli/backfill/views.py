@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.job import Purpose
-from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
-from bucketsum_cli.backfill.estimate import Estimate, Group
-from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
-from bucketsum_cli.terminal.documents import INLINE, document_of
+from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import (
     MISSING,
     count_text,
@@ -27,15 +24,8 @@ from bucketsum_cli.terminal.tables import Cell, Column, print_table
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Tally
     from bucketsum_cli.backfill.backfills import Kind, RecordedProgress
-    from bucketsum_cli.backfill.counting import Count
     from bucketsum_cli.terminal.documents import Moment
 
-_ESTIMATE: Final = (
-    Column("part"),
-    Column("item", shrinks=True),
-    Column("number", right=True),
-    Column("USD", right=True),
-)
 _LIST: Final = (
     Column("bucket", shrinks=True),
     Column("state"),
@@ -50,24 +40,6 @@ LEFT_OUT: Final = {
     Purpose.RECORD: "GLACIER or DEEP_ARCHIVE (add --archived to queue them anyway)",
     Purpose.VERIFY: "other storage classes",
 }
-_LESS: Final = {
-    Purpose.RECORD: "less for objects that are recorded already",
-    Purpose.VERIFY: "less for what --older-than and --missing leave out",
-}
-_SHOWN_USD: Final = 0.00005
-"""Lines that would be 0.0000 are left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class BackfillEstimate:
-    """Estimate of the cost and the time of a backfill."""
-
-    count: Count = field(metadata=INLINE)
-    estimate: Estimate = field(metadata=INLINE)
-    retrieval_usd: Annotated[float, "US dollars for reading objects of cheap storage classes."]
-    orchestration_usd: Annotated[float, "US dollars for finding and queueing the objects."]
-    usd: Annotated[float, "Estimated US dollars."]
-    requests_priced_as: Annotated[str, "Region of all prices but Lambda's."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,54 +93,6 @@ class BackfillProgress:
     left_objects: Annotated[int | None, "Objects not processed yet; null if not known."] = None
     objects_per_second: Annotated[float | None, "Mean rate."] = None
     usd: Annotated[float | None, "Estimated US dollars so far."] = None
-
-
-def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) -> None:
-    """Show the objects, and each line of the estimate."""
-    work = count.work
-    say(
-        f"{count_text(work.object_count, 'object')}, {size_text(work.size_bytes)} ({count.counted})"
-    )
-    if count.archived_objects:
-        say(f"left out: {count.archived_objects:,} in {LEFT_OUT[kind.purpose]}")
-    rows = [
-        [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
-        for item in estimate.items
-        if item.usd >= _SHOWN_USD
-    ]
-    if rows:
-        print_table(_ESTIMATE, rows)
-    sums = ", ".join(f"{group.value} {estimate.usd_of(group):,.2f}" for group in Group)
-    say(f"{estimate.usd:,.2f} USD: {sums}; {_LESS[kind.purpose]}")
-    if not work.bytes_by_class:
-        say("not included: retrieval from cheap storage classes, which are not known; up to 0.03 "
-            "USD per GB")  # fmt: skip
-    if "INTELLIGENT_TIERING" in work.bytes_by_class:
-        say("INTELLIGENT_TIERING: reading an object moves it to the frequent access tier; one in "
-            "an archive tier, which a listing does not show, is unreadable")  # fmt: skip
-    if archived := work.bytes_by_class.get(ARCHIVE_TIERS):
-        say(f"{size_text(archived)} are in {ARCHIVE_TIERS}: these objects will be unreadable; an "
-            "inventory can leave them out")  # fmt: skip
-    say("not included: CloudTrail's data events and GuardDuty, which may cost as much again")
-    if region != REQUESTS_REGION:
-        say(f"requests, retrieval and storage at the prices of {REQUESTS_REGION}, not of {region}")
-    say(f"{estimate.rows_usd_per_month:,.2f} USD per month for the rows")
-    if estimate.checksum_is_cheaper:
-        say("cheaper: S3 Batch Operations computes these checksums for "
-            f"{estimate.checksum_usd:,.2f} USD, in a report instead of the table")  # fmt: skip
-    say(f"{hours_text(estimate.hours)}, limited by {estimate.limited_by.value}")
-
-
-def estimate_document(count: Count, estimate: Estimate) -> BackfillEstimate:
-    """Return the estimate as a document."""
-    return BackfillEstimate(
-        count=count,
-        estimate=estimate,
-        retrieval_usd=estimate.usd_of(Group.RETRIEVAL),
-        orchestration_usd=estimate.usd_of(Group.ORCHESTRATION),
-        usd=estimate.usd,
-        requests_priced_as=REQUESTS_REGION,
-    )
 
 
 def print_list(listed: Iterable[RecordedProgress | DamagedItem], kind: Kind) -> None:

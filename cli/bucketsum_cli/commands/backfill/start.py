@@ -28,14 +28,12 @@ from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.counting import Count, count_of, figures_count
 from bucketsum_cli.backfill.estimate import Work, estimate_of
-from bucketsum_cli.backfill.views import (
+from bucketsum_cli.backfill.estimate_views import (
     BackfillEstimate,
-    BackfillProgress,
     estimate_document,
     print_estimate,
-    print_progress,
-    progress_document,
 )
+from bucketsum_cli.backfill.views import BackfillProgress, print_progress, progress_document
 from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
@@ -163,7 +161,8 @@ def start(
         limit=limit,
         archived=archived,
     )
-    require_served(stack, bucket)
+    if not options.dry_run:
+        require_served(stack, bucket)
     if inventory is not None:
         _require_readable(stack, inventory)
         _require_files(stack, inventory, bucket)
@@ -282,7 +281,8 @@ def _shown_estimate(
 ) -> BackfillEstimate | None:
     if count is None:
         return None
-    estimate = estimate_of(count.work, backfills.setup, backfills.prices)
+    purpose = backfills.kind.purpose
+    estimate = estimate_of(count.work, backfills.setup, backfills.prices, purpose)
     if not as_json:
         print_estimate(count, estimate, backfills.prices.region, backfills.kind)
     return estimate_document(count, estimate)

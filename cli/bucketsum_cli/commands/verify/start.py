@@ -108,7 +108,8 @@ def start(
     Example: bucketsum verify photos --older-than 90d --storage-class STANDARD
     """
     stack = target.find()
-    require_served(stack, bucket)
+    if not options.dry_run:
+        require_served(stack, bucket)
     if missing is not None:
         _require_computed(stack, missing)
     verification = Backfill(
@@ -129,7 +130,7 @@ def start(
 
 def _require_computed(stack: Stack, missing: str) -> None:
     """Refuse a digest that the stack does not compute, or members that it does not read."""
-    extra = [name for name in stack.parameters.get("ExtraAlgorithms", "").split(",") if name]
+    extra = stack.extra_algorithms
     if missing == MEMBERS:
         needed = "" if stack.parameters.get("ArchiveSuffixes") else "ArchiveSuffixes=.zip"
     else:

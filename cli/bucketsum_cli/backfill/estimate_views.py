@@ -1,0 +1,116 @@
+"""The estimate of a backfill or of a verification, as a table and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Final
+
+from bucketsum.hashing.job import Purpose
+from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
+from bucketsum_cli.backfill.estimate import Estimate, Group, Limit, Work
+from bucketsum_cli.backfill.views import LEFT_OUT
+from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
+from bucketsum_cli.terminal.documents import INLINE
+from bucketsum_cli.terminal.formatting import count_text, hours_text, size_text
+from bucketsum_cli.terminal.output import say
+from bucketsum_cli.terminal.tables import Column, print_table
+
+if TYPE_CHECKING:
+    from bucketsum_cli.backfill.backfills import Kind
+    from bucketsum_cli.backfill.counting import Count
+
+_ESTIMATE: Final = (
+    Column("part"),
+    Column("item", shrinks=True),
+    Column("number", right=True),
+    Column("USD", right=True),
+)
+_LESS: Final = {
+    Purpose.RECORD: "less for objects that are recorded already",
+    Purpose.VERIFY: "less for what --older-than and --missing leave out",
+}
+_TABLE_LIMIT: Final = (
+    "a table grows with its load, but fails writes meanwhile: lower BackfillConcurrency, or first "
+    "run `aws dynamodb update-table --table-name TABLE --warm-throughput "
+    "ReadUnitsPerSecond=12000,WriteUnitsPerSecond=N` (charged once, never lowered; the same for "
+    "the index)"
+)
+_SHOWN_USD: Final = 0.00005
+"""Lines that would be 0.0000 are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillEstimate:
+    """Estimate of the cost and the time of a backfill."""
+
+    count: Count = field(metadata=INLINE)
+    estimate: Estimate = field(metadata=INLINE)
+    retrieval_usd: Annotated[float, "US dollars for reading objects of cheap storage classes."]
+    orchestration_usd: Annotated[float, "US dollars for finding and queueing the objects."]
+    usd: Annotated[float, "Estimated US dollars."]
+    requests_priced_as: Annotated[str, "Region of all prices but Lambda's."]
+
+
+def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) -> None:
+    """Show the objects, and each line of the estimate."""
+    work = count.work
+    say(
+        f"{count_text(work.object_count, 'object')}, {size_text(work.size_bytes)} ({count.counted})"
+    )
+    if count.archived_objects:
+        say(f"left out: {count.archived_objects:,} in {LEFT_OUT[kind.purpose]}")
+    rows = [
+        [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
+        for item in estimate.items
+        if item.usd >= _SHOWN_USD
+    ]
+    if rows:
+        print_table(_ESTIMATE, rows)
+    sums = ", ".join(f"{group.value} {estimate.usd_of(group):,.2f}" for group in Group)
+    say(f"{estimate.usd:,.2f} USD: {sums}; {_LESS[kind.purpose]}")
+    for remark in remarks_of(work, estimate, region, kind.purpose):
+        say(remark)
+
+
+def remarks_of(work: Work, estimate: Estimate, region: str, purpose: Purpose) -> Iterator[str]:
+    """Yield what the lines of an estimate do not say."""
+    yield from _retrieval_remarks(work)
+    yield "not included: CloudTrail's data events (1 USD per million) and GuardDuty's S3 protection"
+    if region != REQUESTS_REGION:
+        yield f"requests, retrieval and storage at the prices of {REQUESTS_REGION}, not of {region}"
+    if purpose is Purpose.RECORD:
+        yield f"{estimate.rows_usd_per_month:,.2f} USD per month for the rows"
+    if estimate.checksum_is_cheaper:
+        yield ("cheaper: S3 Batch Operations computes these checksums for "
+               f"{estimate.checksum_usd:,.2f} USD, in a report instead of the table")  # fmt: skip
+    digests = ", ".join(("sha1", *estimate.algorithms))
+    yield (f"{hours_text(estimate.hours)}, limited by {estimate.limited_by.value}; with "
+           f"{estimate.memory_mb} MB, an invocation computes {digests} at "
+           f"{estimate.mb_per_s:.0f} MB/s")  # fmt: skip
+    if estimate.limited_by is Limit.TABLE:
+        yield _TABLE_LIMIT
+
+
+def _retrieval_remarks(work: Work) -> Iterator[str]:
+    if not work.bytes_by_class:
+        yield ("not included: retrieval from cheap storage classes, which are not known; up to "
+               "0.03 USD per GB")  # fmt: skip
+    if "INTELLIGENT_TIERING" in work.bytes_by_class:
+        yield ("INTELLIGENT_TIERING: reading an object moves it to the frequent access tier; one "
+               "in an archive tier, which a listing does not show, is unreadable")  # fmt: skip
+    if archived := work.bytes_by_class.get(ARCHIVE_TIERS):
+        yield (f"{size_text(archived)} are in {ARCHIVE_TIERS}: these objects will be unreadable; "
+               "an inventory can leave them out")  # fmt: skip
+
+
+def estimate_document(count: Count, estimate: Estimate) -> BackfillEstimate:
+    """Return the estimate as a document."""
+    return BackfillEstimate(
+        count=count,
+        estimate=estimate,
+        retrieval_usd=estimate.usd_of(Group.RETRIEVAL),
+        orchestration_usd=estimate.usd_of(Group.ORCHESTRATION),
+        usd=estimate.usd,
+        requests_priced_as=REQUESTS_REGION,
+    )
