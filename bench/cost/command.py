@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import astuple, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from bench.cost.alternatives import FIXITY_USD_PER_TB, alternatives
-from bench.cost.measured import SMALL_BYTES, measured_in
+from bench.cost.measured import SMALL_BYTES, MeasuredHandling, measured_in
 from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.tables import options
 from bench.tables.document import with_tables, write, written_between
@@ -20,9 +20,6 @@ from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, 
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.formatting import size_text
-
-if TYPE_CHECKING:
-    from bench.cost.measured import MeasuredHandling
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "explanation" / "cost.md"
 VERIFY: Final = DOCUMENT.parents[1] / "how-to" / "verify.md"
@@ -89,7 +86,7 @@ def small_objects(measured: MeasuredHandling) -> Table:
             cost_of(Handling(memory_mb, name, object_bytes, seconds, batch))
             for name in ARCHITECTURES
         )
-        usd = (1e6 * each for each in (*astuple(arm), arm.total, x86.total))
+        usd = (1e6 * amount for amount in (*astuple(arm), arm.total, x86.total))
         rows.append((object_bytes, memory_mb, batch, seconds * 1000, basis, *usd))
     titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs")
     columns: Columns = (

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bench.function import artefacts
+from bench.function.artefacts import Artefacts
 from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
@@ -25,7 +26,6 @@ from bucketsum_cli.terminal import output
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench.function.artefacts import Artefacts
 
 TARGET: Final = 0.4
 """CPU time ÷ the baseline's, both as built."""

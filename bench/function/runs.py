@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.function import harness, small_objects
-from bench.function.artefacts import VARIABLES
+from bench.function.artefacts import VARIABLES, Artefacts
 from bench.sandbox import fake_dynamodb
 from bench.sandbox.network import SERVER_ADDRESS
+from bench.sandbox.objects import StoredObject
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import SYSTEM_PATH
-from bench.sandbox.server import FOLDER, PROJECT, serving
+from bench.sandbox.sandbox import Sandbox
+from bench.sandbox.server import FOLDER, PROJECT, Server, serving
 from bucketsum_cli.machine.json_lines import NoAnswerError
 from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal import output
@@ -21,10 +23,6 @@ from bucketsum_cli.terminal import output
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench.function.artefacts import Artefacts
-    from bench.sandbox.objects import StoredObject
-    from bench.sandbox.sandbox import Sandbox
-    from bench.sandbox.server import Server
 
 WRITE_DELAY_S: Final = 0.005
 """[?] Assumed time of a PutItem; AWS says single-digit milliseconds."""

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-from bench.readers.environments import install
-from bench.readers.registry import chosen
+from bench.readers.environments import Environments, install
+from bench.readers.registry import ComparedReader, chosen
 from bench.readers.report import MeasuredReader, as_json, markdown, origin_of, overview, warnings
 from bench.readers.runner import Runner
-from bench.readers.samples import ReaderOutcome
+from bench.readers.samples import ReaderOutcome, ReaderSample
 from bench.sandbox.calibration import calibrate
 from bench.sandbox.objects import make_object
-from bench.sandbox.profiles import PROFILES, QUICK_OBJECT_BYTES
+from bench.sandbox.profiles import PROFILES, QUICK_OBJECT_BYTES, Profile
 from bench.sandbox.requirements import missing, refusal, refusals_are_status_2
 from bench.sandbox.server import FOLDER, PROJECT, serving
 from bench.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write, write_json, write_tables, written_between
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from bench.readers.environments import Environments
-    from bench.readers.registry import ComparedReader
-    from bench.readers.samples import ReaderSample
-    from bench.sandbox.profiles import Profile
 
 MEASURED: Final = PROJECT / "bench" / "measured"
 

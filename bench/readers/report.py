@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from bench.readers.environments import Environments
 from bench.readers.registry import AS_DEPLOYED, BASELINE, LIMIT, OURS
-from bench.readers.samples import summaries
+from bench.readers.samples import ReaderSample, Summary, summaries
+from bench.sandbox.calibration import Calibration
+from bench.sandbox.profiles import Profile
 from bench.tables.machine import machine
-from bench.tables.table import Columns, SpreadColumn, Table, numbers
-
-if TYPE_CHECKING:
-    from bench.readers.environments import Environments
-    from bench.readers.samples import ReaderSample, Summary
-    from bench.sandbox.calibration import Calibration
-    from bench.sandbox.profiles import Profile
-    from bench.tables.table import Spread
+from bench.tables.table import Columns, Spread, SpreadColumn, Table, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ def markdown(
 
 def overview(measured: list[MeasuredReader]) -> Table:
     """The deployed reader compared with the baseline and the fastest other reader."""
-    shown = (each for each in measured if each.profile.name not in _NOT_IN_OVERVIEW)
+    shown = (profiled for profiled in measured if profiled.profile.name not in _NOT_IN_OVERVIEW)
     return Table("readers", _OVERVIEW, tuple(map(_overview_of, shown)))
 
 

@@ -7,18 +7,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.readers import harness
+from bench.readers.environments import Environments
+from bench.readers.registry import ComparedReader
 from bench.readers.samples import ReaderOutcome, ReaderSample
-from bench.sandbox.objects import BUCKET
+from bench.sandbox.objects import BUCKET, StoredObject
+from bench.sandbox.sandbox import Inside, Sandbox
+from bench.sandbox.server import Server
 from bucketsum_cli.machine.json_lines import NoAnswerError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench.readers.environments import Environments
-    from bench.readers.registry import ComparedReader
-    from bench.sandbox.objects import StoredObject
-    from bench.sandbox.sandbox import Inside, Sandbox
-    from bench.sandbox.server import Server
 
 _READY_SECONDS: Final = 120.0
 _SLOWEST_BYTES_PER_S: Final = 3e6

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median_low
-from typing import TYPE_CHECKING
 
 from bench.readers.registry import BASELINE
+from bench.sandbox.profiles import Profile
 from bench.tables.table import Spread, spread_of
 from bucketsum.measure import mb_per_s
-
-if TYPE_CHECKING:
-    from bench.sandbox.profiles import Profile
 
 
 class ReaderOutcome(StrEnum):

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench.sandbox.objects import BUCKET, make_object
-from bench.sandbox.profiles import BURST_PEAK_BYTES_PER_S
+from bench.sandbox.profiles import BURST_PEAK_BYTES_PER_S, Profile
 from bench.sandbox.requirements import SYSTEM_PATH, tool
+from bench.sandbox.sandbox import Sandbox
+from bench.sandbox.server import Server
 from bucketsum_cli.machine.proxy import CONNECTION_BYTES_PER_S
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench.sandbox.profiles import Profile
-    from bench.sandbox.sandbox import Sandbox
-    from bench.sandbox.server import Server
 
 SMALLEST_SHARE: Final = 0.95
 """Of the configured speed; below this share, the sandbox limits the reader."""
@@ -90,12 +89,12 @@ def calibrate(sandbox: Sandbox, server: Server, objects: Path) -> list[Calibrati
 
 def _read(sandbox: Sandbox, server: Server, url: str, connections: int, size_bytes: int) -> float:
     """Bytes per second of *size_bytes* over *connections*, from the first byte to the last."""
-    each = min(size_bytes // connections, OBJECT_BYTES)
+    share = min(size_bytes // connections, OBJECT_BYTES)
     times = sandbox.unlimited(
         [
             *(tool("curl") or "curl", "--silent", "--fail", "--cacert", str(server.certificates)),
             *("--parallel", "--parallel-immediate", "--parallel-max", str(connections)),
-            *("--range", f"0-{each - 1}"),
+            *("--range", f"0-{share - 1}"),
             *("--write-out", "%{time_starttransfer} %{time_total} %{size_download}\n"),
             *(["--output", "/dev/null", url] * connections),
         ],

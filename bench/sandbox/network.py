@@ -14,13 +14,10 @@ import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bench.sandbox.profiles import BURST_PEAK_BYTES_PER_S
+from bench.sandbox.profiles import BURST_PEAK_BYTES_PER_S, Profile
 from bench.sandbox.requirements import SYSTEM_PATH, CannotMakeSandboxError
-
-if TYPE_CHECKING:
-    from bench.sandbox.profiles import Profile
 
 PREFIX: Final = "bucketsum-bench"
 SERVER_ADDRESS: Final = "10.77.0.1"

@@ -15,16 +15,14 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from bench.sandbox.network import PREFIX, SandboxNetwork, is_abandoned, remove_abandoned
+from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import CONTROL_GROUPS, missing, refusal
 from bucketsum_cli.machine.cgroups import cgroup_roots, forbid_swap, kills_of, remove_roots
 from bucketsum_cli.machine.json_lines import answer_of, send
 from bucketsum_cli.machine.worker import Cgroup
-
-if TYPE_CHECKING:
-    from bench.sandbox.profiles import Profile
 
 _NUMBERS: Final = itertools.count(1)
 

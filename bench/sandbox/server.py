@@ -15,18 +15,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trustme
 
 from bench.sandbox.network import SERVER_ADDRESS
 from bench.sandbox.objects import BUCKET
+from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import SYSTEM_PATH, CannotMakeSandboxError, tool
 from bench.sandbox.sandbox import Sandbox
 from bucketsum_cli.machine import proxy
-
-if TYPE_CHECKING:
-    from bench.sandbox.profiles import Profile
 
 PROJECT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = PROJECT / ".bucketsum" / "bench"

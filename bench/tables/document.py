@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from bench.tables.table import Table
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from bench.tables.table import Table
 
 
 def written_between(document: str, name: str, text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -22,16 +22,14 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.table import Table, show
 from bucketsum.table.rows import RowKey
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local.deployment import bring_up, locked, stop
 from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.machine.cgroups import kills_of
 from bucketsum_cli.objects.files import files_under
 from bucketsum_cli.objects.upload import put_files, wait_for_rows
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
 _HOME: Final = "bench-stack"

@@ -10,7 +10,7 @@ import platform
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -18,15 +18,11 @@ from bench.tables import options
 from bench.tables.document import write, written_between
 from bench.tables.machine import machine
 from bench.tables.table import Columns, Spread, Table, numbers, show
-from bench.unzip.archives import BENGTSSON, OTHERS, archives
-from bench.unzip.turns import OURS, measured, missing_programs, slowdown
+from bench.unzip.archives import BENGTSSON, OTHERS, BenchArchive, archives
+from bench.unzip.turns import OURS, Turns, measured, missing_programs, slowdown
 from bench.unzip.variants import COMPARED
 from bucketsum.measure import mb_per_s
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from bench.unzip.archives import BenchArchive
-    from bench.unzip.turns import Turns
 
 DOCUMENT: Final = Path("bench", "measured", "unzip.md")
 
@@ -121,7 +117,7 @@ def _mb_per_s(archive: BenchArchive, turns: Turns, name: str) -> Spread:
 def comparison(runs: int) -> Iterator[Table]:
     """Measure every variant with every archive."""
     bengtsson, others = map(archives, (BENGTSSON, OTHERS))
-    timed = [(each, measured(each.path, runs, COMPARED)) for each in (*bengtsson, *others)]
+    timed = [(sample, measured(sample.path, runs, COMPARED)) for sample in (*bengtsson, *others)]
     yield dump_and_extract(timed[: len(bengtsson)])
     yield variants(*timed[0])
     yield ratios(timed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -18,7 +18,7 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import origin
 from bench.tables.options import matching
 from bench.tables.table import show
-from bench.workloads.experiments import EXPERIMENTS
+from bench.workloads.experiments import EXPERIMENTS, Experiment
 from bench.workloads.languages import records, transfer_manager
 from bench.workloads.report import MeasuredWorkload
 from bench.workloads.runner import plan, samples_of
@@ -26,9 +26,6 @@ from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.workloads.fetch.shell import missing_programs
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads.transfer.model import ClientName
-
-if TYPE_CHECKING:
-    from bench.workloads.experiments import Experiment
 
 MEASURED: Final = Path("bench", "measured", "workloads.json")
 DOCUMENT: Final = Path("bench", "measured", "workloads.md")
@@ -68,20 +65,22 @@ def workloads(
     with refusals_are_status_2():
         names = matching(only, NAMES)
         measured = [
-            _measured(each.quickly() if quick else each.with_runs(runs))
-            for each in _experiments(names)
+            _measured(experiment.quickly() if quick else experiment.with_runs(runs))
+            for experiment in _experiments(names)
         ]
-    tables = [each.table(before) for each in measured]
+    tables = [result.table(before) for result in measured]
     if records.NAME in names:
         tables.append(records.table(1 if quick else runs, before, quick=quick))
     show(tables, origin=before)
-    documents = {each.experiment.name: {"origin": before, **each.as_json()} for each in measured}
+    documents = {
+        result.experiment.name: {"origin": before, **result.as_json()} for result in measured
+    }
     write_json(FOLDER / "workloads.json", documents)
     if write_docs:  # experiments that were not measured now keep their numbers
         earlier = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
         write_json(MEASURED, earlier | documents)
         write_tables(DOCUMENT, tables)
-    if any(_is_wrong(each) for each in measured):
+    if any(_is_wrong(result) for result in measured):
         raise SystemExit(1)
 
 
@@ -91,7 +90,10 @@ def _experiments(names: list[str]) -> list[Experiment]:
     for program in missing_programs():
         output.note(f"missing: {program}, which the schedule shell needs")
     chosen = [experiment for experiment in EXPERIMENTS if experiment.name in names]
-    if any(ClientName.JAVA_TRANSFER_MANAGER in each.sweep.get("client", ()) for each in chosen):
+    if any(
+        ClientName.JAVA_TRANSFER_MANAGER in experiment.sweep.get("client", ())
+        for experiment in chosen
+    ):
         _add_transfer_manager()
     return chosen
 
@@ -114,5 +116,5 @@ def _measured(experiment: Experiment) -> MeasuredWorkload:
 
 
 def _is_wrong(measured: MeasuredWorkload) -> bool:
-    """Whether a result was not the known one; a cell that cannot run is no mistake."""
+    """Whether a result was not the known one; a cell that cannot run is not a mistake."""
     return any(s.failure and s.failure.error.startswith("Wrong") for s in measured.samples)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench.tables.table import Columns, Table, numbers, spread_of
+from bench.workloads.experiments import Experiment
 from bucketsum.prices import prices_in
 from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal.formatting import MISSING
+from bucketsum_cli.tune.workload_view import TableColumn
 from bucketsum_cli.tune.workloads import view_of
-from bucketsum_lab.protocol.samples import SampleStatus
+from bucketsum_lab.plan.plan import Plan
+from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows
 from bucketsum_lab.results.record_values import cell_values, sample_values
 from bucketsum_lab.workloads import WORKLOADS
-
-if TYPE_CHECKING:
-    from bench.workloads.experiments import Experiment
-    from bucketsum_cli.tune.workload_view import TableColumn
-    from bucketsum_lab.plan.plan import Plan
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
 
 NOT_AWS: Final = "Measured in the sandbox, not on AWS."
 _CPU: Final = "CPU s"

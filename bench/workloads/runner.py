@@ -12,27 +12,24 @@ from typing import TYPE_CHECKING, Final
 from bench.sandbox.objects import BUCKET
 from bench.sandbox.profiles import Profile
 from bench.sandbox.server import FOLDER, serving
+from bench.workloads.experiments import Experiment
 from bucketsum.digest import RunningDigest
 from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.workloads import add_programs, view_of
 from bucketsum_lab.plan.generated_objects import SHA1_METADATA
 from bucketsum_lab.plan.input import SweepInput
-from bucketsum_lab.plan.plan import plan_of
-from bucketsum_lab.protocol.objects import file_key
-from bucketsum_lab.protocol.workload import DataSetWorkload
+from bucketsum_lab.plan.plan import Plan, plan_of
+from bucketsum_lab.protocol.objects import DataFile, PlannedObject, file_key
+from bucketsum_lab.protocol.probe import KnownObject
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.workload import DataSetWorkload, Workload
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from bench.workloads.experiments import Experiment
-    from bucketsum_lab.plan.plan import Plan
-    from bucketsum_lab.protocol.objects import DataFile, PlannedObject
-    from bucketsum_lab.protocol.probe import KnownObject
-    from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.protocol.workload import Workload
 
 STORAGE_MB: Final = 10_240
 """Of the cells' plan; the sandbox does not limit the disk."""
@@ -53,7 +50,7 @@ def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
     """Measure the plan's rounds in order."""
     objects, workload = FOLDER / "objects", WORKLOADS[planned.sweep.workload]
     programs = view_of(planned.sweep.workload).programs
-    known = [ensured(objects, each, workload) for each in planned.objects]
+    known = [ensured(objects, objects_of_size, workload) for objects_of_size in planned.objects]
     for memory_mb, rounds in planned.rounds.items():
         profile = Profile(
             experiment.name,

@@ -47,15 +47,15 @@ def faults_of(file: Path, text: str) -> list[str]:
     return faults + [
         f"needs {name}"
         for name in needed
-        if not SYSTEM.fullmatch(name) and not any((each / name).is_file() for each in folders)
+        if not SYSTEM.fullmatch(name) and not any((folder / name).is_file() for folder in folders)
     ]
 
 
 def test_compiled_files_need_nothing_that_the_runtime_lacks(built: Built) -> None:
     """No newer glibc, no library of the machine that built them, no folder outside the layer."""
-    files = [each for each in built.layer.rglob("*") if ".so" in each.suffixes]
+    files = [file for file in built.layer.rglob("*") if ".so" in file.suffixes]
     assert len(files) > 20
-    faults = {str(each.relative_to(built.layer)): faults_of(each, dynamic(each)) for each in files}
+    faults = {str(file.relative_to(built.layer)): faults_of(file, dynamic(file)) for file in files}
     assert {file: fault for file, fault in faults.items() if fault} == {}
 
 

@@ -20,7 +20,7 @@ from moto import mock_aws
 from moto.s3.responses import S3Response
 from tests.cli import serving_stack
 from tests.cli.deployed import Stdin, deploy, prompt_table
-from tests.cli.permissions import documented_actions, recorded_actions
+from tests.cli.permissions import recorded_calls, refused_calls
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws import stack_changes
@@ -138,11 +138,11 @@ def running_emulator(project: LocalProject, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command, in this process; it needs no permission that the documents do not list."""
-    actions = recorded_actions(monkeypatch)
+    """The command, in this process; the documented policies allow its calls."""
+    calls = recorded_calls(monkeypatch)
 
     def run_command(*arguments: object, answer: str | bytes = "") -> Ended:
-        actions.clear()
+        calls.clear()
         monkeypatch.setattr(sys, "argv", ["bucketsum", *map(str, arguments)])
         typed = Stdin(answer if isinstance(answer, bytes) else answer.encode())
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed))
@@ -156,7 +156,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         status = ending.value.code
         assert isinstance(status, int)
         if arguments:
-            assert actions <= documented_actions(list(map(str, arguments)))
+            assert refused_calls(list(map(str, arguments)), calls) == []
         return Ended(status, printed.out, printed.err)
 
     return run_command

@@ -620,7 +620,7 @@ def test_policies_have_the_path_of_the_roles(run: Run, monkeypatch: pytest.Monke
     with_path = replace(stack, parameters={**stack.parameters, "RolePath": "/teams/media/"})
     monkeypatch.setattr(Target, "find", lambda _: with_path)
     assert run("attach", PHOTOS, "--deploy").status == 0
-    policies = [each for each in granted().values() if "PolicyDocument" in each]
+    policies = [resource for resource in granted().values() if "PolicyDocument" in resource]
     assert [policy.get("Path") for policy in policies] == ["/teams/media/"] * 2
 
 
@@ -677,7 +677,7 @@ def test_objects_of_other_owners_are_warned_about(
     else:
         s3.delete_bucket_ownership_controls(Bucket=PHOTOS)
     ended = run("attach", PHOTOS, "--dry-run", "--json")
-    assert any("has ACLs" in each for each in ended.document["warnings"]) == warned
+    assert any("has ACLs" in warning for warning in ended.document["warnings"]) == warned
 
 
 @pytest.mark.parametrize("command", ["attach", "detach", "backfill"])

@@ -10,7 +10,6 @@ import pytest
 from tests.cli.aws_calls import EXECUTED, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, change, put_object
 
-from bucketsum.backfill import rest
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
@@ -247,7 +246,7 @@ def test_a_damaged_backfill_is_shown_among_the_others(
     assert "defect" not in table.err
     listed = run("backfill", "list", "--json")
     assert listed.status == 1
-    states = {each["backfill"]: each["state"] for each in listed.document}
+    states = {backfill["backfill"]: backfill["state"] for backfill in listed.document}
     assert states == {first: "damaged", second: "running"}
     show = run("backfill", "show", first)
     assert (show.status, first in show.err, "defect" in show.err) == (1, True, False)
@@ -284,7 +283,7 @@ def test_a_backfill_is_waited_for(
 def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
     run: Run, executions: dict[str, Any], stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts that are false decide nothing; an empty queue ends it in time, but is no success."""
+    """Counts that are false decide nothing; an empty queue ends it in time, without success."""
     backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
     assert executions
     table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
@@ -299,7 +298,7 @@ def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
 
     assert shown() == ("queued", None)
     assert "counted twice" in run("backfill", "show", backfill).out
-    monkeypatch.setattr(rest, "QUIET_SECONDS", 0)
+    monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
     sqs, url = stack.client("sqs"), stack.outputs["BackfillQueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody="of a backfill")
     assert shown() == ("queued", None)
@@ -322,7 +321,7 @@ def test_a_run_whose_objects_are_not_all_counted_ends_with_a_no(
 ) -> None:
     """SQS may have moved their messages to the dead-letter queue; `--wait` ends all the same."""
     table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
-    monkeypatch.setattr(rest, "QUIET_SECONDS", 0)
+    monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
 
     def crashes(_seconds: float) -> None:
         newest = next(table.backfills())

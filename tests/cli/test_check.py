@@ -15,6 +15,7 @@ from tests.cli.deployed import (
     hashed,
     put_and_record,
     put_object,
+    record_archive,
     record_deletion,
     unreadable,
 )
@@ -129,7 +130,7 @@ def test_version_whose_message_failed_says_so_with_the_reason(
 def test_deleted_object_is_not_equal(
     run: Run, stack: Stack, folder: Path, versioning: Literal["Enabled", "Suspended"] | None
 ) -> None:
-    """With a delete marker or without: what the bucket no longer holds is no backup."""
+    """With a delete marker or without: what the bucket no longer holds is not a backup."""
     s3 = stack.client("s3")
     if versioning is None:
         s3.delete_bucket(Bucket=stack.bucket)
@@ -204,7 +205,7 @@ def test_a_list_of_sums_is_compared(run: Run, stack: Stack, tmp_path: Path) -> N
     listed.write_text("MD5 (x) = 0\n")
     run("check", "--sums", listed).assert_refused("nothing was compared", "line 1 is not a digest")
     listed.write_text("0" * 40)
-    run("check", "--sums", listed).assert_refused("digests without names", "`bucketsum find -`")
+    run("check", "--sums", listed).assert_refused("digests without names", "`bucketsum find --list")
     run("check").assert_refused("--sums")
     run("check", "--sums", listed, tmp_path).assert_refused("cannot be used with PATH")
 
@@ -238,7 +239,8 @@ def test_a_list_from_windows_is_read_from_stdin(run: Run, stack: Stack) -> None:
     """Its CR is the end of a line there too, and none of a key."""
     sha1 = put_and_record(stack, "a", b"a").sha1
     listed = f"{sha1}  a\r\n{sha1} *a\r\n".encode()
-    assert run("check", "--sums", "-", answer=listed).out == "2 equal\n"
+    ended = run("check", "--sums", "-", answer=listed)
+    assert (ended.out, "1 line of the list left out: the name" in ended.err) == ("1 equal\n", True)
     assert run("find", "-", answer=listed).status == 0
 
 
@@ -260,8 +262,46 @@ def test_a_list_of_another_algorithm_is_compared_if_rows_have_it(run: Run, stack
     assert "1 differs" in run("check", "--sums", "-", answer=sums).out
 
 
+def test_a_name_twice_is_one_unless_its_lines_differ(run: Run, stack: Stack) -> None:
+    """A list made of two is read; what it contradicts itself about is not equal."""
+    sha1 = put_and_record(stack, "a", b"a").sha1
+    sha256 = hashlib.sha256(b"a").hexdigest()
+    for more, status, result in (
+        (f"{sha1}  ./a\n{sha256}  a", 0, "1 equal"), (f"{'0' * 40}  a", 1, "1 equal, 1 differs"),
+    ):  # fmt: skip
+        ended = run("check", "--sums", "-", answer=f"{sha1}  a\n{more}\n")
+        assert (ended.status, ended.out.splitlines()[-1]) == (status, result)
+
+
+def test_all_that_differs_may_be_of_another_algorithm(run: Run, stack: Stack) -> None:
+    """`b2sum` prints as many digits as `sha512sum`; with its name, the rows have no such digest."""
+    sha512 = hashlib.sha512(b"a").hexdigest()
+    row = hashed(put_object(stack, "a", b"a"), b"a", digests={"sha512": sha512})
+    stack.digests_table().record(row)
+    listed = f"{hashlib.blake2b(b'a').hexdigest()}  a\n"
+    ended = run("check", "--sums", "-", answer=listed)
+    assert (ended.status, "1 differs" in ended.out, "--algorithm" in ended.err) == (1, True, True)
+    ended = run("check", "--sums", "-", "--algorithm", "blake2b", answer=listed)
+    assert (ended.status, "1 no such digest" in ended.out) == (1, True)
+    assert "--algorithm" not in ended.err
+
+
+def test_names_of_members_are_looked_up_in_their_archive(run: Run, stack: Stack) -> None:
+    """`export --members` prints KEY!/PATH; the newest version of the archive has it, or not."""
+    record_archive(stack, {"a": b"a", "b!/c": b"c"})
+    put_and_record(stack, "o!/a", b"o")
+    sha1s = {text: hashlib.sha1(text.encode()).hexdigest() for text in "aco"}
+    listed = (
+        f"{sha1s['a']}  a.zip!/a\n{sha1s['c']}  a.zip!/b!/c\n{sha1s['o']}  o!/a\n"
+        f"{sha1s['c']}  ./a.zip!/a\n{sha1s['a']}  a.zip!/none\n{sha1s['a']}  none.zip!/a\n"
+    )
+    files = run("check", "--sums", "-", "--json", answer=listed).document["files"]
+    assert [file["result"] for file in files] == [*["equal"] * 3, "differs", "missing", "missing"]
+    assert files[4]["reason"] == "the archive has no such member"
+
+
 def test_a_size_of_a_list_counts_where_digests_agree(run: Run, stack: Stack) -> None:
-    """A list that contradicts itself is no proof."""
+    """A list that contradicts itself proves nothing."""
     row = put_and_record(stack, "a", b"a")
     for size, status in ((1, 0), (2, 1)):
         ended = run("check", "--sums", "-", answer=f"key,size,sha1\na,{size},{row.sha1}\n")

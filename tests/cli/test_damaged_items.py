@@ -56,13 +56,13 @@ def test_a_damaged_row_is_shown_among_the_others(
     assert run("show", "a").status == 1
     done = run("find", sha1, "--json")
     assert done.status == 1
-    assert [each["status"] for each in done.document["objects"]] == ["damaged", "hashed"]
+    assert [item["status"] for item in done.document["objects"]] == ["damaged", "hashed"]
     assert "damaged: " in run("find", sha1).err
     for key in ("a", "b"):
         (tmp_path / key).write_bytes(content)
     check = run("check", tmp_path / "a", tmp_path / "b", "--json")
     assert check.status == 1
-    assert [each["result"] for each in check.document["files"]] == ["damaged", "equal"]
+    assert [item["result"] for item in check.document["files"]] == ["damaged", "equal"]
 
 
 def test_damaged_progress_is_shown_among_the_others(
@@ -84,6 +84,6 @@ def test_damaged_progress_is_shown_among_the_others(
     change_calls(monkeypatch, answered(HEALTHY))
     status = run("status", "--json")
     assert status.status == 1
-    states = {each["key"]: each["slices_status"] for each in status.document["long_objects"]}
+    states = {item["key"]: item["slices_status"] for item in status.document["long_objects"]}
     assert states == {"big": "stopped", "other": "damaged"}
     assert "damaged: " in run("status").out

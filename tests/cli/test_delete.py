@@ -227,6 +227,35 @@ def test_another_stack_is_refused(run: Run) -> None:
     assert len(buckets()) == 1
 
 
+def test_what_another_deleted_stack_left_is_refused(run: Run) -> None:
+    """A stack of that name may have been another program's: its kept bucket is not touched."""
+    cloudformation, s3 = boto3.client("cloudformation"), boto3.client("s3")
+    precious = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}
+    body = json.dumps({"Resources": {"Precious": precious}})
+    cloudformation.create_stack(StackName=NAME, TemplateBody=body)
+    [bucket] = buckets()
+    s3.put_object(Bucket=bucket, Key="theirs", Body=b"x")
+    cloudformation.delete_stack(StackName=NAME)
+    run("delete", "--stack", NAME, "--yes").assert_refused("was not created by bucketsum's")
+    assert s3.head_object(Bucket=bucket, Key="theirs")
+
+
+def test_a_bucket_made_again_after_the_stack_is_not_its_own(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CloudFormation deleted that bucket; whoever made one of the same name keeps it."""
+    deploy()
+    cloudformation, s3 = boto3.client("cloudformation"), boto3.client("s3")
+    listed: Any = cloudformation.list_stack_resources(StackName=NAME)
+    for resource in listed["StackResourceSummaries"]:
+        resource["ResourceStatus"] = "DELETE_COMPLETE"
+    cloudformation.delete_stack(StackName=NAME)
+    s3.put_object(Bucket=INBOX, Key="theirs", Body=b"x")
+    change_calls(monkeypatch, answered({"ListStackResources": listed}))
+    run("delete", "--stack", NAME, "--yes").assert_refused("knows of nothing that is left")
+    assert s3.head_object(Bucket=INBOX, Key="theirs")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [

@@ -58,7 +58,7 @@ def test_a_faultless_extraction_is_equal(run: Run, stack: Stack, tmp_path: Path)
 
 
 def test_what_extracting_left_out_is_missed(run: Run, stack: Stack, tmp_path: Path) -> None:
-    """Another target of a link, and the other content of a duplicate, are no yes."""
+    """Another target of a link, and the other content of a duplicate, are not equal."""
     (tmp_path / "twice").write_bytes(b"last")
     (tmp_path / "link").symlink_to("elsewhere")
     record(

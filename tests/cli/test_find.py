@@ -65,7 +65,7 @@ def test_deleted_copies_are_marked(run: Run, stack: Stack) -> None:
     lines = {line.split()[0]: line for line in run("find", SHA1).out.splitlines()[1:]}
     assert "2026-11-21 03:04:05" in lines["gone"]
     assert "2026-11-21" not in lines["here"]
-    listed = {each["key"]: each for each in run("find", SHA1, "--json").document["objects"]}
+    listed = {entry["key"]: entry for entry in run("find", SHA1, "--json").document["objects"]}
     assert listed["gone"]["deleted_at"] == "2026-11-21T03:04:05.000Z"
     assert (listed["gone"]["deleted_by"], listed["here"]["deleted_at"]) == ("request", None)
 
@@ -182,7 +182,7 @@ def test_without_the_index_a_snapshot_is_asked(
     )
     ended = run("find", SHA1, tmp_path / "new", "--json")
     assert ended.status == 0
-    assert [each["objects"][0]["key"] for each in ended.document] == ["before", "after"]
+    assert [content["objects"][0]["key"] for content in ended.document] == ["before", "after"]
     lost = run("find", "-", answer=f"{'0' * 40}  lost\n{SHA1}  a\nnonsense\n")
     assert lost.status == 1
     assert "before" in lost.out
@@ -192,7 +192,7 @@ def test_without_the_index_a_snapshot_is_asked(
 
 
 def test_what_is_elsewhere_is_said_once(run: Run, stack: Stack) -> None:
-    """With --bucket, content in other buckets is no content that nothing is recorded of."""
+    """With --bucket, content in other buckets still counts as recorded."""
     for number in range(3):
         stack.digests_table().record(hashed(RowKey("former", f"k{number}", "v1"), CONTENT))
     ended = run("find", SHA1, "--bucket", stack.bucket)

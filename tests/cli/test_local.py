@@ -51,6 +51,17 @@ def test_the_emulators_log_cannot_be_followed(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("project")
+def test_down_leaves_files_of_the_person(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`BUCKETSUM_HOME` may be a folder with a `tmp` that the emulator did not make."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path))
+    (tmp_path / "tmp").mkdir()
+    assert run("local", "down").status == 0
+    assert (tmp_path / "tmp").is_dir()
+
+
+@pytest.mark.usefixtures("project")
 def test_down_where_nothing_runs_is_no_error(run: Run) -> None:
     """The wish is fulfilled already."""
     assert run("local", "down").out.strip() == "the local emulator was not running"

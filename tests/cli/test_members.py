@@ -89,7 +89,7 @@ def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: 
 def test_archive_that_was_overwritten_or_deleted_is_not_compared(
     run: Run, stack: Stack, tmp_path: Path
 ) -> None:
-    """Members of a version that is no longer the newest are no answer: status 2."""
+    """Members of a version that is no longer the newest are not an answer: status 2."""
     (tmp_path / "x").write_bytes(b"x")
     record_archive(stack, {"x": b"x"})
     put_object(stack, "a.zip", b"newer")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
+import threading
 from contextvars import copy_context
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -17,6 +20,7 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line, remember_options
 from bucketsum_cli.terminal.output import printable, write_text
+from bucketsum_cli.terminal.output_files import output_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,6 +108,85 @@ def test_a_device_is_written_to_as_it_is() -> None:
     """`-o /dev/null` does not replace the device by a file."""
     write_text(Path(os.devnull), "text")
     assert Path(os.devnull).is_char_device()
+
+
+def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
+    """A FIFO stays one, and its reader gets the text."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=write_text, args=(fifo, "text"))
+    writer.start()
+    assert fifo.read_bytes() == b"text"
+    writer.join()
+    assert fifo.is_fifo()
+    assert list(tmp_path.iterdir()) == [fifo]
+
+
+def test_a_descriptor_is_written_to_where_it_is(tmp_path: Path) -> None:
+    """A shell's `>(cat)` is a pipe of this process; text before in a redirected file stays."""
+    reader, pipe = os.pipe()
+    write_text(Path(f"/dev/fd/{pipe}"), "text")
+    assert os.read(reader, 9) == b"text"
+    with (tmp_path / "out").open("wb", buffering=0) as out:
+        out.write(b"before ")
+        write_text(Path(f"/proc/self/fd/{out.fileno()}"), "text")
+        out.write(b" after")
+    assert (tmp_path / "out").read_bytes() == b"before text after"
+    os.close(reader)
+    os.close(pipe)
+
+
+@pytest.mark.parametrize("error", [errno.EBUSY, errno.EXDEV, errno.EPERM])
+def test_a_mounted_file_is_written_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    """Docker mounts single files: nothing can be renamed to them."""
+    file = tmp_path / "mounted"
+    file.write_text("before, and longer")
+    refusal = Mock(side_effect=OSError(error, "busy"))
+    monkeypatch.setattr(Path, "replace", refusal)
+    write_text(file, "text")
+    assert (refusal.called, file.read_text()) == (True, "text")
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_with_two_names_keeps_both(tmp_path: Path) -> None:
+    """A hard link still names the same file."""
+    file, other = tmp_path / "file", tmp_path / "other"
+    file.touch()
+    other.hardlink_to(file)
+    write_text(file, "text")
+    assert other.read_text() == "text"
+
+
+def test_a_file_in_a_closed_folder_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the file itself may be writable; a new one there is refused by name."""
+    file = tmp_path / "file"
+    file.touch(mode=0o640)
+    opened = os.open
+
+    def closed(path: str, flags: int, *rest: Any, **more: Any) -> int:  # noqa: ANN401 - os.open's
+        if flags & os.O_EXCL and str(path).startswith(str(tmp_path)):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", closed)
+    write_text(file, "text")
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("text", 0o640)
+    with pytest.raises(CannotDoError, match="new cannot be written: Permission denied"):
+        write_text(tmp_path / "new", "text")
+
+
+def test_nobody_reads_a_closed_file_while_it_is_written(tmp_path: Path) -> None:
+    """The replacement of a file of mode 600 is never open to others."""
+    file = tmp_path / "file"
+    file.touch(mode=0o600)
+    with output_file(file) as new:
+        new.write(b"secret")
+        modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == {0o600}
 
 
 def test_commands_in_messages_have_the_options_that_were_given() -> None:

@@ -289,7 +289,7 @@ def test_after_a_lost_connection_no_further_file_is_sent(
     monkeypatch.setattr(upload, "_FILES_AT_A_TIME", 1)
     monkeypatch.setattr(S3Transfer, "upload_file", lose)
     uploaded, skipped = put_files(stack, [sent, *others])
-    assert [each.file for each in uploaded] == [sent]
+    assert [upload.file for upload in uploaded] == [sent]
     assert attempts == ["sent", "lost-0"]
     assert skipped[-1].reason == "not sent, because AWS cannot be reached"
 

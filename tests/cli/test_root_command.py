@@ -96,7 +96,7 @@ def test_a_file_on_stdout_is_utf_8() -> None:
 
 
 def test_output_without_utf_8_shows_escapes(tmp_path: Path) -> None:
-    """A terminal that has ASCII alone is no reason to fail after an upload."""
+    """A terminal that has ASCII alone is not a reason to fail after an upload."""
     shown = tmp_path / "shown"
     shown.touch()
     status, err = run_as_process("--help", stdout=str(shown), PYTHONIOENCODING="ascii")
@@ -205,7 +205,7 @@ def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatc
 
 
 COMMANDS: Final = [root.cli.get_command(click.Context(root.cli), name) for name in root.cli.places]
-GROUPS: Final = [root.cli, *(each for each in COMMANDS if isinstance(each, click.Group))]
+GROUPS: Final = [root.cli, *(command for command in COMMANDS if isinstance(command, click.Group))]
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=operator.attrgetter("name"))
@@ -408,7 +408,7 @@ def test_keys_and_runs_are_completed(
     ids=["at the start", "for the help"],
 )
 def test_ctrl_c_during_the_imports_is_130(module: str, text: str) -> None:
-    """The half second before the command starts is no time for a traceback."""
+    """The half second before the command starts is not a time for a traceback."""
     program = f"""
         import signal, sys
         class Slow:
@@ -454,7 +454,7 @@ def test_long_key_does_not_widen_the_other_lines_of_a_pipe(run: Run, stack: Stac
     [(("chek",), "'check'"), (("backfill", "strt"), "'start'"), (("local", "satus"), "'status'")],
 )
 def test_a_misspelled_command_is_named(run: Run, words: tuple[str, ...], meant: str) -> None:
-    """`backfill strt` is no bucket; a bucket of such a name can still be meant."""
+    """`backfill strt` is not a bucket; a bucket of such a name can still be meant."""
     run(*words).assert_refused(f"No such command '{words[-1]}'. Did you mean {meant}?")
 
 

@@ -50,7 +50,7 @@ def test_a_deleted_version_is_marked_and_keeps_its_digest(stack: Stack) -> None:
     assert after.deletion
     assert (after.deletion.by, after.sha1) == (DeletedBy.REQUEST, before.sha1)
     objects = answer("find", hashlib.sha1(content).hexdigest())["objects"]
-    assert {each["version"]: bool(each["deleted_at"]) for each in objects} == {
+    assert {version["version"]: bool(version["deleted_at"]) for version in objects} == {
         versions[0]: True,
         versions[1]: False,
     }

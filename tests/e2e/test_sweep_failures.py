@@ -117,9 +117,9 @@ def test_failing_cells_are_recorded_and_the_sweep_goes_on(sweeps: Sweeps) -> Non
         samples = samples_of(sweeps, ended.run_id, chunk)
         assert [sample.status for sample in samples] == [SampleStatus.FAILED] * 2
         failures = [sample.failure for sample in samples if sample.failure]
-        assert [(error in each.error, cause in (each.cause or "")) for each in failures] == [
-            (True, True)
-        ] * 2
+        assert [
+            (error in failure.error, cause in (failure.cause or "")) for failure in failures
+        ] == [(True, True)] * 2
         assert (cells[chunk].failed, cells[chunk].stats) == (2, None)
         assert cells[chunk].cause
     good = samples_of(sweeps, ended.run_id, OK)

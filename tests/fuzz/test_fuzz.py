@@ -33,7 +33,7 @@ def test_a_parser_with_a_bug_is_found() -> None:
             raise IndexError
 
     target = FuzzTarget("none", fails_without_brackets)
-    finding = next(each for each in findings(target, [b'{"a": {"b": 1}}'], seed=1) if each)
+    finding = next(result for result in findings(target, [b'{"a": {"b": 1}}'], seed=1) if result)
     assert isinstance(finding.error, IndexError)
     assert b"{" not in finding.data
 

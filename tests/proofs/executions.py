@@ -76,7 +76,7 @@ def _ended(interpreter: Interpreter, name: str, definition: str, given: object) 
     counts = [interpreter.call("DescribeMapRun", {"mapRunArn": r["mapRunArn"]}) for r in runs]
     return {
         **{name: described.get(name) for name in ("status", "output", "error", "cause")},
-        "failed_children": sum(each["itemCounts"]["failed"] for each in counts),
+        "failed_children": sum(run["itemCounts"]["failed"] for run in counts),
     }
 
 

@@ -33,6 +33,7 @@ _ARNS: Final = {
     "AWS::SQS::Queue": f"arn:aws:sqs:{REGION}:{ACCOUNT}:",
     "AWS::StepFunctions::StateMachine": f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:",
 }
+_NAMES: Final = ("BucketName", "LogGroupName", "StateMachineName")
 
 
 class Deployed:
@@ -49,17 +50,21 @@ class Deployed:
         template: dict[str, Any] = transform.template()
         self.resources: dict[str, Any] = template["Resources"]
         parameters = template["Parameters"]
-        self._values = {name: each["Default"] for name, each in parameters.items()} | _VALUES
+        self._values = {
+            name: parameter["Default"] for name, parameter in parameters.items()
+        } | _VALUES
 
     def of_type(self, kind: str) -> dict[str, Any]:
         """Logical id → properties, evaluated, of the resources of a type."""
-        chosen = {name: each for name, each in self.resources.items() if each["Type"] == kind}
-        return {name: self.value(each["Properties"]) for name, each in chosen.items()}
+        chosen = {
+            name: resource for name, resource in self.resources.items() if resource["Type"] == kind
+        }
+        return {name: self.value(resource["Properties"]) for name, resource in chosen.items()}
 
     def arn(self, name: str) -> str:
         """The ARN of a resource; its name is its logical id, unless the template gives one."""
         kind, properties = self.resources[name]["Type"], self.resources[name]["Properties"]
-        given = properties.get("BucketName") or properties.get("LogGroupName")
+        given = next((properties[n] for n in _NAMES if n in properties), None)
         own = self.value(given) if given else name.lower() if kind.endswith("Bucket") else name
         return f"{_ARNS[kind]}{own}" + (":*" if kind.endswith("LogGroup") else "")
 
@@ -67,7 +72,7 @@ class Deployed:
         """*node* without intrinsic functions, of which each ``Fn::If`` has its first branch."""
         match node:
             case list():
-                return [each for each in map(self.value, node) if each is not None]
+                return [part for part in map(self.value, node) if part is not None]
             case {"Fn::If": [_, first, _]}:
                 return self.value(first)
             case {"Fn::Split": [separator, text]}:
@@ -79,7 +84,7 @@ class Deployed:
             case {"Ref": name}:
                 return self._named(name)
             case dict():
-                return {name: self.value(each) for name, each in node.items()}
+                return {name: self.value(part) for name, part in node.items()}
         return node
 
     def _named(self, reference: str) -> Any:  # noqa: ANN401 - a value of a template

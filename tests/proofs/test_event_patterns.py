@@ -39,8 +39,8 @@ def of_an_execution(status: str, machine: str = SWEEPS) -> dict[str, Any]:
 def wrong_matches(template: str) -> list[str]:
     """Events that a rule must get and does not, or the other way round."""
     rules = Deployed(template).of_type("AWS::Events::Rule")
-    others = {name: each["Properties"] for name, each in attached()["Resources"].items()}
-    rules |= {name: each for name, each in others.items() if "EventPattern" in each}
+    others = {name: resource["Properties"] for name, resource in attached()["Resources"].items()}
+    rules |= {name: resource for name, resource in others.items() if "EventPattern" in resource}
     expected = [
         *(("Rule0", of_s3(BUCKET, kind), kind not in OTHERS) for kind in EVERY),
         *(("Rule1", of_s3("created-only", kind), kind == CREATED) for kind in (CREATED, *LATER)),

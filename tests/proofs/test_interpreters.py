@@ -191,7 +191,7 @@ def ended() -> dict[str, list[dict[str, Any]]]:
 def wrong(case: Case, end: dict[str, Any]) -> dict[str, Any]:
     """Results of an execution that differ from its case."""
     output = json.loads(end["output"]) if end["status"] == "SUCCEEDED" else None
-    samples = [each["Item"] for each in end["items"] if "Item" in each]
+    samples = [entry["Item"] for entry in end["items"] if "Item" in entry]
     names = ["k" + item["item"]["S"].rpartition("-k")[2] for item in samples]
     rows = {name: item["status"]["S"] for name, item in zip(names, samples, strict=True)}
     did = end | {"output": output, "rows": rows}
@@ -219,7 +219,7 @@ def test_interpreters_write_the_same_items(ended: dict[str, list[dict[str, Any]]
 
 def test_a_failed_part_fails_its_child_once(ended: dict[str, list[dict[str, Any]]]) -> None:
     """It is not repeated. LocalStack then plans again: it tolerates any failure of a child."""
-    ends = {name: each[len(CASES)] for name, each in ended.items()}
+    ends = {name: results[len(CASES)] for name, results in ended.items()}
     assert {end["failed_children"] for end in ends.values()} == {1}
     assert wrong(A_FAILED_PART, ends["ministack"]) == {}
     assert ends["LocalStack"]["unexpected"] == [

@@ -36,7 +36,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def called_by_lambda(stack: Deployed) -> Iterator[str]:
     """Rows of what Lambda does with each function's role: takes messages, writes the log."""
     functions = stack.of_type("AWS::Lambda::Function")
-    roles = {name: each["Role"].rpartition("/")[2] for name, each in functions.items()}
+    roles = {name: function["Role"].rpartition("/")[2] for name, function in functions.items()}
     for mapping in stack.of_type("AWS::Lambda::EventSourceMapping").values():
         role, queue = roles[mapping["FunctionName"]], mapping["EventSourceArn"]
         yield f"{role} sqs:ReceiveMessage,DeleteMessage,GetQueueAttributes {queue}"
@@ -53,9 +53,11 @@ def policies_of(stack: Deployed, role: str) -> list[dict[str, Any]]:
     policies += [managed[name] for name in properties.get("ManagedPolicyArns", ())]
     policies += [p for p in stack.of_type("AWS::IAM::Policy").values() if role in p["Roles"]]
     imported = {"Fn::ImportValue": f"{STACK}-{role}Name"}
-    others = [each["Properties"] for each in attached()["Resources"].values()]
-    policies += [stack.value(each) for each in others if imported in each.get("Roles", ())]
-    return [each["PolicyDocument"] for each in policies]
+    others = [resource["Properties"] for resource in attached()["Resources"].values()]
+    policies += [
+        stack.value(resource) for resource in others if imported in resource.get("Roles", ())
+    ]
+    return [policy["PolicyDocument"] for policy in policies]
 
 
 def resource_policy(stack: Deployed, name: str) -> Any:  # noqa: ANN401 - a document, or None
@@ -74,7 +76,7 @@ def decision(stack: Deployed, call: str) -> str:
     [(name, rest)] = re.findall(r"^(\w+)(.*)", place)
     arn = {"arn": place, "execution": f"arn:aws:states:{REGION}:{ACCOUNT}:{place}"}.get(name)
     is_role = principal in stack.resources
-    keys = dict(each.split("=", 1) for each in context)
+    keys = dict(pair.split("=", 1) for pair in context)
     request = iam_evaluator.EvalContext(
         principal_arn=stack.arn(principal) if is_role else principal,
         principal_type="AssumedRole",
@@ -88,7 +90,7 @@ def decision(stack: Deployed, call: str) -> str:
     policy = resource_policy(stack, name)
     if not is_role:
         return str(iam_evaluator.evaluate_resource_policy(policy, request, principal).decision)
-    own = [iam_evaluator.parse_policy_document(each) for each in policies_of(stack, principal)]
+    own = [iam_evaluator.parse_policy_document(policy) for policy in policies_of(stack, principal)]
     of_role = iam_evaluator.evaluate(request, own)
     of_both = iam_evaluator.combine_resource_policy(
         of_role, request, policy, ACCOUNT, required=action.startswith("kms:")
@@ -134,4 +136,6 @@ def test_each_call_is_decided_as_it_must_be(recorded: list[str]) -> None:
 )  # fmt: skip
 def test_a_planted_fault_is_found(text: str, fault: str, wrong: str, recorded: list[str]) -> None:
     """A right that is missing, and one that is too wide, are reported."""
-    assert any(re.match(wrong, each) for each in wrong_decisions(planted(text, fault), recorded))
+    assert any(
+        re.match(wrong, decision) for decision in wrong_decisions(planted(text, fault), recorded)
+    )

@@ -38,7 +38,7 @@ def remarks(template: Path) -> set[tuple[str, str]]:
     options = ("json", "--ignore-checks", *NOT_CHECKED, "--template", str(template))
     ended = subprocess.run((*command, *options), check=False, capture_output=True, text=True)
     matches = json.loads(ended.stdout)
-    return {(each["Rule"]["Id"], each["Location"]["Path"][1]) for each in matches}
+    return {(match["Rule"]["Id"], match["Location"]["Path"][1]) for match in matches}
 
 
 def test_only_the_exceptions_are_remarked_on(tmp_path: Path) -> None:

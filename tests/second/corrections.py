@@ -51,7 +51,7 @@ def update_managed_policies() -> None:
         iam, model = request.aws_client_factory.iam, request.desired_state
         prefix = f"{request.stack_name}-{request.logical_resource_id}-"
         policies = iam.list_policies(Scope="Local", MaxItems=1000)["Policies"]
-        arn = next(each["Arn"] for each in policies if each["PolicyName"].startswith(prefix))
+        arn = next(policy["Arn"] for policy in policies if policy["PolicyName"].startswith(prefix))
         document = json.dumps(model["PolicyDocument"])
         iam.create_policy_version(PolicyArn=arn, PolicyDocument=document, SetAsDefault=True)
         return ProgressEvent(OperationStatus.SUCCESS, resource_model={**model, "PolicyArn": arn})
@@ -70,9 +70,9 @@ def number_events() -> None:
             if detail:
                 detail["object"]["key"] = unquote(detail["object"]["key"])
                 objects.append(detail["object"])
-            for each in objects:
-                if "sequencer" in each:
-                    each["sequencer"] = f"{time.time_ns():016X}"
+            for event in objects:
+                if "sequencer" in event:
+                    event["sequencer"] = f"{time.time_ns():016X}"
             return entry | ({"Detail": json.dumps(detail)} if detail else {})
 
         return staticmethod(payload)

@@ -101,5 +101,7 @@ OF_MINISTACK: Final = {
 }
 """File or test that is not run → what of ministack itself it is about."""
 
-NOT_RUN: Final = {test: str(each) for each in DIFFERENCES for test in each.tests} | OF_MINISTACK
+NOT_RUN: Final = {
+    test: str(difference) for difference in DIFFERENCES for test in difference.tests
+} | OF_MINISTACK
 """File or test → the reason."""

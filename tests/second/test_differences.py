@@ -29,10 +29,10 @@ def test_each_correction_has_its_page() -> None:
         for node in tree_of(Path(__file__).with_name("corrections.py")).body
         if isinstance(node, ast.FunctionDef)
     ]
-    corrections = [each.correction for each in DIFFERENCES if each.correction]
+    corrections = [difference.correction for difference in DIFFERENCES if difference.correction]
     assert ["apply", *dict.fromkeys(corrections)] == [function.name for function in functions]
     assert [ast.unparse(line) for line in functions[0].body[1:]] == [
         f"{name}()" for name in dict.fromkeys(corrections)
     ]
-    assert all(PAGE.fullmatch(each.page) for each in DIFFERENCES)
-    assert all(bool(each.correction) != bool(each.tests) for each in DIFFERENCES)
+    assert all(PAGE.fullmatch(difference.page) for difference in DIFFERENCES)
+    assert all(bool(difference.correction) != bool(difference.tests) for difference in DIFFERENCES)

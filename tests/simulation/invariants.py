@@ -94,7 +94,7 @@ class Invariants:
         """A verification replaces no digest, reads what it marks, and is right about rot."""
         place = item["object"]["S"].partition("/")[2], item["entry"]["S"]
         etag = _text(item, "etag")  # the same content may be put again
-        versions = [each for each in self._s3.history[place] if each.etag == etag]
+        versions = [put for put in self._s3.history[place] if put.etag == etag]
         same = all(before.get(key) == item[key] for key in ("etag", "sequencer") if key in item)
         if same and "sha1" in before and before["sha1"] != item.get("sha1"):
             yield f"the digest of {name} was replaced"
@@ -111,7 +111,7 @@ class Invariants:
         """Each of *rotten*, if it still exists, is noted, or its message waits for a person."""
         for version in set(rotten).intersection(self._s3.existing()) - self.waiting(sqs):
             item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
-            was_refused = any(each.refused for each in self._s3.versions[version.key])
+            was_refused = any(put.refused for put in self._s3.versions[version.key])
             is_read = not was_refused and version in self._versions_of(item)
             if is_read and "sha1" in item and "differs_at" not in item:
                 self._report([f"the rot of {version.key} {version.version_id} is not found"])
@@ -140,9 +140,9 @@ class Invariants:
             if version.is_due and version not in waiting and self._is_lost(version, dynamodb):
                 self._report([f"{version.key} {version.version_id} is lost"])
         deleted = {
-            (each.key, each.version_id or NULL, each.sequencer)
-            for each in _dead_events(sqs)
-            if isinstance(each, ObjectDeleted)
+            (event.key, event.version_id or NULL, event.sequencer)
+            for event in _dead_events(sqs)
+            if isinstance(event, ObjectDeleted)
         }
         self._report(self._lost_deletions(dynamodb, deleted))
 
@@ -169,8 +169,8 @@ class Invariants:
 
         Or its event waits for a redrive: a long object of this key is in progress.
         """
-        dead = [each for each in _dead_events(sqs) if isinstance(each, ObjectRestored)]
-        waiting = {(each.key, each.version_id or NULL) for each in dead}
+        dead = [event for event in _dead_events(sqs) if isinstance(event, ObjectRestored)]
+        waiting = {(event.key, event.version_id or NULL) for event in dead}
         for version in restored:
             name = (version.key, version.version_id)
             if name in waiting or name in self._other.objects:
@@ -189,8 +189,8 @@ class Invariants:
 
     def waiting(self, sqs: Sqs) -> set[Version]:
         """The versions whose creation waits in the dead-letter queue."""
-        created = (each for each in _dead_events(sqs) if isinstance(each, ObjectCreated))
-        return {version for each in created for version in self._versions_like(each)}
+        created = (event for event in _dead_events(sqs) if isinstance(event, ObjectCreated))
+        return {version for event in created for version in self._versions_like(event)}
 
     def check_damage(self, sqs: Sqs, dynamodb: DynamoDb) -> None:
         """Without faults, an item that another program changed keeps nobody else's row back.
@@ -282,12 +282,12 @@ class Invariants:
     def _versions(
         self, key: str, entry: str, etag: str | None, sequencer: str
     ) -> Sequence[Version]:
-        same = [each for each in self._s3.history[key, entry] if each.etag == etag]
-        exact = [each for each in same if _padded(each.number) == sequencer]
+        same = [put for put in self._s3.history[key, entry] if put.etag == etag]
+        exact = [put for put in same if _padded(put.number) == sequencer]
         if not exact or (key, entry) in self._other.repaired:
             return same
-        unannounced = [each for each in same if not each.is_announced]
-        return sorted({*exact, *unannounced}, key=lambda each: each.number)
+        unannounced = [put for put in same if not put.is_announced]
+        return sorted({*exact, *unannounced}, key=lambda put: put.number)
 
     def _report(self, problems: Iterable[str]) -> None:
         for problem in problems:
@@ -295,8 +295,8 @@ class Invariants:
 
 
 def _digests_of(versions: Sequence[Version]) -> set[str]:
-    contents = (content for each in versions[:1] for content in (each.content, each.rotten))
-    return {hashlib.sha1(each or b"", usedforsecurity=False).hexdigest() for each in contents}
+    contents = (content for put in versions[:1] for content in (put.content, put.rotten))
+    return {hashlib.sha1(put or b"", usedforsecurity=False).hexdigest() for put in contents}
 
 
 def _dead_events(sqs: Sqs) -> Iterator[ObjectEvent]:

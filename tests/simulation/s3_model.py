@@ -177,7 +177,7 @@ def _after(versions: list[Version], key: str, version_id: str | None) -> Iterato
     if not versions or versions[0].key != key:
         yield from newest_first
     elif version_id is not None:
-        yield from (each for each in newest_first if each.number < int(version_id))
+        yield from (entry for entry in newest_first if entry.number < int(version_id))
 
 
 @dataclass(slots=True)
@@ -190,8 +190,8 @@ class S3:
         random_of_wrong_answers: Decides in some schedules that an answer is wrong.
         network: Carries the requests.
         versions: Key → its versions and delete markers, the current one last.
-        history: Key and version id → each version ever put.
-        deletions: Key and version id → number of each permanent deletion.
+        history: Key and version id → entry version ever put.
+        deletions: Key and version id → number of entry permanent deletion.
         due: Sequencers of the deletions that events announced.
         denies: Whether the role may not read the bucket now.
         flips: Probability that a response with one of `flippable` has a wrong byte.
@@ -382,7 +382,7 @@ class S3:
             raise self._refusal("AccessDenied", 403)
         versions = self.versions.get(key, [])
         if version_id:
-            version = next((each for each in versions if each.version_id == version_id), None)
+            version = next((entry for entry in versions if entry.version_id == version_id), None)
             missing = "NoSuchVersion"
         else:
             version, missing = versions[-1] if versions else None, "NoSuchKey"

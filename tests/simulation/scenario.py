@@ -336,7 +336,9 @@ class _World:
             self.schedule.log("%s %s rots", version.key, version.version_id)
             content = version.content or b""
             version.rotten = bytes([content[0] ^ 1]) + content[1:]
-        self.s3.flippable = [each for each in recorded if len(each.content or b"") <= max(SIZES)]
+        self.s3.flippable = [
+            version for version in recorded if len(version.content or b"") <= max(SIZES)
+        ]
         self.s3.flips = random.choice((0, 0.1, 0.4))
         self.backfills.start(all_versions=True, purpose=Purpose.VERIFY)
         for _ in range(random.choice((0, 1, 2, 3))):

@@ -89,14 +89,16 @@ class Sqs:
     def receive(self, queue: str, limit: int, hide_seconds: float) -> list[Message]:
         """Take up to *limit* visible messages in any order, and hide them."""
         now = self.schedule.now
-        visible = [each for each in self.queues[queue].values() if each.visible_at <= now]
+        visible = [message for message in self.queues[queue].values() if message.visible_at <= now]
         self.schedule.random.shuffle(visible)
         exhausted = [
-            each for each in visible if queue != DEAD_LETTERS and each.receives >= MAX_RECEIVES
+            message
+            for message in visible
+            if queue != DEAD_LETTERS and message.receives >= MAX_RECEIVES
         ]
         for message in exhausted:  # all of them: a poller that gets nothing does not come again
             self._redrive(queue, message)
-        received = [each for each in visible if each not in exhausted][:limit]
+        received = [message for message in visible if message not in exhausted][:limit]
         for message in received:
             message.receives += 1
             message.receipt = f"{message.message_id}/{message.receives}"

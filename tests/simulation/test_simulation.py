@@ -31,7 +31,7 @@ def test_every_promise_holds(first_seed: int) -> None:
     """No schedule loses an object, records a wrong digest or ends by the order of its events."""
     seeds = range(first_seed, first_seed + SCHEDULES_OF_TEST)
     outcomes = (simulate(seed) for seed in seeds)
-    assert [(each.seed, each.violations) for each in outcomes if each.violations] == []
+    assert [(outcome.seed, outcome.violations) for outcome in outcomes if outcome.violations] == []
 
 
 @pytest.mark.parametrize("bug", PLANTED_BUGS, ids=lambda bug: bug.name)

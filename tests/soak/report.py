@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MEMORY_SPREAD_MAX: Final = 0.05
 MEMORY_FROM_OBJECTS: Final = 1_000
-"""With fewer, a worker's first archive may come late: it loads 6 MB of modules, and is no leak."""
+"""With fewer, a worker's first archive may come late; it loads 6 MB of modules."""
 
 LOG_BYTES_MAX: Final = 4_000
 """Bytes of the functions' log lines and metrics for each event, retries included."""

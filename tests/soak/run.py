@@ -15,7 +15,8 @@ from tests.soak.report import Report
 from tests.soak.workers import Workers, disturbed
 from tests.soak.workload import PREFIX, Uploaded, Version, Workload
 
-from bucketsum_cli.buckets.bucket_contents import emptied
+from bucketsum_cli.buckets.bucket_contents import emptied_folder
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.dead_letters.redrive import send_back
 from bucketsum_cli.emulator import emulator_state
 
@@ -99,8 +100,9 @@ class Soak:
         The emulator answers nobody while it deletes many objects; a message whose worker waited too
         long for it must come back soon.
         """
+        soaked = S3Place(self._stack.bucket, PREFIX)
         with visibility_of(self._stack, self._visibility_seconds):
-            for _ in emptied(self._stack.client("s3"), self._stack.bucket, PREFIX):
+            for _ in emptied_folder(self._stack.client("s3"), soaked, PREFIX.rstrip("/")):
                 self._moment("removing the objects")
             self._drain("removing the objects")
 
@@ -174,9 +176,9 @@ class Soak:
             without_reason=sum(letter.document.reason is None for letter in letters),
             malformed_dead=len(
                 {
-                    each.document.body
-                    for each in letters
-                    if is_malformed(each) and each.document.reason
+                    letter.document.body
+                    for letter in letters
+                    if is_malformed(letter) and letter.document.reason
                 }
             ),
             lost=tuple(sorted(map(str, lost))),

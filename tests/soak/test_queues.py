@@ -20,4 +20,4 @@ def test_an_interrupted_soak_restores_the_function_and_does_not_judge_it() -> No
         raise KeyboardInterrupt
     updates = client.update_function_configuration.mock_calls
     variables = [update.kwargs["Environment"]["Variables"] for update in updates]
-    assert [each.get("AWS_ENDPOINT_URL") for each in variables] == [PROXY, None]
+    assert [environment.get("AWS_ENDPOINT_URL") for environment in variables] == [PROXY, None]

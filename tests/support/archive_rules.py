@@ -66,7 +66,9 @@ def _agree_with_zipfile(data: bytes, members: list[MemberResult]) -> None:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except Exception:  # noqa: BLE001 - it refuses some names and extra fields that we take
         return
-    ours = {(each.digest.member.header_offset, each.path): each.digest.sha1 for each in members}
+    ours = {
+        (member.digest.member.header_offset, member.path): member.digest.sha1 for member in members
+    }
     for info in archive.infolist():
         sha1 = ours.get((info.header_offset, info.filename))
         if sha1 is None or info.file_size > LIMITS.total_bytes:

@@ -111,7 +111,7 @@ class Document:
 
 
 def _calls(line: str) -> Iterator[list[str]]:
-    """The simple commands of one line of shell; what is no shell has none that tests look for."""
+    """The simple commands of one line of shell; other text has none that tests look for."""
     lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace_split = True
     words: list[str] = []

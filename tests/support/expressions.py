@@ -92,7 +92,7 @@ def _term(tokens: list[str]) -> Condition:
 
     def compared(item: Item, value: Callable[[str, Item], Any]) -> bool:
         left, right = value(first, item), value(second, item)
-        kinds = {str if isinstance(each, str) else type(each) for each in (left, right)}
+        kinds = {str if isinstance(operand, str) else type(operand) for operand in (left, right)}
         if left is None or right is None or len(kinds) > 1:
             return comparison is operator.ne  # as DynamoDB: different, and in no order
         return comparison(left, right)

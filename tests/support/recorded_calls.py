@@ -166,7 +166,7 @@ def role_permissions(role: str) -> set[Permission]:
         if statement
         for action in listed(statement["Action"])
         if action not in _OF_LAMBDA
-        for resource in {_label(each) for each in listed(statement["Resource"])} - {""}
+        for resource in {_label(arn) for arn in listed(statement["Resource"])} - {""}
     }
 
 

@@ -214,6 +214,13 @@ def test_readme_is_short_and_has_a_row_for_the_default() -> None:
     assert f"\n| {load_template()['Parameters']['MemorySize']['Default']} MB, " in text
 
 
+def test_the_number_of_planted_bugs_is_counted() -> None:
+    """Reliability says how many bugs the simulation finds: as many as the table has."""
+    planted = Document.read(ROOT / "bench" / "measured" / "planted_bugs.md").table("planted bug")
+    text = (ROOT / "docs" / "explanation" / "reliability.md").read_text(encoding="utf-8")
+    assert re.findall(r"each of \[(\d+) bugs\]", text) == [str(len(planted))]
+
+
 def test_every_page_is_listed() -> None:
     """docs/README.md links every page, once."""
     docs = ROOT / "docs"

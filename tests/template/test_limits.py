@@ -63,7 +63,11 @@ READERS: Final = pytest.mark.parametrize(
 
 @pytest.mark.parametrize(
     ("function", "mapping"),
-    [(each, mapping) for each in (HASHER, SLICER) for mapping in each["Events"].values()],
+    [
+        (function, mapping)
+        for function in (HASHER, SLICER)
+        for mapping in function["Events"].values()
+    ],
     ids=["hasher", "backfill", "slicer"],
 )
 def test_visibility_outlasts_the_function(

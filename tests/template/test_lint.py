@@ -57,7 +57,7 @@ def test_pytest_looks_into_every_folder_with_tests(request: pytest.FixtureReques
     skipped: list[str] = request.config.getini("norecursedirs")
     folders = {part for file in TESTS.rglob("test_*.py") for part in file.relative_to(TESTS).parts}
     assert "build" in folders
-    assert [name for name in folders if any(fnmatch(name, each) for each in skipped)] == []
+    assert [name for name in folders if any(fnmatch(name, pattern) for pattern in skipped)] == []
 
 
 def test_no_file_names_a_package_registry() -> None:

@@ -27,7 +27,7 @@ def test_metrics_come_from_their_registry() -> None:
     """No other module emits any, so each that is emitted has its row; and each is emitted."""
     texts = {path.name: path.read_text() for path in LIBRARY}
     assert [name for name, text in texts.items() if "add_metric" in text] == ["metric.py"]
-    constants = {name for name, each in vars(metric).items() if isinstance(each, metric.Metric)}
+    constants = {name for name, value in vars(metric).items() if isinstance(value, metric.Metric)}
     used = {name for name in constants if any(f"metric.{name}." in text for text in texts.values())}
     assert constants - used == {"COLD_START"}
 

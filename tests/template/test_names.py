@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 
 NO_NAMES: Final = frozenset(
-    {"one", "ones", "some", "told", "asked", "made", "found", "said", "taken"}
+    {"each", "one", "ones", "some", "told", "asked", "made", "found", "said", "taken"}
 )
 FIRST_LINE_WORDS: Final = 20
 FIRST_LINE_WORDS_MIN: Final = 4
@@ -27,22 +27,34 @@ NO_FIRST_WORD: Final = re.compile(r"(What|How|Which|Whoever|Whatever)\b")
 MESSAGES: Final = frozenset({"note", "say", "CannotDoError"})
 OWN_COMMAND: Final = re.compile(r"`bucketsum (?!local\b)")
 
+MODULE_LINES_MAX: Final = 320
+"""CONTRIBUTING.md says so."""
+
+IS_NO: Final = re.compile(r"(?<!there )\b(?:is|are) no (?!longer\b)\w+", re.IGNORECASE)
+"""English says "is not a" of a thing; "there is no" is another sentence."""
+
+WRITTEN: Final = ("*.py", "*.md", "*.yaml", "*.sql", "*.toml")
+NOT_OURS: Final = ("tests/template/asl/", "tests/template/test_names.py")
+
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@cache
-def python_files() -> dict[str, tuple[ast.AST, ...]]:
-    """Path → nodes of the syntax tree, of every tracked file."""
+def tracked(*patterns: str) -> list[str]:
+    """The paths of the files of this repository that match."""
     listed = subprocess.run(
-        ["git", "ls-files", "*.py"],  # noqa: S607 - wherever git is
+        ["git", "ls-files", *patterns],  # noqa: S607 - wherever git is
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     )
-    return {
-        path: nodes_of(ROOT / path) for path in listed.stdout.splitlines() if (ROOT / path).exists()
-    }
+    return [path for path in listed.stdout.splitlines() if (ROOT / path).exists()]
+
+
+@cache
+def python_files() -> dict[str, tuple[ast.AST, ...]]:
+    """Path → nodes of the syntax tree, of every tracked file."""
+    return {path: nodes_of(ROOT / path) for path in tracked("*.py")}
 
 
 def bound_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
@@ -65,7 +77,7 @@ def first_lines(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
 
 
 def test_names_are_of_things() -> None:
-    """A variable called `one`, `told` or `made` does not say which thing it holds."""
+    """A variable called `one`, `each` or `made` does not say which thing it holds."""
     vague = [
         f"{path}:{line}: {name}"
         for path, nodes in python_files().items()
@@ -113,3 +125,20 @@ def test_docstrings_begin_with_a_short_statement() -> None:
         or (len(text.split()) < FIRST_LINE_WORDS_MIN and not path.startswith("tests/"))
     ]
     assert wrong == []
+
+
+def test_a_thing_is_not_another() -> None:
+    """No text says "is no snapshot" for "is not a snapshot"."""
+    texts = {path: " ".join((ROOT / path).read_text("utf-8").split()) for path in tracked(*WRITTEN)}
+    wrong = [f"{path}: {words}" for path, text in texts.items() for words in IS_NO.findall(text)]
+    assert [text for text in wrong if not text.startswith(NOT_OURS)] == []
+
+
+def test_a_module_has_at_most_320_lines() -> None:
+    """Product, lab, command, bench and tools: what is longer has two subjects."""
+    lines = {
+        path: len((ROOT / path).read_text("utf-8").splitlines())
+        for path in python_files()
+        if not path.startswith("tests/")
+    }
+    assert {path: count for path, count in lines.items() if count > MODULE_LINES_MAX} == {}

@@ -286,7 +286,7 @@ def test_regions_without_loop_detection_get_no_setting_of_it() -> None:
     assert setting == {"Fn::If": ["HasLoopDetection", "Allow", {"Ref": "AWS::NoValue"}]}
     partition, *lacking = load_template()["Conditions"]["HasLoopDetection"]["Fn::And"]
     assert partition == {"Fn::Equals": [{"Ref": "AWS::Partition"}, "aws"]}
-    regions = [each["Fn::Not"][0]["Fn::Equals"][1] for each in lacking]
+    regions = [condition["Fn::Not"][0]["Fn::Equals"][1] for condition in lacking]
     assert regions == ["mx-central-1", "ap-southeast-6"]
 
 
@@ -304,29 +304,51 @@ def test_console_groups_every_parameter() -> None:
     assert set(load_template()["Parameters"]) == set(grouped)
 
 
-def test_the_runtime_changes_with_a_deployment_alone() -> None:
-    """AWS does not replace the boto3 of a function that nobody has deployed or tested."""
-    functions = [each for each in RESOURCES.values() if each["Type"] == "AWS::Serverless::Function"]
+def test_by_default_the_runtime_changes_with_a_deployment_alone() -> None:
+    """AWS does not replace the boto3 of a function, unless somebody prefers its patches."""
+    functions = [
+        resource
+        for resource in RESOURCES.values()
+        if resource["Type"] == "AWS::Serverless::Function"
+    ]
     for function in functions:
-        assert function["Properties"]["RuntimeManagementConfig"]["UpdateRuntimeOn"] == (
-            "FunctionUpdate"
-        )
+        updates = function["Properties"]["RuntimeManagementConfig"]["UpdateRuntimeOn"]
+        assert updates == {"Ref": "RuntimeUpdates"}
+    assert load_template()["Parameters"]["RuntimeUpdates"]["Default"] == "FunctionUpdate"
+
+
+def test_the_prober_computes_the_digests_of_the_hasher() -> None:
+    """A sweep measures the work that is deployed: MD5 takes half of the speed."""
+    names = ("HasherFunction", "SlicerFunction", "ProberFunction")
+    environments = [properties(name)["Environment"]["Variables"] for name in names]
+    assert [own["EXTRA_ALGORITHMS"] for own in environments] == [{"Ref": "ExtraAlgorithms"}] * 3
 
 
 def test_functions_are_in_a_vpc_if_subnets_are_named() -> None:
     """All of them, and then, and only then, Lambda may make their network interfaces."""
     nothing = {"Ref": "AWS::NoValue"}
     network = {name: {"Ref": name} for name in ("SubnetIds", "SecurityGroupIds")}
-    assert RESOURCES["NetworkInterfaces"]["Condition"] == "InVpc"
-    functions = [each for each in RESOURCES.values() if each["Type"] == "AWS::Serverless::Function"]
+    assert RESOURCES["NetworkInterfaces"]["Condition"] == "MakesInterfaces"
+    functions = [
+        resource
+        for resource in RESOURCES.values()
+        if resource["Type"] == "AWS::Serverless::Function"
+    ]
     for function in functions:
         assert function["Properties"]["VpcConfig"] == {"Fn::If": ["InVpc", network, nothing]}
         role = properties(function["Properties"]["Role"]["Fn::GetAtt"][0])
         policy = {"Ref": "NetworkInterfaces"}
         if isinstance(policies := role["ManagedPolicyArns"], list):
-            assert policies[1:] == [{"Fn::If": ["InVpc", policy, nothing]}]
+            assert policies[1:] == [{"Fn::If": ["MakesInterfaces", policy, nothing]}]
         else:
-            assert policies == {"Fn::If": ["InVpc", [policy], nothing]}
+            assert policies == {"Fn::If": ["MakesInterfaces", [policy], nothing]}
+
+
+def test_functions_can_leave_their_subnets() -> None:
+    """The policy can outlive SubnetIds: CloudFormation changes roles first, then functions."""
+    kept = {"Fn::Equals": [{"Ref": "KeepNetworkInterfaces"}, "yes"]}
+    condition = load_template()["Conditions"]["MakesInterfaces"]
+    assert condition == {"Fn::Or": [{"Condition": "InVpc"}, kept]}
 
 
 @pytest.mark.parametrize("subnets", ["", "subnet-1"])

@@ -110,12 +110,12 @@ def test_aws_language_service_remarks_on_faults_alone(
     path.write_text(definition.replace(text, fault, 1))
     done = program("validate.js", str(path))
     remarks = json.loads(done.stdout)
-    assert any(remark in each for each in remarks) if remark else remarks == []
+    assert any(remark in text for text in remarks) if remark else remarks == []
 
 
 @pytest.mark.parametrize(
     ("name", "state"),
-    [("backfill", "Step"), ("sweep", "Plan"), ("sweep", "PublishVersion"), ("sweep", "SumUp")],
+    [("backfill", "Plan"), ("sweep", "Plan"), ("sweep", "PublishVersion"), ("sweep", "SumUp")],
 )
 @pytest.mark.parametrize(
     "error",
@@ -128,7 +128,7 @@ def test_aws_language_service_remarks_on_faults_alone(
 )
 def test_an_idle_function_in_a_vpc_gets_the_time_to_wake(name: str, state: str, error: str) -> None:
     """The first call of a function is repeated for longer than an interface takes."""
-    [body] = [each.body for each in states(MACHINES[name]) if each.name == state]
+    [body] = [candidate.body for candidate in states(MACHINES[name]) if candidate.name == state]
     retry = next(
         r for r in body["Retry"] if {f"Lambda.{error}", "States.ALL"} & {*r["ErrorEquals"]}
     )

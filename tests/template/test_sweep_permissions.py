@@ -179,7 +179,7 @@ def test_sweeps_can_be_left_out() -> None:
     parts = template["Resources"] | template["Outputs"]
     kept = {name: part for name, part in parts.items() if part.get("Condition") != "HasSweeps"}
     assert referred(kept) & set(parts) <= set(kept)
-    assert {"Ref": "LabLayer"} not in [each for part in kept.values() for each in layers_of(part)]
+    assert {"Ref": "LabLayer"} not in [layer for part in kept.values() for layer in layers_of(part)]
     assert len(set(kept) & set(template["Resources"])) == 40
 
 

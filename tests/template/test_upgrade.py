@@ -45,8 +45,8 @@ def test_no_data_is_replaced() -> None:
         if (kind := resource["Type"]) not in CREATE_ONLY:
             continue
         before, after = resource.get("Properties", {}), new[name].get("Properties", {})
-        for each in CREATE_ONLY[kind]:
-            assert before.get(each) == after.get(each), f"{name}.{each}"
+        for field in CREATE_ONLY[kind]:
+            assert before.get(field) == after.get(field), f"{name}.{field}"
         indexes = [_indexes(properties) for properties in (before, after)]
         common = indexes[0].keys() & indexes[1].keys()
         assert all(indexes[0][index] == indexes[1][index] for index in common), name

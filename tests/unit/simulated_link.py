@@ -110,9 +110,9 @@ class Simulation:
             self._link.cpu if self._burst_left > 0 else min(self._link.sustained, self._link.cpu)
         )
         if active:
-            each = min(self._link.connection, limit / len(active)) * _STEP_SECONDS
+            step_bytes = min(self._link.connection, limit / len(active)) * _STEP_SECONDS
             for request in active:
-                brought = min(each, request.left)
+                brought = min(step_bytes, request.left)
                 request.left -= brought
                 self._received += brought
                 self._burst_left -= brought

@@ -80,7 +80,7 @@ def test_a_client_is_boto3s_own() -> None:
         [sys.executable, "-c", DESCRIBE, *REGIONS], capture_output=True, text=True, check=True
     )
     clients = [json.loads(line) for line in process.stdout.splitlines()]
-    assert [client[:2] for client in clients] == [list(each) for each in product(REGIONS, SERVICES)]
+    assert [client[:2] for client in clients] == [list(pair) for pair in product(REGIONS, SERVICES)]
     for region, _, ours, theirs in clients:
         assert ours == theirs
         assert ours[1:3] == [region, 7]
@@ -100,7 +100,7 @@ def test_every_region_has_botocores_endpoint(service: str) -> None:
     for region in (*regions, "eu-new-7", "cn-new-7"):
         ours = by_rule.construct_endpoint(service, region) or {}
         theirs = listed.construct_endpoint(service, region) or {}
-        assert [ours.get(each) for each in _ENDPOINT] == [theirs[each] for each in _ENDPOINT]
+        assert [ours.get(key) for key in _ENDPOINT] == [theirs[key] for key in _ENDPOINT]
 
 
 def test_variants_of_endpoints_are_botocores(monkeypatch: pytest.MonkeyPatch) -> None:

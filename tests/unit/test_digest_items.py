@@ -1,4 +1,4 @@
-"""Items of the digests table that somebody else changed are no rows."""
+"""Items of the digests table that somebody else changed are not rows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from bucketsum.table.items import NOT_HASHED, deletion_of, item_of, row_of, rows
 from bucketsum.table.rows import (
     ArchiveRecord,
     Deletion,
+    Difference,
+    FailedReading,
     MemberRecord,
     ReadSetup,
     Row,
     Status,
     Timing,
+    Verified,
     comparable_sequencer,
 )
 
@@ -39,6 +42,10 @@ ROW: Final = Row(
     member=MemberRecord("a", "deflate", "00000000", 7),
     remarks=("duplicate",),
     archive=ArchiveRecord(ArchiveStatus.READ, Mode.STREAM, 1, 0, 1, 9, 1.5, reason="text"),
+    storage_class="GLACIER",
+    verified=Verified("2026-11-22T10:00:00.000Z", 2),
+    difference=Difference("sha1:00", "2026-11-23T10:00:00.000Z"),
+    failed_reading=FailedReading("2026-11-24T10:00:00.000Z", "text"),
     deletion=Deletion("2026-11-20T11:00:00.000Z", DeletedBy.REQUEST, comparable_sequencer("0B"), 9),
 )
 """With every attribute, as no object has."""
@@ -47,7 +54,7 @@ ITEM: Final = item_of(ROW)
 KEY: Final = {"object", "entry"}
 OPTIONAL: Final = {
     "etag", "sha1", "sha1_shard", "digest_crc32", "reason", "remarks", "archive_reason",
-    "expires_at",
+    "expires_at", "storage_class",
 }  # fmt: skip
 NEEDED: Final = ITEM.keys() - KEY - OPTIONAL
 READ: Final = ITEM.keys() - KEY - {"sha1_shard"}
@@ -78,7 +85,7 @@ def test_a_row_without_a_part_is_damaged(name: str) -> None:
 @pytest.mark.parametrize("attribute", WRONG_TYPES, ids=str)
 @pytest.mark.parametrize("name", sorted(READ))
 def test_an_attribute_of_another_type_is_damage(name: str, attribute: dict[str, Any]) -> None:
-    """A digest that is no text is not "no digest"."""
+    """A digest that is not a text is not "no digest"."""
     with pytest.raises(DamagedRow):
         row_of(with_attribute(name, attribute))
 

@@ -172,7 +172,7 @@ def test_other_responses_stay(query: str) -> None:
 
 
 def test_errors_stay() -> None:
-    """An error of a listing is no listing."""
+    """An error of a listing is not a listing."""
     raw = b"<Error><Key>a b</Key></Error>"
     assert listed_by_an_app(raw, "versions&encoding-type=url", 404)[0] == raw
 
@@ -224,7 +224,7 @@ def test_a_range_of_a_version_is_cut(
     ],
 )
 def test_other_responses_to_ranges_stay(query: bytes, status: int, byte_range: str) -> None:
-    """Ministack cuts ranges of current objects itself; errors are no objects."""
+    """Ministack cuts ranges of current objects itself; errors are not objects."""
     assert got_of_an_app(b"content", query, byte_range, status) == [status, None, b"content"]
 
 

@@ -51,7 +51,7 @@ def test_a_shim_that_does_not_answer_is_passed_over(nowhere: Path) -> None:
 
 
 def test_a_program_of_another_version_is_passed_over(nowhere: Path) -> None:
-    """A name is no proof: the program itself is asked."""
+    """A name proves nothing: the program itself is asked."""
     fake_python(nowhere / "bin" / "python3.14", 12)
     fake_python(nowhere / "bin" / "python3.12", 12)
 

@@ -81,7 +81,7 @@ class SilentDynamoDB(DigestsTable):
     def advance(self) -> list[Transfer]:
         """See `Connections.advance`."""
         over = [transfer for ends_at, transfer in self._silent if ends_at <= self.now]
-        self._silent = [each for each in self._silent if each[1] not in over]
+        self._silent = [silence for silence in self._silent if silence[1] not in over]
         for transfer in over:
             transfer.failure = "timed out"
         ended, self._ended = self._ended + over, []

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.support.dynamodb_fake import table_with
 from tests.support.settings import SETTINGS
 from tests.support.sha1 import sha1_of
@@ -31,7 +33,7 @@ from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, Row, RowKey, Status, Verified
+from bucketsum.table.rows import NO_SEQUENCER, Row, RowKey, Status, Verified, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -96,21 +98,25 @@ class Source:
 
 
 def verify(
-    source: Source, table: DigestsTable, check: Check = ALL, extra: tuple[str, ...] = ()
+    source: Source,
+    table: DigestsTable,
+    check: Check | None = ALL,
+    extra: tuple[str, ...] = (),
+    listed: ObjectCreated = LISTED,
 ) -> MessageResult:
-    """Handle the message of a verification of `LISTED`."""
+    """Handle the message of a verification of *listed*, or of a backfill."""
     settings = replace(SETTINGS, extra_algorithms=extra)
     hasher = NotifiedHasher(ObjectHasher(source, table, settings), table, None)
     backfills: Any = None
-    [body] = bodies_of("b", [LISTED], check)
+    [body] = bodies_of("b", [listed], check)
     batch = ListedBatchHasher(hasher, table, backfills, settings)
     [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], PLENTY)
     return result
 
 
-def row_in(table: DigestsTable) -> Row:
-    """The row of `LISTED`."""
-    row = table.row_at(RowKey("inbox", "a", "v1"))
+def row_in(table: DigestsTable, listed: ObjectCreated = LISTED) -> Row:
+    """The row of *listed*."""
+    row = table.row_at(row_key_of(listed))
     assert row
     return row
 
@@ -230,10 +236,46 @@ def test_a_digest_that_nothing_can_compare_is_named(digests: dict[str, str]) -> 
 
 
 def test_what_is_not_recorded_is_hashed() -> None:
-    """No row, a row of another entity tag, and one without a digest, as in a backfill."""
+    """No row, an overwritten null version, and one without a digest, as in a backfill."""
     unreadable = replace(ROW, status=Status.UNREADABLE, sha1=None, digests={}, reason="denied")
-    for rows in ([], [replace(ROW, etag="lost", sha1=sha1_of(OTHER))], [unreadable]):
+    overwritten = replace(ROW, entry="null", etag="lost", sha1=sha1_of(OTHER))
+    for rows in ([], [overwritten], [unreadable]):
         table = table_with(*rows)
-        [report] = verify(Source([CONTENT]), table).reports
+        listed = replace(LISTED, version_id=None) if overwritten in rows else LISTED
+        [report] = verify(Source([CONTENT]), table, listed=listed).reports
         assert report.outcome is Outcome.HASHED
-        assert (row_in(table).sha1, row_in(table).verified) == (sha1_of(CONTENT), None)
+        row = row_in(table, listed)
+        assert (row.sha1, row.verified) == (sha1_of(CONTENT), None)
+
+
+@given(
+    version=st.sampled_from(["v1", None]),
+    changes=st.fixed_dictionaries(
+        {},
+        optional={
+            "size_bytes": st.integers(0, 2**40),
+            "etag": st.sampled_from(["a-tag", "lost", "a-tag-2"]),
+            "sha1": st.sampled_from([sha1_of(OTHER), ROW.sha1]),
+        },
+    ),
+    check=st.sampled_from([None, ALL, Check(older_than="2020-01-01T00:00:00Z")]),
+)
+def test_the_digest_of_a_version_is_never_replaced(
+    version: str | None, changes: dict[str, Any], check: Check | None
+) -> None:
+    """Only an overwritten null version has another entity tag, and is another object."""
+    listed = replace(LISTED, version_id=version)
+    recorded = replace(ROW, entry=version or "null", **changes)
+    table = table_with(recorded)
+    [report] = verify(Source([CONTENT] * 2), table, check, listed=listed).reports
+    after = row_in(table, listed)
+    if version is None and recorded.etag != LISTED.etag:
+        assert (report.outcome, after.sha1) == (Outcome.HASHED, sha1_of(CONTENT))
+        return
+    assert replace(after, verified=None, difference=None) == recorded
+    is_listed_so = (recorded.size_bytes, recorded.etag) == (ROW.size_bytes, ROW.etag)
+    if not is_listed_so or (recorded.sha1 != ROW.sha1 and check is ALL):
+        assert report.outcome is Outcome.DIFFERS
+        assert after.difference
+    else:
+        assert report.outcome is (Outcome.VERIFIED if check is ALL else Outcome.UNCHANGED)

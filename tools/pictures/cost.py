@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from xml.sax.saxutils import escape
 
 from bench.cost.alternatives import alternatives
 from bench.cost.command import per_tb
+from bench.cost.measured import MeasuredHandling
 
 from tools.pictures.drawing import SANS, drawing
-
-if TYPE_CHECKING:
-    from bench.cost.measured import MeasuredHandling
 
 _DEFAULT_MEMORY_MB: Final = 256
 _FROM_USD: Final = 0.01

@@ -12,19 +12,19 @@ from typing import Final
 from bench.cost.measured import measured_in
 from bench.tables.document import written_between
 
-from tools.pictures.boxes import HOW, PATHS, boxes
 from tools.pictures.cost import chart
 from tools.pictures.session import session
 from tools.pictures.sweep import sweep
 from tools.pictures.terminal import terminal
 
 _ROOT: Final = Path(__file__).parents[2]
+_FOLDER: Final = _ROOT / "docs" / "pictures"
 _TEXTS: Final = re.compile(r"<title>(.*)</title>\n<desc>(.*)</desc>")
 
 PICTURES: Final[Mapping[str, Callable[[], str]]] = {
     "cost": lambda: chart(measured_in()),
-    "how": lambda: boxes(HOW),
-    "paths": lambda: boxes(PATHS),
+    "how": lambda: _by_hand("how"),
+    "paths": lambda: _by_hand("paths"),
     "session": lambda: terminal(session()),
     "sweep": sweep,
 }
@@ -42,13 +42,18 @@ def pictures() -> dict[Path, str]:
     """
     files: dict[Path, str] = {}
     for name, draw in PICTURES.items():
-        file = _ROOT / "docs" / "pictures" / f"{name}.svg"
+        file = _FOLDER / f"{name}.svg"
         page = _ROOT / _PAGES.get(name, "README.md")
         files[file] = draw()
         text = files.get(page) or page.read_text("utf-8")
         shown = _shown(files[file], Path(os.path.relpath(file, page.parent)))
         files[page] = written_between(text, f"picture-{name}", shown)
     return files
+
+
+def _by_hand(name: str) -> str:
+    """A picture whose source is its file; its title and description are texts of the page."""
+    return (_FOLDER / f"{name}.svg").read_text("utf-8")
 
 
 def _shown(picture: str, path: Path) -> str:

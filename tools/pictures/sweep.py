@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from xml.sax.saxutils import escape
 
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.tune.answer import headline
 from bucketsum_cli.tune.report.table import columns_of
-from bucketsum_cli.tune.results import measured, results_of
+from bucketsum_cli.tune.results import Results, measured, results_of
 from bucketsum_cli.tune.run_files import RunFiles
+from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 from tools.pictures.drawing import SANS, WIDTH, drawing
-
-if TYPE_CHECKING:
-    from bucketsum_cli.tune.results import Results
-    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 MEASURED: Final = Path(__file__).parents[2] / "bench" / "measured"
 RUN: Final = "sweep"

@@ -36,8 +36,7 @@ _LINES: Final = {
     "layer": "an execution environment started; a warning if wheels are missing in the layer",
     "planned": "the parts of a backfill, or the cells of a sweep, are known",
     "queued": "objects of a backfill were queued",
-    "verification started": "`VerifySchedule` started the verification of its buckets",
-    "backfill failed": "a bucket's backfill or verification cannot go on; the run goes on",
+    "verification started": "`VerifySchedule` started the verification of a bucket",
     "verification left out": "another verification of the bucket is not over",
     "cleaned up": "the published versions of a sweep were deleted",
     "ended": "a sweep ended",
@@ -46,7 +45,7 @@ _LINES: Final = {
 
 def metrics() -> str:
     """Return a row for each metric that the functions emit."""
-    rows = ((f"`{each.name}`", each.unit, each.meaning) for each in METRICS)
+    rows = ((f"`{metric.name}`", metric.unit, metric.meaning) for metric in METRICS)
     return rows_of(("metric", "unit", "meaning"), rows)
 
 

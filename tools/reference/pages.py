@@ -42,7 +42,10 @@ _DOCS: Final = Path(__file__).parents[2] / "docs"
 _REFERENCE: Final = _DOCS / "reference"
 
 _GENERATED: Final = {
-    "reference/parameters": {"parameters": template.parameters},
+    "reference/parameters": {
+        "configurations": template.configurations,
+        "parameters": template.parameters,
+    },
     "reference/monitoring": {
         "alarms": template.alarms,
         "metrics": monitoring.metrics,

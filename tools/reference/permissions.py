@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
+from typing import Any, Final
 
 from bench.tables.document import rows_of
 
 EVERY_COMMAND: Final = "cloudformation:DescribeStacks cloudformation:GetTemplate"
 
-_RUNS: Final = "states:StartExecution states:DescribeExecution states:StopExecution"
+_EXECUTIONS: Final = "states:StartExecution states:DescribeExecution states:StopExecution"
 _COUNTS: Final = "cloudwatch:ListMetrics cloudwatch:GetMetricData s3:ListBucketVersions"
 _SHOW: Final = "dynamodb:Query dynamodb:GetItem"
 _PUT: Final = (
@@ -47,7 +48,7 @@ _FORGET: Final = (
 )
 _CHECK: Final = (
     f"{_SHOW} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
-    f"{_RUNS} {_COUNTS} sqs:GetQueueAttributes"
+    f"{_EXECUTIONS} {_COUNTS} sqs:GetQueueAttributes"
 )
 
 ACTIONS: Final = {
@@ -59,7 +60,7 @@ ACTIONS: Final = {
     "check": f"{_LS} {_FAILURES}",
     "snapshot": _SNAPSHOT,
     "snapshot --via export": f"{_SNAPSHOT} dynamodb:ExportTableToPointInTime "
-    "dynamodb:DescribeExport s3:PutObject s3:AbortMultipartUpload s3:GetObject",
+    "dynamodb:DescribeExport s3:PutObject s3:PutObjectAcl s3:AbortMultipartUpload s3:GetObject",
     "duplicates": _SNAPSHOT,
     "compare": f"{_SNAPSHOT} s3:GetObject",
     "coverage": f"{_SNAPSHOT} s3:GetObject s3:GetBucketVersioning",
@@ -80,10 +81,10 @@ ACTIONS: Final = {
     "stop": f"{_SHOW} dynamodb:UpdateItem dynamodb:PutItem",
     "backfill": f"{_CHECK} s3:GetObject",
     "verify": _CHECK,
-    "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_RUNS} s3:GetObject s3:ListBucketVersions "
+    "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_EXECUTIONS} s3:GetObject s3:ListBucketVersions "
     "s3:ListBucketMultipartUploads s3:DeleteObjectVersion dynamodb:DeleteItem dynamodb:PutItem "
     "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms",
-    "tune": f"{_SHOW} dynamodb:PutItem lambda:GetFunctionConfiguration {_RUNS} s3:GetObject "
+    "tune": f"{_SHOW} dynamodb:PutItem lambda:GetFunctionConfiguration {_EXECUTIONS} s3:GetObject "
     "s3:ListBucket s3:GetBucketNotification s3:PutObject s3:AbortMultipartUpload",
     "attach": _ATTACH,
     "detach": _ATTACH,
@@ -95,58 +96,184 @@ ACTIONS: Final = {
 }
 """Command → its actions besides those of every command."""
 
-_USERS: Final = {
-    "Read": (
-        "ls",
-        "show",
-        "find",
-        "check",
+USERS: Final = {
+    "Read": ("ls", "show", "find", "check", "status", "failures", "buckets"),
+    "Analyse": (
         "snapshot",
+        "snapshot --via export",
+        "snapshot delete",
+        "find --list",
+        "find --snapshot",
+        "find --athena",
         "duplicates",
-        "status",
-        "failures",
-        "buckets",
+        "duplicates --athena",
+        "compare",
+        "compare --athena",
+        "coverage",
+        "coverage --athena",
+        "sql",
+        "sql --athena",
+        "page",
+        "page --publish",
+        "export",
     ),
-    "Operate": ("put", "redrive", "redrive --key", "stop", "backfill", "verify", "selftest"),
+    "Operate": ("put", "redrive", "redrive --key", "backfill", "verify", "selftest"),
     "Measure": ("tune",),
-    "Administer": ("attach", "detach", "delete"),
+    "Administer": ("attach", "detach", "stop", "delete"),
 }
 """Kind of user → the commands that its policy adds."""
 
-_RESOURCES: Final = {
-    "dynamodb": ["arn:aws:dynamodb:*:*:table/bucketsum-*"],
-    "sqs": ["arn:aws:sqs:*:*:bucketsum-*"],
-    "s3": [
-        f"arn:aws:s3:::{bucket}{objects}"
-        for bucket in ("bucketsum-*", "my-photos")
-        for objects in ("", "/*")
-    ],
+_OWN_BUCKETS: Final = ("s3:::bucketsum-????????????-*", "s3:::bucketsum-sweepbucket-*")
+"""The first with the account's number."""
+_LISTS: Final = ("s3:::my-lists", "s3:::my-lists/*")
+_STACKS: Final = tuple(
+    f"cloudformation:*:*:stack/{name}/*" for name in ("bucketsum", "bucketsum-attached")
+)
+_DIGESTS: Final = "dynamodb:*:*:table/bucketsum-DigestsTable-*"
+_RUNS: Final = tuple(
+    f"dynamodb:*:*:table/bucketsum-{name}Table-*" for name in ("Backfills", "Measurements")
+)
+_DEAD_LETTERS: Final = "sqs:*:*:bucketsum-DeadLetterQueue-*"
+_QUEUES: Final = tuple(
+    f"sqs:*:*:bucketsum-{name}Queue-*" for name in ("Arrivals", "Backfill", "LongObjects")
+)
+
+_ANY: Final = (
+    "cloudformation:ListStacks cloudwatch:DescribeAlarms cloudwatch:GetMetricData "
+    "cloudwatch:ListMetrics lambda:GetAccountSettings lambda:ListEventSourceMappings"
+)
+"""Actions that AWS permits for no narrower resource; all of them only read."""
+
+_RESOURCES: Final[Mapping[str, tuple[str, ...]]] = {
+    "athena": ("athena:*:*:workgroup/primary",),
+    "cloudformation": _STACKS,
+    "cloudformation:CreateStack": _STACKS[1:],
+    "cloudformation:UpdateStack": _STACKS[1:],
+    "dynamodb": (_DIGESTS, *_RUNS),
+    "dynamodb:DeleteItem": _RUNS,
+    "dynamodb:PutItem": _RUNS,
+    "dynamodb:UpdateItem": _RUNS,
+    "events": ("events:*:*:rule/bucketsum-attached-*",),
+    "glue": (
+        "glue:*:*:catalog",
+        "glue:*:*:database/bucketsum_*",
+        "glue:*:*:table/bucketsum_*/*",
+        "glue:*:*:userDefinedFunction/bucketsum_*/*",
+    ),
+    "iam": tuple(
+        f"iam::*:{name}-*"
+        for name in (
+            "policy/bucketsum-NetworkInterfaces",
+            "policy/bucketsum-ReadObjects",
+            "policy/bucketsum-attached",
+            "role/bucketsum-EnqueuerRole",
+            "role/bucketsum-HasherRole",
+            "role/bucketsum-SlicerRole",
+        )
+    ),
+    "kms": ("kms:*:*:key/*",),
+    "lambda": tuple(
+        f"lambda:*:*:function:bucketsum-{name}Function-*" for name in ("Hasher", "Slicer", "Prober")
+    ),
+    "logs": ("logs:*:*:log-group:/bucketsum/bucketsum/*",),
+    "s3": (*_OWN_BUCKETS, "s3:::my-photos", "s3:::my-photos/*"),
+    "sqs": (_DEAD_LETTERS, *_QUEUES),
+    "sqs:ChangeMessageVisibility": (_DEAD_LETTERS,),
+    "sqs:DeleteMessage": (_DEAD_LETTERS,),
+    "sqs:ReceiveMessage": (_DEAD_LETTERS,),
+    "sqs:SendMessage": _QUEUES,
+    "states": tuple(f"states:*:*:execution:bucketsum-{name}:*" for name in ("Backfill", "Sweep")),
+    "states:StartExecution": tuple(
+        f"states:*:*:stateMachine:bucketsum-{name}" for name in ("Backfill", "Sweep")
+    ),
 }
-"""Service → the resources of a stack; others have no names that begin with the stack's."""
+"""Service or action → the resources of a stack, without `arn:aws:`.
+
+Its name is in lower case, so none of another stack begins as these do.
+"""
+
+_RESOURCES_OF_USER: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "Analyse": {
+        "s3": _LISTS,
+        "s3:GetBucketVersioning": ("s3:::my-photos", *_OWN_BUCKETS),
+        "s3:ListBucketVersions": ("s3:::my-lists", "s3:::my-photos", *_OWN_BUCKETS),
+    },
+    "Operate": {
+        "s3:DeleteObjectVersion": tuple(
+            f"{bucket}/bucketsum-selftest-*" for bucket in (_OWN_BUCKETS[0], "s3:::my-photos")
+        ),
+    },
+    "Measure": {
+        "dynamodb": _RUNS[1:],
+        "dynamodb:PutItem": _RUNS[1:],
+        "states": ("states:*:*:execution:bucketsum-Sweep:*",),
+        "states:StartExecution": ("states:*:*:stateMachine:bucketsum-Sweep",),
+    },
+    "Administer": {
+        "dynamodb:PutItem": (_DIGESTS,),  # `stop` writes a row
+        "dynamodb:UpdateItem": (_DIGESTS,),
+        "s3:AbortMultipartUpload": _OWN_BUCKETS,
+        "s3:DeleteBucket": _OWN_BUCKETS,
+        "s3:DeleteObjectVersion": _OWN_BUCKETS,
+    },
+}
+"""Kind of user → those of its resources that differ."""
+
+_ALSO: Final[Mapping[str, Sequence[Mapping[str, Any]]]] = {
+    "Operate": (  # the self-test's own rows, and its long object's progress
+        {
+            "Effect": "Allow",
+            "Action": ["dynamodb:DeleteItem"],
+            "Resource": [f"arn:aws:{_DIGESTS}"],
+            "Condition": {
+                "ForAllValues:StringLike": {
+                    "dynamodb:LeadingKeys": ["*/bucketsum-selftest-*", "long-objects"]
+                }
+            },
+        },
+    ),
+}
+"""Kind of user → statements with a condition."""
 
 
 def policies() -> str:
     """Return the actions of each command and the policy of each kind of user."""
     titles = ("command", f"actions, besides {_listed(EVERY_COMMAND.split())}")
     rows = ((f"`{name}`", _listed(actions.split())) for name, actions in ACTIONS.items())
-    return "\n".join((rows_of(titles, rows), *map(_policy, _USERS)))
+    return "\n".join((rows_of(titles, rows), *map(_policy, USERS)))
 
 
 def _listed(actions: Iterable[str]) -> str:
     return ", ".join(f"`{action}`" for action in sorted(set(actions)))
 
 
-def _policy(user: str) -> str:
-    actions = {action for name in _USERS[user] for action in ACTIONS[name].split()}
-    actions |= set(EVERY_COMMAND.split())
-    services: dict[str, list[str]] = {}
-    for action in sorted(actions):
-        service = action.partition(":")[0]
-        services.setdefault(service if service in _RESOURCES else "others", []).append(action)
-    statements = [
-        {"Effect": "Allow", "Action": names, "Resource": _RESOURCES.get(service, "*")}
-        for service, names in services.items()
+def policy_of(user: str) -> dict[str, Any]:
+    """Return the policy of a kind of user.
+
+    Raises:
+        KeyError: An action has no resource.
+    """
+    actions = {action for name in USERS[user] for action in ACTIONS[name].split()}
+    statements: dict[tuple[str, ...], list[str]] = {}
+    for action in sorted({*actions, *EVERY_COMMAND.split()}):
+        statements.setdefault(_resources_of(user, action), []).append(action)
+    listed = [
+        {"Effect": "Allow", "Action": names, "Resource": [*resources]}
+        for resources, names in sorted(statements.items())
     ]
-    text = json.dumps({"Version": "2012-10-17", "Statement": statements}, indent=1)
-    commands = ", ".join(f"`{name}`" for name in _USERS[user])
+    return {"Version": "2012-10-17", "Statement": [*listed, *_ALSO.get(user, ())]}
+
+
+def _resources_of(user: str, action: str) -> tuple[str, ...]:
+    if action in _ANY.split():
+        return ("*",)
+    own = _RESOURCES_OF_USER.get(user, {})
+    service = action.partition(":")[0]
+    named = own.get(action) or _RESOURCES.get(action) or own.get(service) or _RESOURCES[service]
+    return tuple(f"arn:aws:{resource}" for resource in named)
+
+
+def _policy(user: str) -> str:
+    text = json.dumps(policy_of(user), indent=1)
+    commands = fill(", ".join(f"`{name}`" for name in USERS[user]), 99, break_on_hyphens=False)
     return f"\n## {user}\n\n{commands}:\n\n```json\n{text}\n```"

@@ -16,7 +16,10 @@ from bucketsum_cli.snapshots.folder import ROWS, Snapshot, SnapshotFile, md5_of
 from bucketsum_cli.terminal.documents import Moment
 
 _MEANINGS: Final = {
-    **{name: f"{each.label}, in lower-case hexadecimal." for name, each in ALGORITHMS.items()},
+    **{
+        name: f"{algorithm.label}, in lower-case hexadecimal."
+        for name, algorithm in ALGORITHMS.items()
+    },
     "crc32": "CRC-32, 8 hexadecimal digits; of a member, the archive's own.",
     "status": "`hashed`, `unreadable`, `damaged`; of current objects also `not recorded`; of "
     "deletions also `not_hashed`; of samples `ok` or `failed`.",

@@ -1,7 +1,9 @@
-"""Tables of the template: its parameters and its alarms."""
+"""Tables of the template: its parameters, configurations of them, and its alarms."""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +12,7 @@ import yaml
 from bench.tables.document import rows_of
 
 _TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"
+_SAMCONFIG: Final = _TEMPLATE.with_name("samconfig.toml")
 _SIGNS: Final = {"GreaterThanThreshold": ">"}
 
 
@@ -52,6 +55,23 @@ def _allowed(parameter: dict[str, Any]) -> str:
         return f"{parameter['MinValue']} to {parameter['MaxValue']}"
     text: str = parameter["ConstraintDescription"]
     return text.removeprefix("must be ")
+
+
+def configurations() -> str:
+    """Return a row for each configuration of samconfig.toml that sets parameters."""
+    comment = re.compile(r"# (.+)\n\[(\w+)\.deploy\.parameters\]")
+    rows = (
+        (f"`{name}`", meaning, " ".join(f"`{value}`" for value in overrides_of(name)))
+        for meaning, name in comment.findall(_SAMCONFIG.read_text(encoding="utf-8"))
+    )
+    return rows_of(("configuration", "for", "parameters"), rows)
+
+
+def overrides_of(configuration: str) -> list[str]:
+    """Return the parameters that a configuration of samconfig.toml sets."""
+    sections = tomllib.loads(_SAMCONFIG.read_text(encoding="utf-8"))
+    overrides: list[str] = sections[configuration]["deploy"]["parameters"]["parameter_overrides"]
+    return overrides
 
 
 def alarms() -> str:

@@ -96,13 +96,13 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
             *numbers("dictionary s", "dictionary CPU s", "fetch s", "fetch CPU s", decimals=3),
             *numbers("records/s", decimals=0),
         ),
-        tuple(_row(*of, each) for of, each in times.items()),
+        tuple(_row(*of, seconds) for of, seconds in times.items()),
         f"{reads:,} of {data_set.records:,} records from a block file in the page cache, one core",
         f"Measured on this machine, not on AWS. {origin}.{missing}",
     )
 
 
 def _row(block_bytes: int, name: str, times: Sequence[dict[str, float]]) -> tuple[object, ...]:
-    spreads = (Spread.of(each[part] for each in times) for part in _PARTS)
-    speed = Spread.of(each["records"] / each["fetch_seconds"] for each in times)
+    spreads = (Spread.of(run[part] for run in times) for part in _PARTS)
+    speed = Spread.of(run["records"] / run["fetch_seconds"] for run in times)
     return block_bytes, name, *spreads, speed

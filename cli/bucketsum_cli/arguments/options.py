@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
 from bucketsum_cli.aws.stack import Stack, stack_at
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.emulator.emulator_state import DEFAULT_STACK
 from bucketsum_cli.terminal.hints import command_line, remember_options
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from click.decorators import FC
 
 
-_S3: Final = "s3://"
 _KEYS: Final = frozenset({"key", "keys", "prefix", "archive"})
 """Parameters with keys of a bucket, or with their beginning: s3://BUCKET/KEY is such one too."""
 
@@ -91,54 +91,39 @@ class BucketName(click.ParamType):
         """Return the name alone."""
         if value.startswith("arn:"):
             self.fail(f"{value} is an ARN; give the bucket's name alone.", param, ctx)
-        bucket, key = _parts_of(value)
-        if bucket is None:
+        if not S3Place.is_url(value):
             return value
-        if not bucket:
-            self.fail(f"{value} has no bucket.", param, ctx)
-        if key:
-            self.fail(f"{value} has a key; name the bucket alone, as s3://{bucket}.", param, ctx)
-        return bucket
+        place = S3Place.of(value)
+        if place.key:
+            name = f"s3://{place.bucket}"
+            self.fail(f"{value} has a key; name the bucket alone, as {name}.", param, ctx)
+        return place.bucket
 
 
-def object_place(
-    ctx: click.Context, param: click.Parameter, url: str | None
-) -> tuple[str, str] | None:
-    """Bucket and key of an option's ``s3://BUCKET/KEY``; a callback of click's."""
-    bucket, key = _parts_of(url or "")
-    if url and not (bucket and key):
-        raise click.BadParameter(f"{url} is not a URL like {_S3}BUCKET/KEY.", ctx, param)
-    return (bucket, key) if bucket else None
-
-
-def _parts_of(place: str) -> tuple[str | None, str]:
-    """Return bucket and key of ``s3://BUCKET/KEY``; for any other text, None and the text."""
-    if place[: len(_S3)].lower() != _S3:
-        return None, place
-    bucket, _, key = place[len(_S3) :].partition("/")
-    return bucket, key
+def object_place(_ctx: click.Context, _param: click.Parameter, url: str | None) -> S3Place | None:
+    """The object that an option's ``s3://BUCKET/KEY`` names; a callback of click's."""
+    return None if url is None else S3Place.of_object(url)
 
 
 def _without_buckets(options: dict[str, Any], bucket: str | None) -> str | None:
     """Shorten each ``s3://BUCKET/KEY`` among *options* to its key; return the bucket.
 
     Raises:
-        click.UsageError: They name several buckets, or lack a bucket or a key.
+        click.ClickException: They name several buckets, or lack a bucket or a key.
     """
     for name in _KEYS & options.keys():
         given = options[name]
         places = given if isinstance(given, tuple) else (given,)
-        parts = [_parts_of(place) for place in places if place is not None]
-        for other, key in parts:
-            if other == "" or (other and not key and name != "prefix"):
-                missing = "key" if other else "bucket"
-                raise click.UsageError(f"{_S3}{other} has no {missing}, as in {_S3}BUCKET/KEY")
-            if other is not None and bucket not in (None, other):
-                raise click.UsageError(f"{_S3}{other} is not in the bucket {bucket}")
-            bucket = other if bucket is None else bucket
-        if parts:
-            keys = tuple(key for _, key in parts)
-            options[name] = keys if isinstance(given, tuple) else keys[0]
+        keys = []
+        for text in places:
+            place = None
+            if text is not None and S3Place.is_url(text):
+                place = S3Place.of(text) if name == "prefix" else S3Place.of_object(text)
+                if bucket not in (None, place.bucket):
+                    raise click.UsageError(f"{place} is not in the bucket {bucket}")
+                bucket = place.bucket
+            keys.append(text if place is None else place.key)
+        options[name] = tuple(keys) if isinstance(given, tuple) else keys[0]
     return bucket
 
 

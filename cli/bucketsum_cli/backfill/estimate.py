@@ -226,8 +226,8 @@ def _duration(work: Work, setup: Setup) -> tuple[float, Limit]:
 
 
 def _messages(work: Work) -> int:
-    each = max(1, min(OBJECTS_MAX, TOTAL_BYTES_MAX // max(1, work.mean_bytes)))
-    return ceil(work.object_count / each)
+    in_message = max(1, min(OBJECTS_MAX, TOTAL_BYTES_MAX // max(1, work.mean_bytes)))
+    return ceil(work.object_count / in_message)
 
 
 def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> tuple[Item, ...]:

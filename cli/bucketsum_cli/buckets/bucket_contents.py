@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import ListObjectVersionsOutputTypeDef, ObjectIdentifierTypeDef
 
+    from bucketsum_cli.buckets.s3_place import S3Place
+
 _PAGE: Final = 1000
 """Keys of a listing, and of a deletion: S3's own limit for versions and markers together."""
 
@@ -86,16 +88,31 @@ def counted(s3: S3Client, bucket: str) -> Iterator[BucketContents]:
         yield BucketContents(versions, markers, size_bytes)
 
 
-def emptied(s3: S3Client, bucket: str, prefix: str = "") -> Iterator[int]:
+def emptied(s3: S3Client, bucket: str) -> Iterator[int]:
     """Delete everything in *bucket*, several requests at a time; yield the count of each request.
-
-    With *prefix*, only the keys that begin with it.
 
     Stopped half-way, what is deleted stays deleted, and a second call goes on with the rest.
 
     Raises:
         CannotDoError: S3 refuses to delete some keys, for example because of an object lock.
     """
+    yield from _deleted(s3, bucket, "")
+
+
+def emptied_folder(s3: S3Client, folder: S3Place, name: str) -> Iterator[int]:
+    """As `emptied`, but only the *folder*, which must have the last part *name*.
+
+    Raises:
+        CannotDoError: It has another name, so it is not the caller's own; nothing is deleted.
+    """
+    if not name or not f"/{folder.key}".endswith(f"/{name}/"):
+        raise CannotDoError(
+            f"{folder} is not deleted: it must be a folder of bucketsum's own, named {name}/"
+        )
+    yield from _deleted(s3, folder.bucket, folder.key)
+
+
+def _deleted(s3: S3Client, bucket: str, prefix: str) -> Iterator[int]:
     for key, upload_id in _unfinished_uploads(s3, bucket, prefix):
         s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload_id)
     with ThreadPoolExecutor(_REQUESTS_AT_A_TIME) as threads:

@@ -92,8 +92,8 @@ def require_listing(snapshot: Snapshot, listed: Iterable[Listed]) -> None:
     """Refuse a *snapshot* that has no listing of the keys that are to be *listed*."""
     for keys in listed:
         if not any(
-            keys.bucket == each.bucket and keys.prefix.startswith(each.prefix)
-            for each in snapshot.listed
+            keys.bucket == part.bucket and keys.prefix.startswith(part.prefix)
+            for part in snapshot.listed
         ):
             raise CannotDoError(
                 f"the snapshot {snapshot.folder} has no listing of s3://{keys.bucket}/{keys.prefix}"

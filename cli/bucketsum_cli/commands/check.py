@@ -21,7 +21,8 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.aws.errors import AWS_ERRORS
 from bucketsum_cli.buckets.attachments.coverage import pending_of
-from bucketsum_cli.manifests.entries import BadLine, Entry
+from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
+from bucketsum_cli.manifests.entries import BadLine, Entry, by_name, without_names
 from bucketsum_cli.manifests.formats import FORMATS, entries_in
 from bucketsum_cli.objects.comparison import (
     ComparedFile,
@@ -38,6 +39,7 @@ from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import dead_letters_hint, pending_hints
 from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
@@ -45,6 +47,7 @@ from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.manifests.formats import Format
 
 _STYLES: Final = {
     Result.EQUAL: "green",
@@ -80,12 +83,8 @@ class CheckResult:
     metavar="FILE",
     help="Instead of files, compare the digests in FILE, a list of `sha1sum`; - is stdin.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    help="Format of the list; by default, its name and its first lines tell it.",
-)
+@format_option
+@algorithm_option
 @prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
 @exclude_option
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
@@ -97,6 +96,7 @@ def check(
     paths: tuple[Path, ...],
     sums: IO[bytes] | None,
     format_name: str | None,
+    algorithm: str | None,
     prefix: str,
     exclude: tuple[str, ...],
     archive: str | None,
@@ -126,7 +126,8 @@ def check(
     With --sums FILE, no local file is hashed: the digest that FILE has for `a/b.txt` is compared
     with the object `a/b.txt`, or, with --prefix old/, with `old/a/b.txt`. FILE may be a list of
     `sha1sum`, `sha256sum`, `md5sum`, BSD, OpenSSL, hashdeep or rclone, a BagIt manifest, CSV or
-    JSON lines. Objects that FILE does not name are not looked for.
+    JSON lines, also compressed by gzip, bzip2 or xz, or in UTF-16. A name KEY!/PATH is a member of
+    the archive KEY. Objects that FILE does not name are not looked for.
 
     Example: bucketsum check photos --prefix 2026/
     """
@@ -135,7 +136,7 @@ def check(
     if sums is not None:
         if paths or archive or exclude:
             raise click.UsageError("--sums cannot be used with PATH, --archive or --exclude")
-        checked = _check_list(target, sums, format_name, prefix)
+        checked = _check_list(target, sums, FORMATS.get(format_name or ""), algorithm, prefix)
     elif not paths:
         raise click.UsageError("name files or folders, or a list with --sums")
     elif archive:
@@ -147,8 +148,6 @@ def check(
         stack = target.find()
         objects = objects_of(stack, [file.key for file, _ in files])
         checked = _Checked(stack, _with(files, objects), [*selection.skipped, *unread])
-    if sums is not None:
-        note("objects that the list does not name are not looked for")
     _report(checked, show_all=show_all, as_json=as_json)
 
 
@@ -162,6 +161,7 @@ class _Checked:
     archive: str | None = None
     missing: Sequence[str] = field(default=())
     all_known: bool = True
+    is_list: bool = False
 
 
 def _with(
@@ -173,28 +173,28 @@ def _with(
 
 
 def _check_list(
-    target: Target, stream: IO[bytes], format_name: str | None, prefix: str
+    target: Target, stream: IO[bytes], format_: Format | None, algorithm: str | None, prefix: str
 ) -> _Checked:
     file = str(getattr(stream, "name", "-"))
-    listed = [*entries_in(stream, file, FORMATS.get(format_name or ""))]
-    entries = [entry for entry in listed if isinstance(entry, Entry)]
+    listed = [*entries_in(stream, file, format_, algorithm)]
     bad = [line for line in listed if isinstance(line, BadLine)]
+    entries, repeated = by_name(entry for entry in listed if isinstance(entry, Entry))
     if not entries:
         reason = bad[0].reason if bad else "it is empty"
-        raise CannotDoError(f"nothing was compared: {file} is no list of digests; {reason}")
+        raise CannotDoError(f"nothing was compared: {file} is not a list of digests; {reason}")
     if not any(entry.name for entry in entries):
-        raise CannotDoError(
-            f"{file} has digests without names; `{command_line('find', '-')}` looks for them"
-        )
+        raise without_names(file)
+    if repeated:
+        note(f"{count_text(repeated, 'line')} of the list left out: the name is in another line")
     files, skipped = files_listed(entries, prefix)
     skipped += [Skipped(Path(file), line.reason) for line in bad]
     stack = target.find()
-    objects = objects_of(stack, [each.key for each, _ in files])
+    objects = objects_of(stack, [file.key for file, _ in files])
     comparisons = [
-        Comparison(each, entry.digests, objects.get(each.key, Counterpart()), entry.size_bytes)
-        for each, entry in files
+        Comparison(file, entry.digests, objects.get(file.key, Counterpart()), entry.size_bytes)
+        for file, entry in files
     ]
-    return _Checked(stack, comparisons, skipped)
+    return _Checked(stack, comparisons, skipped, is_list=True)
 
 
 def _check_archive(target: Target, paths: Sequence[Path], archive: str, prefix: str) -> _Checked:
@@ -219,6 +219,8 @@ def _is_folder(row: Row, member: str, paths: Sequence[Path], prefix: str) -> boo
 
 def _report(checked: _Checked, *, show_all: bool, as_json: bool) -> None:
     """Show what was compared, and end the command with 1 unless all is equal."""
+    if checked.is_list:
+        note("objects that the list does not name are not looked for")
     stack, skipped, missing = checked.stack, checked.skipped, checked.missing
     files = results_of(stack, checked.comparisons, pending_of(stack))
     counts = Counter(file.result for file in files)
@@ -234,6 +236,8 @@ def _report(checked: _Checked, *, show_all: bool, as_json: bool) -> None:
         print_table(_COLUMNS, (line for file in shown for line in _lines(file)))
         say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")
     note_skipped(skipped)
+    if checked.is_list and counts[Result.DIFFERS] == len(files):
+        note_all_differ()
     if not checked.archive:
         _note_hints(stack, files)
     if not all_equal:

@@ -16,6 +16,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import (
     athena_option,
     by_athena,
@@ -48,12 +49,12 @@ _TITLES: Final = {
     "only right": "only in B",
     "not recorded": "not recorded: no digest that both sides have",
     _LEFT_OUT: "left out: the name is not of this form",
-    "bad line": "line of a manifest is no entry",
+    "bad line": "line of a manifest is not an entry",
 }
 _TITLES_OF_SEVERAL: Final = {
     "differs": "differ: equal names, other contents",
     _LEFT_OUT: "left out: the names are not of this form",
-    "bad line": "lines of manifests are no entries",
+    "bad line": "lines of manifests are not entries",
 }
 _STYLES: Final = {"differs": "bold red", "only left": "red", "only right": "yellow"}
 _COLUMNS: Final = (
@@ -172,7 +173,7 @@ def _filled(
     comparison = SidesDatabase()
     for table, side in zip(("left_side", "right_side"), sides, strict=True):
         if isinstance(side, ManifestFile):
-            s3 = target.find().client("s3") if side.place.startswith("s3://") else None
+            s3 = target.find().client("s3") if S3Place.is_url(side.place) else None
             comparison.put_table(table, COLUMNS, rows_of(side, s3))
         elif snapshot := side.snapshot or own:
             keys = {"bucket": side.keys.bucket, "prefix": side.keys.prefix}

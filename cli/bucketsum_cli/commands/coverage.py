@@ -96,7 +96,7 @@ def coverage(
     if inventory and (not bucket or snapshot_name):
         raise click.UsageError("--inventory needs BUCKET, and cannot be used with --snapshot")
     buckets = (bucket,) if bucket else () if snapshot_name else buckets_of(target.find())
-    listed = [Listed(each, prefix) for each in buckets]
+    listed = [Listed(name, prefix) for name in buckets]
     database, snapshot = database_of(
         target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes), athena
     )

@@ -117,7 +117,7 @@ def duplicates(
     names = (
         [bucket] if bucket else buckets_of(target.find()) if listing and not snapshot_name else []
     )
-    listed = [Listed(each, prefix) for each in names] if listing else []
+    listed = [Listed(name, prefix) for name in names] if listing else []
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
     put_prices(database)
     answer = database.ask(
@@ -140,7 +140,7 @@ def duplicates(
 def _note_unknown(target: Target, bucket: str) -> None:
     """Say that a *bucket* without rows is none of the stack's: its name may be misspelt."""
     if bucket not in buckets_of(target.find()):
-        note(f"{bucket} is no bucket of the stack; `{command_line('buckets')}` shows all")
+        note(f"{bucket} is not a bucket of the stack; `{command_line('buckets')}` shows all")
 
 
 def put_prices(database: Database) -> None:

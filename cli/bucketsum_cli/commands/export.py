@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
@@ -21,22 +21,24 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, not_recorded
 from bucketsum_cli.snapshots.engine import query_text
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_text
+from bucketsum_cli.terminal.output_files import STDOUT, output_file
 
 if TYPE_CHECKING:
     from bucketsum_cli.manifests.formats import Format
+    from bucketsum_cli.snapshots.engine import Database
 
 _PARQUET: Final = "parquet"
-_S3: Final = "s3://"
 _SHOWN_REASONS: Final = 5
 
 
@@ -63,7 +65,7 @@ _SHOWN_REASONS: Final = 5
     "-o",
     "--output",
     metavar="FILE",
-    help="A file or s3://BUCKET/KEY, in place of stdout. An existing file is replaced.",
+    help="A file or s3://BUCKET/KEY; - is stdout. An existing file is replaced.",
 )
 @snapshot_option
 @yes_option
@@ -93,16 +95,24 @@ def export(
     listed = [] if snapshot_name else [Listed(bucket, prefix)]
     database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
-    with _destination(target, output) as file:
+    with _destination(target, output, is_text=format_name != _PARQUET) as file:
         if format_name == _PARQUET and file is not None:
             database.put_question(question)
-            database.write_parquet(query_text("export"), Path(file.name))
+            _write_parquet(database, file)
             return
         records = database.ask("export", **question).records()
         format_ = FORMATS[format_name]
         problems = _write(format_, algorithm, _entries(records, format_), file)
     if _are_left_out(problems, bucket, algorithm):
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _write_parquet(database: Database, file: IO[bytes]) -> None:
+    with TemporaryDirectory(prefix="bucketsum-") as folder:
+        path = Path(folder, "export.parquet")
+        database.write_parquet(query_text("export"), path)
+        with path.open("rb") as whole:
+            shutil.copyfileobj(whole, file)
 
 
 def _are_left_out(problems: Counter[str], bucket: str, algorithm: str) -> bool:
@@ -127,12 +137,12 @@ def _entries(records: Iterable[dict[str, Any]], format_: Format) -> Iterator[Ent
     for record in records:
         member = record["member"]
         name = record["key"] if member is None else f"{record['key']}{MEMBER_MARK}{member}"
-        digests = {each: record[each] for each in ALGORITHMS if record[each]}
+        digests = {name: record[name] for name in ALGORITHMS if record[name]}
         yield Entry(f"{folder}{name}".encode(), digests, record["size_bytes"])
 
 
 def _write(
-    format_: Format, algorithm: str, entries: Iterable[Entry], file: BinaryIO | None
+    format_: Format, algorithm: str, entries: Iterable[Entry], file: IO[bytes] | None
 ) -> Counter[str]:
     """Write the lines of *entries*, or print them without a *file*; returns why some have none."""
     problems: Counter[str] = Counter()
@@ -147,28 +157,20 @@ def _write(
 
 
 @contextmanager
-def _destination(target: Target, output: str | None) -> Iterator[BinaryIO | None]:
-    """Yield the file that is *output* when it is complete; None is stdout."""
-    if output is None:
+def _destination(
+    target: Target, output: str | None, *, is_text: bool
+) -> Iterator[IO[bytes] | None]:
+    """Yield the file that is *output* when it is complete; None is stdout for lines of text."""
+    if output is None or (output == str(STDOUT) and is_text):
         yield None
-    elif output.startswith(_S3):
-        bucket, _, key = output.removeprefix(_S3).partition("/")
-        if not key:
-            raise CannotDoError(f"{output} has no key, as in s3://bucket/photos.sha1")
+    elif S3Place.is_url(output):
+        place = S3Place.of_object(output)
         with TemporaryDirectory(prefix="bucketsum-") as folder:
             path = Path(folder, "manifest")
             with path.open("wb") as file:
                 yield file
             with path.open("rb") as body:
-                target.find().client("s3").put_object(Bucket=bucket, Key=key, Body=body)
+                target.find().client("s3").put_object(Bucket=place.bucket, Key=place.key, Body=body)
     else:
-        path = Path(output).resolve()
-        beside = path.with_name(f".bucketsum-{os.getpid()}")
-        try:
-            with beside.open("wb") as file:
-                yield file
-            beside.replace(path)
-        except OSError as error:
-            raise CannotDoError(f"{output} cannot be written: {error.strerror or error}") from error
-        finally:
-            beside.unlink(missing_ok=True)
+        with output_file(Path(output)) as file:
+            yield file

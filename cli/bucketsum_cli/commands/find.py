@@ -173,11 +173,12 @@ def _for_a_snapshot(
         raise click.UsageError("give digests or files, or a list with --list")
     if listed is not None:
         return wanted_in(listed, listed.name)
-    kinds = [each for each in ALGORITHMS.values() if with_sha1 or each is not SHA1]
+    kinds = [algorithm for algorithm in ALGORITHMS.values() if with_sha1 or algorithm is not SHA1]
     digests = [
         {"place": place, "name": content, "digest": content.lower()}
         for place, content in enumerate(contents)
-        if any(each.is_digest(content.lower()) for each in kinds) and not Path(content).exists()
+        if any(algorithm.is_digest(content.lower()) for algorithm in kinds)
+        and not Path(content).exists()
     ]
     if digests and len(digests) < len(contents):
         raise click.UsageError("only digests can be looked up in a snapshot: leave out the files")

@@ -63,7 +63,7 @@ def wanted_in(stream: BinaryIO, file: str) -> tuple[list[dict[str, Any]], list[s
         if isinstance(entry, BadLine):
             bad.append(entry.reason)
             continue
-        digests = {each: entry.digests.get(each) for each in ALGORITHMS}
+        digests = {name: entry.digests.get(name) for name in ALGORITHMS}
         digest = next(filter(None, digests.values()), None)
         if digest is None:
             has = ", ".join(entry.digests)
@@ -110,7 +110,11 @@ def find_in_snapshot(
     else:
         _print(results)
         say(f"{len(results) - len(missing):,} of {count_text(len(results), 'digest')} recorded")
-    note_first([f"not recorded: {each.digest} {each.name}" for each in missing], "; see --json")
+    names = [
+        content.digest if content.name == content.digest else f"{content.digest} {content.name}"
+        for content in missing
+    ]
+    note_first([f"not recorded: {name}" for name in names], "; see --json")
     note_first([f"skipped {reason}" for reason in bad])
     if missing or bad:
         raise SystemExit(ANSWER_IS_NO)

@@ -26,9 +26,11 @@ from bucketsum_cli.page.publish import publish
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.formatting import moment_text
-from bucketsum_cli.terminal.output import STDOUT, note, print_json, say, write_text
+from bucketsum_cli.terminal.output import note, print_json, say, write_text
+from bucketsum_cli.terminal.output_files import STDOUT
 
 if TYPE_CHECKING:
+    from bucketsum_cli.buckets.s3_place import S3Place
     from bucketsum_cli.terminal.documents import Moment
 
 
@@ -67,7 +69,7 @@ class PageResult:
 def page(
     target: Target,
     file: Path | None,
-    place: tuple[str, str] | None,
+    place: S3Place | None,
     days: int,
     snapshot_name: str | None,
     yes: bool,
@@ -83,12 +85,12 @@ def page(
     """
     if as_json and file == STDOUT:
         raise click.UsageError("--json cannot be used with --output -")
-    listed = [] if snapshot_name else [Listed(each, "") for each in buckets_of(target.find())]
+    listed = [] if snapshot_name else [Listed(name, "") for name in buckets_of(target.find())]
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     put_prices(database)
     figures = figures_of(database, snapshot)
     html = page_of(snapshot, figures)
-    link = publish(target.connect()[0], *place, html, days) if place else None
+    link = publish(target.connect()[0], place, html, days) if place else None
     if file is None and not place:
         file = Path(f"{Path(snapshot.stack).name}.html")
     if file:

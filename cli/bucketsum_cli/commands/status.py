@@ -92,7 +92,10 @@ def _state_of(stack: Stack, reads: Reads) -> StackStatus:
     measuring = lab()
     sweeps = reads(lambda: tuple(measuring.running_sweeps(stack))) if measuring else ()
     problems = reads(
-        lambda: tuple(BucketProblems(each.bucket, each.problems) for each in attachments(stack))
+        lambda: tuple(
+            BucketProblems(attachment.bucket, attachment.problems)
+            for attachment in attachments(stack)
+        )
     )
     return stack_status(stack, reads, sweeps, problems)
 

@@ -161,7 +161,7 @@ def running(project: LocalProject) -> LocalAws:
 
 
 def _require_texts(*values: object) -> None:
-    """Raise TypeError if one of *values* is no text."""
+    """Raise TypeError if one of *values* is not a text."""
     if not all(isinstance(value, str) for value in values):
         raise TypeError
 

@@ -41,6 +41,8 @@ _KEY_FILE: Final = "key.pem"
 _PREFERRED_PORT: Final = 4566
 _ANY_PORTS: Final = (0,) * 4
 _LOG_LINES_SHOWN: Final = 15
+_TEMPORARY: Final = "emulator-tmp"
+"""Removed with the emulator; `BUCKETSUM_HOME` may be a folder with a ``tmp`` of the person's."""
 
 
 def require_parts() -> None:
@@ -91,7 +93,7 @@ def _start_at(
     port: int, project: LocalProject, runtime: Path, *, lambda_network: bool
 ) -> emulator_state.LocalAws:
     home = project.home
-    (home / "tmp").mkdir(parents=True, exist_ok=True)
+    (home / _TEMPORARY).mkdir(parents=True, exist_ok=True)
     _issue_certificate(home)
     hidden = _settings(home, port)
     limits = {
@@ -135,7 +137,7 @@ def stop(project: LocalProject) -> bool:
     if pid is not None:
         _end(pid, home)
     emulator_state.forget(project)
-    shutil.rmtree(home / "tmp", ignore_errors=True)
+    shutil.rmtree(home / _TEMPORARY, ignore_errors=True)
     with contextlib.suppress(FileNotFoundError):
         roots = json.loads((home / "worker.json").read_text())["cgroup_roots"]
         if roots:
@@ -169,7 +171,7 @@ def _settings(home: Path, port: int) -> dict[str, str]:
         "MINISTACK_REGION": REGION,
         "PERSIST_STATE": "0",
         "HOME": str(home),
-        "TMPDIR": str(home / "tmp"),
+        "TMPDIR": str(home / _TEMPORARY),
         "LOG_LEVEL": "INFO",
     }
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bucketsum.algorithms import ALGORITHMS
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 
 _DIGITS: Final = {
     **{algorithm.hex_digits: name for name, algorithm in ALGORITHMS.items()},
@@ -21,6 +23,7 @@ _BASE64: Final = re.compile(r"[\w+/-]{22,}=+", re.ASCII)
 _SHOWN_CHARACTERS: Final = 80
 _HERE: Final = b"./"
 NOT_UTF_8: Final = "its name is not UTF-8, which a key must be"
+NO_NAME: Final = "it has no name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that is no entry; or, when writing, an entry that the format has no line for."""
+    """A line that is not an entry; or, when writing, an entry that the format has no line for."""
 
     line: int
     reason: str
@@ -52,6 +55,38 @@ class BadLine:
         """A line that is not what *reason* says, with its beginning."""
         shown = content.decode("utf-8", "backslashreplace")[:_SHOWN_CHARACTERS]
         return cls(line, f"line {line} is not {reason}: {shown}")
+
+
+def without_names(file: str) -> CannotDoError:
+    """The error that the list *file* has digests alone, where names are needed."""
+    find = command_line("find", "--list", file)
+    return CannotDoError(
+        f"{file} has digests without names, as after a digest, or in a column key, name, filename, "
+        f"file, filepath or path; `{find}` looks for digests alone"
+    )
+
+
+def by_name(entries: Iterable[Entry]) -> tuple[list[Entry], int]:
+    """The *entries*, and the number of lines that repeat a name without a contradiction.
+
+    These are one entry with the digests of all its lines.
+    """
+    unique: dict[tuple[bytes, int], Entry] = {}
+    repeated = 0
+    for entry in entries:
+        first = unique.setdefault((entry.name, 0), entry)
+        if first is entry:
+            continue
+        sizes = {first.size_bytes, entry.size_bytes} - {None}
+        if {**first.digests, **entry.digests} == {**entry.digests, **first.digests} and len(
+            sizes
+        ) <= 1:
+            repeated += 1
+            digests, size = {**first.digests, **entry.digests}, next(iter(sizes), None)
+            unique[entry.name, 0] = replace(first, digests=digests, size_bytes=size)
+        else:
+            unique[entry.name, entry.line] = entry
+    return [*unique.values()], repeated
 
 
 def algorithm_called(name: str) -> str:

@@ -5,25 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import IO, Final
 
 from bucketsum_cli.manifests import records, sums
 from bucketsum_cli.manifests.entries import BadLine, Entry, algorithm_called, is_told_by_digits
-from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.manifests.lines import COMPRESSED, lines_of
 from bucketsum_cli.terminal.output import note
 
-_LINE_BYTES_MAX: Final = 1 << 20
-_TOO_LONG: Final = b"\0 more than 1 MiB\n"
-"""Stands for such a line; no format has an entry with a NUL."""
 FOLDER_MARKER: Final = "a folder marker"
 """Why an empty object with a key like ``folder/`` has no line."""
-_HEAD_LINES: Final = 20
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _ALGORITHM: Final = r"(?:md5|sha-?[\dt-]+|b[23]|blake\w+|rmd\d*|ripemd\d*|sm3|k12|whirlpool)"
 _FILE: Final = re.compile(
-    rf"(?:tag)?(?P<bag>manifest)-(?P<a>{_ALGORITHM})\.txt"
-    rf"|(?P<b>{_ALGORITHM})sums?(?:\.txt)?|.+\.(?P<c>{_ALGORITHM})(?:sums?)?(?:\.txt)?",
+    rf"(?:(?:tag)?(?P<bag>manifest)-(?P<a>{_ALGORITHM})\.txt"
+    rf"|(?P<b>{_ALGORITHM})sums?(?:\.txt)?|.+\.(?P<c>{_ALGORITHM})(?:sums?)?(?:\.txt)?){COMPRESSED}",
     re.IGNORECASE,
 )
 """Names of files that say the algorithm: manifest-sha256.txt, SHA256SUMS, photos.sha1."""
@@ -40,6 +35,7 @@ class Format:
         line: Entry and algorithm → its line, or why the format has none.
         head: Algorithm → what comes before all lines.
         has_markers: Whether it has empty objects that stand for folders: no program opens them.
+        has_nul: Whether a name may have a NUL.
     """
 
     name: str
@@ -47,6 +43,7 @@ class Format:
     line: Callable[[Entry, str], bytes | str]
     head: Callable[[str], bytes] = lambda _algorithm: b""
     has_markers: bool = False
+    has_nul: bool = False
 
     def lines(self, entries: Iterable[Entry], algorithm: str) -> Iterator[bytes | BadLine]:
         """The lines of *entries*, with the digests of *algorithm*."""
@@ -57,7 +54,8 @@ class Format:
             if not self.has_markers and entry.name.endswith(b"/") and entry.size_bytes == 0:
                 line = FOLDER_MARKER
             elif algorithm in entry.digests:
-                line = "a NUL in the name" if b"\0" in entry.name else self.line(entry, algorithm)
+                is_refused = b"\0" in entry.name and not self.has_nul
+                line = "a NUL in the name" if is_refused else self.line(entry, algorithm)
             yield line if isinstance(line, bytes) else BadLine(number, line)
 
 
@@ -74,8 +72,12 @@ HASHDEEP: Final = Format(
 CSV: Final = Format(
     "csv", records.csv_entries_in, records.csv_line, records.csv_head, has_markers=True
 )
-JSONL: Final = Format("jsonl", records.json_entries_in, records.json_line, has_markers=True)
-DIGESTS: Final = Format("digests", sums.digests_in, sums.digest_line, has_markers=True)
+JSONL: Final = Format(
+    "jsonl", records.json_entries_in, records.json_line, has_markers=True, has_nul=True
+)
+DIGESTS: Final = Format(
+    "digests", sums.digests_in, sums.digest_line, has_markers=True, has_nul=True
+)
 
 FORMATS: Final = {
     format_.name: format_
@@ -98,33 +100,28 @@ def is_manifest_name(file: str) -> bool:
 
 
 def entries_in(
-    stream: IO[bytes], file: str, format_: Format | None = None
+    stream: IO[bytes], file: str, format_: Format | None = None, algorithm: str | None = None
 ) -> Iterator[Entry | BadLine]:
-    """Read the manifest *stream*; *file*, its name, and its first lines tell its format.
+    """Read the manifest *stream*.
+
+    Its name, *file*, and its first line that is not a comment tell its format and its algorithm.
 
     Raises:
-        CannotDoError: It is UTF-16.
+        CannotDoError: As `lines_of`.
     """
     if stream.isatty():
         note("reads lines of `sha1sum` from the terminal; Ctrl-D ends them")
-    lines = _lines_of(stream)
-    head = [*islice(lines, _HEAD_LINES)]
-    if head and head[0].startswith(_UTF_16):
-        raise CannotDoError(f"{file} is UTF-16; write it as UTF-8")
+    lines = lines_of(stream, file)
+    head = []
+    for line in lines:
+        head.append(line)
+        if any(sums.content_of([line])):
+            break
     name = _FILE.fullmatch(re.split(r"[/\\]", file)[-1])
     chosen = format_ or (BAGIT if name and name["bag"] else _format_of(head))
-    algorithm = algorithm_called(name["a"] or name["b"] or name["c"]) if name else ""
-    told_by_digits = algorithm in ("", "sha2") or is_told_by_digits(algorithm)
-    yield from chosen.parse(chain(head, lines), None if told_by_digits else algorithm)
-
-
-def _lines_of(stream: IO[bytes]) -> Iterator[bytes]:
-    while line := stream.readline(_LINE_BYTES_MAX):
-        is_whole = len(line) < _LINE_BYTES_MAX or line.endswith(b"\n")
-        yield line if is_whole else _TOO_LONG
-        while not is_whole:
-            rest = stream.readline(_LINE_BYTES_MAX)
-            is_whole = not rest or rest.endswith(b"\n")
+    named = algorithm_called(name["a"] or name["b"] or name["c"]) if name else ""
+    told_by_digits = named in ("", "sha2") or is_told_by_digits(named)
+    yield from chosen.parse(chain(head, lines), algorithm or (None if told_by_digits else named))
 
 
 def _format_of(head: Iterable[bytes]) -> Format:

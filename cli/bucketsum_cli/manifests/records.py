@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from bucketsum.algorithms import ALGORITHMS
@@ -16,34 +18,53 @@ from bucketsum_cli.manifests.entries import (
     as_name,
     digests_of,
 )
-from bucketsum_cli.manifests.sums import NO_CR, content_of
+from bucketsum_cli.manifests.sums import NO_CR, content_of, is_comment
 
 HASHDEEP_HEAD: Final = b"%%%% HASHDEEP-1.0\n"
 _HEADING: Final = b"%%%% size,"
-_NAMES: Final = ("key", "name", "filename", "path")
+_NAMES: Final = ("key", "name", "filename", "file", "filepath", "path")
 _SIZES: Final = ("size_bytes", "size", "filesize")
+_DIGESTS: Final = ("hash", "digest", "checksum")
+"""Columns of a digest whose algorithm is in the column ``algorithm``, or told by its length."""
+_DELIMITERS: Final = ",;\t"
+_SUFFIX: Final = re.compile(r"(?<=\d)[ _-]?(?:hash|sum|digest|checksum)$")
 _SIZE_MAX: Final = (1 << 63) - 1
 _HASHDEEP_ALGORITHMS: Final = ("md5", "sha1", "sha256")
 
 
 def is_heading(line: bytes) -> bool:
     """Whether *line* names the columns of a CSV manifest."""
-    try:
-        columns = next(csv.reader([line.decode("utf-8-sig")]), [])
-    except (UnicodeDecodeError, csv.Error):
-        return False
-    return any(algorithm_called(name) in ALGORITHMS for name in columns)
+    return _delimiter(line.decode("utf-8", "surrogateescape")) is not None
+
+
+def _delimiter(line: str) -> str | None:
+    """The character between columns if *line* names some; Excel takes that of its language."""
+    for delimiter in _DELIMITERS:
+        try:
+            columns = next(csv.reader([line], delimiter=delimiter), [])
+        except csv.Error:
+            continue
+        if any(_field(name) in (*ALGORITHMS, *_DIGESTS) for name in columns):
+            return delimiter
+    return None
 
 
 def csv_entries_in(
     lines: Iterable[bytes], _algorithm: str | None = None
 ) -> Iterator[Entry | BadLine]:
-    """Read CSV with a heading: bucketsum's own, and NSRL's, whose names are no keys."""
-    texts = (line.decode("utf-8", "surrogateescape") for line in lines)
-    reader = csv.reader(texts, strict=True)
+    """Read CSV with a heading: bucketsum's own, and NSRL's, whose names are not keys.
+
+    A line with ``#`` in front is a comment before the heading; and after it, if no other value of
+    the first column can begin so.
+    """
+    numbered = ((number, line) for number, line in enumerate(lines) if not is_comment(line))
+    before, first = next(numbered, (0, b""))
+    texts = (line.decode("utf-8", "surrogateescape") for line in chain([first], lines))
+    delimiter = _delimiter(first.decode("utf-8", "surrogateescape")) or ","
+    reader = csv.reader(texts, strict=True, delimiter=delimiter)
     heading: list[str] = []
     while True:
-        line = reader.line_num + 1
+        line = before + reader.line_num + 1
         try:
             values = next(reader, None)
         except csv.Error as error:
@@ -52,8 +73,13 @@ def csv_entries_in(
         if values is None:
             return
         if not heading:
-            heading = [name.removeprefix("\ufeff") for name in values]
-        elif values:
+            heading = [_field(name) for name in values]
+            has_comments = heading[0] in (*ALGORITHMS, *_DIGESTS, *_SIZES)
+        elif not values or (
+            has_comments and values[0].startswith("#") and line == before + reader.line_num
+        ):
+            continue
+        else:
             shown = ",".join(values).encode("utf-8", "surrogateescape")
             yield _record(heading, values, line, shown)
 
@@ -127,24 +153,39 @@ def _csv_line(values: Iterable[object]) -> bytes:
     return line.getvalue().removesuffix("\r\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
-def _entry_of(columns: Sequence[str], values: Sequence[Any], line: int) -> Entry:
-    """The entry of a record, by the names of its *columns*.
+def _field(column: str) -> str:
+    """The field that a *column* is called: ``sha256`` for SHA-256, sha256sum and SHA256_hash."""
+    return _SUFFIX.sub("", algorithm_called(column.strip()))
 
-    Raises:
-        ValueError: It has no digest or no name, two values of one, or one that no object has.
-    """
-    fields: dict[str, Any] = {}
-    for column, value in zip(columns, values, strict=True):
-        field = algorithm_called(column)
-        if value not in (None, "") and fields.setdefault(field, value) != value:
-            raise ValueError(column)
+
+def _digests_in(fields: dict[str, Any]) -> dict[str, str]:
+    """The digests of a record; empty digits stand for what is none."""
     digests: dict[str, str] = {}
     for algorithm in [name for name in ALGORITHMS if name in fields]:
-        digests |= digests_of(str(fields[algorithm]), algorithm) or {algorithm: ""}
+        text = str(fields[algorithm]).strip()
+        digests |= digests_of(text, algorithm) or {algorithm: ""}
+    named = algorithm_called(str(fields.get("algorithm", ""))) or None
+    for text in [str(fields[name]).strip() for name in _DIGESTS if name in fields and not digests]:
+        digests |= digests_of(text, named) or {"": ""}
+    return digests
+
+
+def _entry_of(columns: Sequence[str], values: Sequence[Any], line: int) -> Entry:
+    """The entry of a record, by the names of its *columns*; without one for names, it has none.
+
+    Raises:
+        ValueError: It has no digest or an empty name, two values of one, or one that no object has.
+    """
+    fields: dict[str, Any] = {}
+    for column, value in zip(map(_field, columns), values, strict=True):
+        if value not in (None, "") and fields.setdefault(column, value) != value:
+            raise ValueError(column)
+    digests = _digests_in(fields)
     named = next((field for field in _NAMES if field in fields), "")
     name = str(fields.get(named, "")).encode("utf-8", "surrogateescape")
     size = next((int(fields[field]) for field in _SIZES if field in fields), None)
-    if not (name and digests and all(digests.values())) or b"\0" in name:
+    is_nameless = not name and not any(_field(column) in _NAMES for column in columns)
+    if not (digests and all(digests.values()) and (name or is_nameless)):
         raise ValueError(name)
     if size is not None and not 0 <= size <= _SIZE_MAX:
         raise ValueError(size)
@@ -155,6 +196,8 @@ def _record(
     columns: Sequence[str], values: Sequence[Any], line: int, content: bytes
 ) -> Entry | BadLine:
     try:
-        return _entry_of(columns, values, line)
+        if b"\0" not in content:  # JSON has an escape for it
+            return _entry_of(columns, values, line)
     except (ValueError, AttributeError, TypeError, OverflowError):
-        return BadLine.of(line, "a record with a name and a digest", content)
+        pass
+    return BadLine.of(line, "a record with a name and a digest", content)

@@ -35,20 +35,27 @@ _MODES: Final = (b" ", b"*")
 
 
 def content_of(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Number and content of each of *lines*, without its end; blank lines are left out.
+    """Number and content of each of *lines*, without its end; blanks and comments are left out.
+
+    A comment begins with ``#``: this is for formats that have no name in front. A byte-order mark
+    may be before any line, as in lists that were joined.
 
     The first line says whether they end with CRLF: else a CR may belong to the name, as `shasum`
-    prints it, and the line is no entry.
+    prints it, and the line is not an entry.
     """
     has_cr = False
     for number, line in enumerate(lines, 1):
-        content = line.removesuffix(b"\n")
+        content = line.removesuffix(b"\n").removeprefix(BYTE_ORDER_MARK)
         if number == 1:
             has_cr = line.endswith(b"\r\n")
-            content = content.removeprefix(BYTE_ORDER_MARK)
         content = content.removesuffix(b"\r") if has_cr else content
-        if content.strip():
+        if not is_comment(content):
             yield number, content
+
+
+def is_comment(line: bytes) -> bool:
+    """Whether *line* is blank, or begins with ``#``."""
+    return not line.strip() or line.lstrip().startswith(b"#")
 
 
 def sums_in(lines: Iterable[bytes], algorithm: str | None = None) -> Iterator[Entry | BadLine]:
@@ -58,8 +65,6 @@ def sums_in(lines: Iterable[bytes], algorithm: str | None = None) -> Iterator[En
     """
     has_mode: bool | None = None
     for number, content in content_of(lines):
-        if content.startswith(b"#"):
-            continue
         escape = name = b""
         digests = None
         if match := _TAGGED.fullmatch(content):

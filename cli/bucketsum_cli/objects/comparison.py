@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.algorithms import SHA1
+from bucketsum.archives.member_rows import MEMBER_MARK, member_entry
 from bucketsum.events.message_fields import KEY_MAX_BYTES
-from bucketsum.table.rows import Row, Status
+from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
-from bucketsum_cli.manifests.entries import NOT_UTF_8
+from bucketsum_cli.manifests.entries import NO_NAME, NOT_UTF_8
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
+from bucketsum_cli.objects.members import split_name
 from bucketsum_cli.objects.rows import Pending, version_of
 from bucketsum_cli.objects.versions import Newest, ObjectVersion, newest_versions
 from bucketsum_cli.terminal.hints import command_line
@@ -111,6 +114,12 @@ def objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
     if len(keys) > _MANY_KEYS:
         compare = command_line("compare", "LIST", stack.bucket)
         note(f"for so many keys, `{compare}` is faster; LIST is what `sha1sum` prints")
+    objects = _objects_of(stack, keys)
+    members = [key for key, at in objects.items() if MEMBER_MARK in key and not at.version]
+    return {**objects, **_members_of(stack, members)}
+
+
+def _objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
     table = stack.digests_table()
 
     def counterpart(newest: Newest, key: str) -> Counterpart:
@@ -125,8 +134,37 @@ def objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
 
     newest = with_bar(newest_versions(stack, keys), "comparing", len(keys))
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        each = [(key, pool.submit(counterpart, version, key)) for key, version in newest]
-        return {key: future.result() for key, future in each}
+        pending = [(key, pool.submit(counterpart, version, key)) for key, version in newest]
+        return {key: future.result() for key, future in pending}
+
+
+def _members_of(stack: Stack, names: Collection[str]) -> dict[str, Counterpart]:
+    """The members that *names*, ``KEY!/PATH``, have in the newest version of their archive.
+
+    If that is absent or not hashed, its counterpart is the member's too.
+    """
+    archives = _objects_of(stack, {split_name(name)[0] for name in names}) if names else {}
+    of_name = {name: archives[split_name(name)[0]] for name in names}
+    places = {
+        name: RowKey(row.bucket, row.key, member_entry(row.entry, row.sequencer, path or ""))
+        for name, archive in of_name.items()
+        for path in [split_name(name)[1]]
+        if (row := archive.row) and row.status is Status.HASHED and not row.difference
+    }
+    rows = stack.digests_table().rows_at(places.values())
+    return {
+        name: _member_in(archive, rows.get(places[name])) if name in places else archive
+        for name, archive in of_name.items()
+    }
+
+
+def _member_in(archive: Counterpart, row: Row | None) -> Counterpart:
+    """The member with *row* of an *archive* that is hashed."""
+    record = archive.row.archive if archive.row else None
+    reason = "the archive has no such member"
+    if record is None or record.status is not ArchiveStatus.READ:
+        reason = f"not all members are known: {record.reason if record else 'it was not unpacked'}"
+    return Counterpart(row) if row else Counterpart(reason=reason)
 
 
 def hashed_files(
@@ -171,6 +209,9 @@ def files_listed(
     skipped = []
     for entry in entries:
         path = Path(os.fsdecode(entry.name))
+        if not entry.name:
+            skipped.append(Skipped(path, f"line {entry.line}: {NO_NAME}"))
+            continue
         try:
             key = prefix + entry.name.decode()
         except UnicodeDecodeError:
@@ -196,7 +237,10 @@ def results_of(
     If an object has no row, the dead-letter queue is read: the result is `FAILED` if the version's
     message is there.
     """
-    is_waiting = any(each.counterpart.version and not each.counterpart.row for each in comparisons)
+    is_waiting = any(
+        comparison.counterpart.version and not comparison.counterpart.row
+        for comparison in comparisons
+    )
     failed = failed_versions(stack) if is_waiting else {}
     return [_result_of(comparison, failed, pending) for comparison in comparisons]
 

@@ -82,8 +82,8 @@ class RecordedRow:
     version: Annotated[str, "Version ID, or the text `null` if the bucket has no versions."]
     status: Annotated[
         str,
-        "`hashed`, `unreadable` or `damaged`; in lists also `not hashed yet`, `needs a backfill` "
-        "and `not covered`.",
+        "`hashed`, `unreadable`, `archived` or `damaged`; in lists also `not hashed yet`, `needs a "
+        "backfill` and `not covered`.",
     ]
     size_bytes: Annotated[int | None, "Size."] = None
     etag: Annotated[str | None, "Entity tag, without quotes."] = None
@@ -92,6 +92,7 @@ class RecordedRow:
         default_factory=dict
     )
     reason: Annotated[str | None, "Why something failed, or has no digest."] = None
+    storage_class: Annotated[str | None, "Of an archived object."] = None
     mb_per_s: Annotated[float | None, "Speed of hashing, in 10⁶ bytes per second."] = None
     duration_ms: Annotated[float | None, "Time of reading and hashing."] = None
     chunk_bytes: Annotated[int | None, "Bytes that were passed to SHA-1 at a time."] = None
@@ -112,6 +113,10 @@ class RecordedRow:
         str | None, "Algorithm and digest that were read twice instead of the recorded one."
     ] = None
     differs_at: Annotated[Moment | None, "When they were."] = None
+    unreadable_at: Annotated[
+        Moment | None, "Since when verifications cannot read it, if it has a digest."
+    ] = None
+    unreadable_reason: Annotated[str | None, "Why they cannot."] = None
     member: Annotated[str | None, "Path in the archive."] = None
     method: Annotated[str | None, "Compression method."] = None
     crc32: Annotated[str | None, "CRC-32, 8 hexadecimal digits."] = None

@@ -79,7 +79,7 @@ def newest_versions(stack: Stack, keys: Iterable[str]) -> Iterator[tuple[str, Ne
     many = [(folder, wanted) for folder, wanted in folders.items() if len(wanted) >= _MANY]
     left = {key for wanted in folders.values() for key in wanted}
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        for listed in pool.map(lambda each: [*_listed_versions(stack, *each)], many):
+        for listed in pool.map(lambda place: [*_listed_versions(stack, *place)], many):
             left -= {key for key, _ in listed}
             yield from listed
         single = sorted(left)
@@ -104,7 +104,7 @@ def _listed_versions(
         ):
             covered.append(wanted.popleft())
         listed = [versions[key] for key in covered if key in versions]
-        newest = {each[0].key: each for each in _with_rows(table, stack.bucket, listed)}
+        newest = {pair[0].key: pair for pair in _with_rows(table, stack.bucket, listed)}
         yield from ((key, newest.get(key)) for key in covered)
         if len(covered) * _MANY < len(versions):
             return

@@ -22,7 +22,7 @@ class PageAnswer:
     question: Annotated[str, "Question of somebody who sees the stack for the first time."]
     answer: Annotated[str, "Answer in a sentence."]
     section: Annotated[str, "Section of the page that has more."]
-    is_good: Annotated[bool | None, "Whether all is well; null if that is no question."] = None
+    is_good: Annotated[bool | None, "Whether all is well; null if that cannot be said."] = None
 
 
 def answers_of(snapshot: Snapshot, figures: Figures) -> Iterator[PageAnswer]:

@@ -11,6 +11,7 @@ from bucketsum_cli.buckets.bucket_contents import head
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.connection import Connection
+    from bucketsum_cli.buckets.s3_place import S3Place
 
 
 class ExpiringLink(NamedTuple):
@@ -21,22 +22,19 @@ class ExpiringLink(NamedTuple):
     ends_with_credentials: bool
 
 
-def publish(connection: Connection, bucket: str, key: str, html: str, days: int) -> ExpiringLink:
-    """Write *html* to the *key* of a *bucket*; the link lasts for *days*, at most 7."""
+def publish(connection: Connection, place: S3Place, html: str, days: int) -> ExpiringLink:
+    """Write *html* to *place*; the link lasts for *days*, at most 7."""
     s3 = connection.client("s3")
-    s3.put_object(
-        Bucket=bucket, Key=key, Body=html.encode(), ContentType="text/html; charset=utf-8"
-    )
+    at = {"Bucket": place.bucket, "Key": place.key}
+    s3.put_object(**at, Body=html.encode(), ContentType="text/html; charset=utf-8")
     lasts = timedelta(days=days)
     signer: Any = connection.session.create_client(  # botocore's choice would be version 2
         "s3",
-        head(s3, bucket).region or connection.region,  # no other Region signs for it
+        head(s3, place.bucket).region or connection.region,  # no other Region signs for it
         endpoint_url=connection.endpoint,
         config=Config(signature_version="s3v4"),
     )
-    url = signer.generate_presigned_url(
-        "get_object", {"Bucket": bucket, "Key": key}, int(lasts.total_seconds())
-    )
+    url = signer.generate_presigned_url("get_object", at, int(lasts.total_seconds()))
     credentials = connection.session.get_credentials()
     is_temporary = credentials is not None and credentials.token is not None
     return ExpiringLink(url, datetime.now(UTC) + lasts, is_temporary)

@@ -20,7 +20,8 @@ from bucketsum.table.items import key_of
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import Backfills
-from bucketsum_cli.buckets.bucket_contents import emptied
+from bucketsum_cli.buckets.bucket_contents import emptied_folder
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.objects.rows import created_of, event_body
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -54,7 +55,8 @@ class Scratch:
         self.stack = stack
         self.wait_seconds = wait_seconds
         self.id = secrets.token_hex(4)
-        self.prefix = f"{PREFIX}{self.id}/"
+        self._folder = f"{PREFIX}{self.id}"
+        self.prefix = f"{self._folder}/"
         self.started_at = datetime.now(UTC)
         self._s3 = stack.client("s3")
         self._partitions: list[tuple[str, str, str, str]] = []
@@ -238,7 +240,7 @@ class Scratch:
         Raises:
             CannotDoError: S3 refuses to delete an object.
         """
-        for _ in emptied(self._s3, self.stack.bucket, self.prefix):
+        for _ in emptied_folder(self._s3, S3Place(self.stack.bucket, self.prefix), self._folder):
             pass
         for table, key in self._items:
             self.stack.client("dynamodb").delete_item(TableName=table, Key=key)

@@ -15,14 +15,14 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import S3Transfer
 from botocore.exceptions import ClientError
 
 from bucketsum.prices import ATHENA_BYTE
-from bucketsum_cli.buckets.bucket_contents import emptied
+from bucketsum_cli.buckets.bucket_contents import emptied_folder
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.engine import Answer, Database
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
@@ -37,6 +37,7 @@ _PLACE: Final = "athena.json"
 _POLL_SECONDS: Final = 0.5
 _LEAST_BYTES: Final = 10 * 1024 * 1024
 """What a query is billed for at least."""
+_DATABASE: Final = re.compile("bucketsum_[0-9a-f]{16}")
 _WORD: Final = re.compile(r"\w+")
 _QUERY: Final = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
 _ABSENT: Final = ("EntityNotFoundException", "NoSuchBucket")
@@ -58,7 +59,7 @@ class AthenaPlace:
     """Where Athena finds tables.
 
     Attributes:
-        url: As the user named it, ``s3://BUCKET/FOLDER``.
+        url: The user's, ``s3://BUCKET/FOLDER``.
         database: The Glue database, and the folder of its files below *url*.
     """
 
@@ -71,17 +72,15 @@ class AthenaPlace:
         """A new place below *url*.
 
         Raises:
-            CannotDoError: *url* is no such URL.
+            CannotDoError: *url* is not such a URL.
         """
-        if not re.fullmatch(r"s3://[^/]+(/.*)?", url):
-            raise CannotDoError(f"{url} is not a URL like s3://bucket/folder")
-        return cls(region, url.rstrip("/"), f"bucketsum_{secrets.token_hex(8)}")
+        url = str(S3Place.of_folder(url)).rstrip("/")
+        return cls(region, url, f"bucketsum_{secrets.token_hex(8)}")
 
     @property
-    def files(self) -> tuple[str, str]:
-        """Bucket and prefix of its files."""
-        parts = urlsplit(f"{self.url}/{self.database}/")
-        return parts.netloc, parts.path.lstrip("/")
+    def files(self) -> S3Place:
+        """The folder of its files."""
+        return S3Place.of_folder(f"{self.url}/{self.database}")
 
 
 @contextmanager
@@ -122,11 +121,20 @@ def kept_place(snapshot: Snapshot) -> AthenaPlace | None:
 
 
 def delete_tables(aws: Connection, place: AthenaPlace) -> None:
-    """Delete the Glue database with its tables, and all files of *place*."""
+    """Delete the Glue database with its tables, and all files of *place*.
+
+    Raises:
+        CannotDoError: `AthenaPlace.new` did not name the database: another program changed it.
+    """
+    if not _DATABASE.fullmatch(place.database):
+        raise CannotDoError(
+            f"the database {place.database} is not deleted: {_PLACE} of the snapshot must name "
+            "one of bucketsum's own, such as bucketsum_0123456789abcdef"
+        )
     with _absent_is_fine():
         aws.client("glue").delete_database(Name=place.database)
     with _absent_is_fine():
-        for _ in emptied(aws.client("s3"), *place.files):
+        for _ in emptied_folder(aws.client("s3"), place.files, place.database):
             pass
 
 
@@ -168,11 +176,10 @@ class AthenaDatabase(Database):
         scanned = max(scanned, _LEAST_BYTES)
         usd = usd_text(scanned * ATHENA_BYTE.each)
         note(f"Athena scans at most {size_text(scanned)} of {self._place.url}, for {usd} USD")
-        bucket, prefix = self._place.files
         query = self._athena.start_query_execution(
             QueryString=sql,
             QueryExecutionContext={"Database": self._place.database},
-            ResultConfiguration={"OutputLocation": f"s3://{bucket}/{prefix}results/"},
+            ResultConfiguration={"OutputLocation": f"{self._place.files}results/"},
         )["QueryExecutionId"]
         is_headed = self._wait(query)
         pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query)
@@ -192,7 +199,7 @@ class AthenaDatabase(Database):
 
     def _put(self, name: str, *, is_new: bool) -> int:
         """Write the table *name* to the place; returns the size of its file."""
-        bucket, prefix = self._place.files
+        files = self._place.files
         with TemporaryDirectory(prefix="bucketsum-") as folder:
             file = Path(folder, "0.parquet")
             with notes().status(f"writing {name} to {self._place.url} ..."):
@@ -200,7 +207,9 @@ class AthenaDatabase(Database):
                 size = file.stat().st_size
                 try:
                     with S3Transfer(self._s3) as transfer:
-                        transfer.upload_file(str(file), bucket, f"{prefix}{name}/0.parquet")
+                        transfer.upload_file(
+                            str(file), files.bucket, f"{files.key}{name}/0.parquet"
+                        )
                 except Boto3Error as error:
                     raise CannotDoError(str(error)) from error
         put = self._glue.create_table if is_new else self._glue.update_table
@@ -214,7 +223,7 @@ class AthenaDatabase(Database):
                     "Columns": [
                         {"Name": column, "Type": _HIVE[kind]} for column, kind in columns.items()
                     ],
-                    "Location": f"s3://{bucket}/{prefix}{name}/",
+                    "Location": f"{files}{name}/",
                     "InputFormat": f"{_PARQUET}.MapredParquetInputFormat",
                     "OutputFormat": f"{_PARQUET}.MapredParquetOutputFormat",
                     "SerdeInfo": {"SerializationLibrary": f"{_PARQUET}.serde.ParquetHiveSerDe"},

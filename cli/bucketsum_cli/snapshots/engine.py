@@ -133,7 +133,7 @@ class Database:
         """
         text = sql.encode(errors="surrogateescape").decode(errors="replace")
         with _explained():
-            kinds = [each.type.name for each in self.connection.extract_statements(text)]
+            kinds = [statement.type.name for statement in self.connection.extract_statements(text)]
         if kinds != [_QUERY]:
             raise CannotDoError(
                 f"{' and '.join(kinds) or 'nothing'} is not one query; SELECT and DESCRIBE are "
@@ -225,7 +225,7 @@ def _is_ours(file: Path) -> bool:
         ours.execute(query_text("tables"))
         _load(ours, "load", [os.devnull])
         ours.execute(query_text("views"))
-        catalogs = [each.execute(_CATALOG).fetchall() for each in (theirs, ours)]
+        catalogs = [connection.execute(_CATALOG).fetchall() for connection in (theirs, ours)]
     return catalogs[0] == catalogs[1]
 
 

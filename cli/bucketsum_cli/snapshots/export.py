@@ -6,8 +6,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.folder import ROWS, exported
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import notes, with_bar
@@ -29,15 +29,13 @@ def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[SnapshotFile
     """Have DynamoDB export the table *arn* to *url*, ``s3://BUCKET/PREFIX``, and fetch the files.
 
     Raises:
-        CannotDoError: *url* is no such URL, or the export failed.
+        CannotDoError: *url* is not such a URL, or the export failed.
     """
-    place = urlsplit(url)
-    if place.scheme != "s3" or not place.netloc:
-        raise CannotDoError(f"{url} is not a URL like s3://bucket/folder")
+    place = S3Place.of_folder(url)
     dynamodb, s3 = stack.client("dynamodb"), stack.client("s3")
-    prefix: dict[str, Any] = {"S3Prefix": path} if (path := place.path.strip("/")) else {}
+    prefix: dict[str, Any] = {"S3Prefix": place.key.removesuffix("/")} if place.key else {}
     started = dynamodb.export_table_to_point_in_time(
-        TableArn=arn, S3Bucket=place.netloc, ExportFormat="DYNAMODB_JSON", **prefix
+        TableArn=arn, S3Bucket=place.bucket, ExportFormat="DYNAMODB_JSON", **prefix
     )["ExportDescription"]
     with notes().status("DynamoDB exports the table; this takes minutes ..."):
         while True:
@@ -51,12 +49,12 @@ def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[SnapshotFile
         raise CannotDoError(f"DynamoDB's export to {url} failed: {reason}")
     at = PurePosixPath(description["ExportManifest"]).parent
     for name in _MANIFESTS:
-        _fetch(s3, place.netloc, str(at / name), folder / name)
+        _fetch(s3, place.bucket, str(at / name), folder / name)
     files = exported(folder).files
     with ThreadPoolExecutor(_FILES_AT_A_TIME) as pool:
         fetched = pool.map(
             lambda file: _fetch(
-                s3, place.netloc, str(at / ROWS / file.name.rpartition("/")[2]), folder / file.name
+                s3, place.bucket, str(at / ROWS / file.name.rpartition("/")[2]), folder / file.name
             ),
             files,
         )

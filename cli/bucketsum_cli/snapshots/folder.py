@@ -32,6 +32,10 @@ MEASUREMENTS: Final = "measurements"
 _LIST: Final = "snapshot.json"
 _SUMMARY: Final = "manifest-summary.json"
 _EXPORTED_FILES: Final = "manifest-files.json"
+_OWN_FILES: Final = (
+    _LIST, _SUMMARY, _EXPORTED_FILES, "athena.json", "tables-*.duckdb*", ".*-tables-*.duckdb*",
+)  # fmt: skip
+"""Beside those that a list names: its list first, the tables last."""
 _FULL: Final = "FULL_EXPORT"
 _PARTIAL: Final = ".partial-"
 _BLOCK_BYTES: Final = 1024 * 1024
@@ -110,7 +114,7 @@ def snapshots() -> list[Snapshot]:
             kept.append(read_snapshot(file.parent))
         except CannotDoError as error:
             note(error.message)
-    return sorted(kept, key=lambda each: each.ended_at, reverse=True)
+    return sorted(kept, key=lambda snapshot: snapshot.ended_at, reverse=True)
 
 
 @contextmanager
@@ -153,7 +157,7 @@ def read_snapshot(folder: Path) -> Snapshot:
         return exported(folder) if is_export else _listed(folder)
     except FileNotFoundError as error:
         raise CannotDoError(
-            f"{folder} is no snapshot: it has neither {_LIST} nor DynamoDB's {_SUMMARY} and "
+            f"{folder} is not a snapshot: it has neither {_LIST} nor DynamoDB's {_SUMMARY} and "
             f"{_EXPORTED_FILES}; `{command_line('snapshot', 'list')}` shows the snapshots"
         ) from error
     except OSError as error:
@@ -188,7 +192,7 @@ def _require_form(snapshot: Snapshot) -> None:
         kind, _, name = file.name.partition("/")
         is_here = kind in (ROWS, LISTING, MEASUREMENTS) and name not in ("", "..")
         if not is_here or "/" in name or not isinstance(file.rows, int):
-            raise ValueError(f"{file.name!r} is no file of a snapshot")
+            raise ValueError(f"{file.name!r} is not a file of a snapshot")
 
 
 def exported(folder: Path) -> Snapshot:
@@ -231,7 +235,7 @@ def require_whole(snapshot: Snapshot) -> None:
         path = snapshot.folder / file.name
         try:
             if path.is_symlink() or (path.exists() and not path.is_file()):
-                problem = "it is no regular file"
+                problem = "it is not a regular file"
             elif md5_of(path) == file.md5:
                 continue
             else:
@@ -250,11 +254,28 @@ def md5_of(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-def delete_snapshot(snapshot: Snapshot) -> None:
-    """Delete the folder; first its list, so that what is left is no snapshot."""
-    if snapshot.folder.is_symlink():
-        snapshot.folder.unlink()
-        return
-    with suppress(FileNotFoundError):
-        (snapshot.folder / _LIST).unlink()
-    shutil.rmtree(snapshot.folder)
+def delete_snapshot(snapshot: Snapshot) -> bool:
+    """Delete its own files; first its list, so that what is left is not a snapshot.
+
+    Returns whether its folder is gone: files of the person's stay in it.
+    """
+    folder = snapshot.folder
+    if folder.is_symlink():
+        folder.unlink()
+        return True
+    for pattern in _OWN_FILES:
+        for path in folder.glob(pattern):
+            path.unlink()
+    for kind in (ROWS, LISTING, MEASUREMENTS):
+        part = folder / kind
+        if part.is_symlink():
+            part.unlink()
+            continue
+        for file in snapshot.of_kind(kind):
+            with suppress(FileNotFoundError, IsADirectoryError):
+                (folder / file.name).unlink()
+        with suppress(OSError):
+            part.rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+    return not folder.exists()

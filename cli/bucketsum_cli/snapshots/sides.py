@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote_plus, urlsplit
+from urllib.parse import unquote_plus
 
 from bucketsum.algorithms import ALGORITHMS
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.manifests.entries import (
     NOT_UTF_8,
     BadLine,
@@ -35,7 +36,6 @@ COLUMNS: Final = ", ".join(
 )  # fmt: skip
 """Of the table of a side."""
 
-_S3: Final = "s3://"
 _REPORT: Final = "Report_CSV_20180820"
 _REPORT_COLUMNS: Final = 7
 _PLACE: Final = re.compile(r"\{(\w+)\}")
@@ -68,7 +68,7 @@ def side_of(text: str) -> Objects | ManifestFile:
     ``#BUCKET[/PREFIX]`` if that has several buckets.
 
     Raises:
-        CannotDoError: The folder is no snapshot, or a file is not there.
+        CannotDoError: The folder is not a snapshot, or a file is not there.
     """
     folder, mark, keys = text.partition("#")
     if Path(folder).is_dir():
@@ -79,15 +79,18 @@ def side_of(text: str) -> Objects | ManifestFile:
                 f"name the bucket in {folder}, as {folder}#BUCKET or {folder}#BUCKET/PREFIX"
             )
         return Objects(_keys(keys) if mark else Listed(buckets.pop(), ""), snapshot)
-    path = text.removeprefix(_S3)
-    is_manifest = path != text and "/" in path.rstrip("/") and not path.endswith("/")
-    if is_manifest or (path == text and Path(text).is_file()):
+    if S3Place.is_url(text):
+        place = S3Place.of(text)
+        if place.key and not place.key.endswith("/"):
+            return ManifestFile(text)
+        return Objects(Listed(place.bucket, place.key))
+    if Path(text).is_file():
         return ManifestFile(text)
-    if path == text and text.startswith(("/", ".", "~")):
+    if text.startswith(("/", ".", "~")):
         raise CannotDoError(f"there is no file {text}")
-    if path == text and is_manifest_name(text):
+    if is_manifest_name(text):
         raise CannotDoError(f"there is no file {text}; write s3://{text} for a bucket of this name")
-    return Objects(_keys(path))
+    return Objects(_keys(text))
 
 
 def _keys(text: str) -> Listed:
@@ -120,7 +123,8 @@ def _entries(place: str, s3: S3Client | None) -> Iterator[Entry | BadLine]:
     body = _read(place, s3)
     if _REPORT.encode() in body[:1000]:
         for result in json.loads(body)["Results"]:
-            yield from report_entries(_read(f"{_S3}{result['Bucket']}/{result['Key']}", s3))
+            at = S3Place(result["Bucket"], result["Key"])
+            yield from report_entries(_read(str(at), s3))
     elif place.endswith(".csv") and b"checksumAlgorithm" in body[:4000]:
         yield from report_entries(body)
     else:
@@ -128,12 +132,12 @@ def _entries(place: str, s3: S3Client | None) -> Iterator[Entry | BadLine]:
 
 
 def _read(place: str, s3: S3Client | None) -> bytes:
-    if not place.startswith(_S3):
+    if not S3Place.is_url(place):
         return Path(place).read_bytes()
-    url = urlsplit(place)
+    at = S3Place.of_object(place)
     if s3 is None:
         raise CannotDoError(f"{place} needs a connection to AWS")
-    return s3.get_object(Bucket=url.netloc, Key=place[len(_S3 + url.netloc) + 1 :])["Body"].read()
+    return s3.get_object(Bucket=at.bucket, Key=at.key)["Body"].read()
 
 
 def report_entries(body: bytes) -> Iterator[Entry | BadLine]:

@@ -157,7 +157,7 @@ def stack_status(
 
 def _damaged_backfills(stack: Stack) -> tuple[DamagedItem, ...]:
     table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
-    return tuple(each for each in table.backfills() if isinstance(each, DamagedItem))
+    return tuple(item for item in table.backfills() if isinstance(item, DamagedItem))
 
 
 def quota_problem(stack: Stack) -> str | None:

@@ -63,15 +63,20 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
     if description:
         _require_deletable(description)
     resources = resources_of(connection, stack_id) if stack_id else {}
-    if description and not {"HasherFunction", "DigestsTable"} & set(resources):
+    if stack_id and not {"HasherFunction", "DigestsTable"} & set(resources):
         raise CannotDoError(
             f"the stack {name} was not created by bucketsum's template.yaml: nothing is deleted"
         )
-    names = {logical: resource["PhysicalResourceId"] for logical, resource in resources.items()}
+    left = {  # a bucket with the name of one that is gone is somebody else's
+        logical: resource
+        for logical, resource in resources.items()
+        if resource["ResourceStatus"] != "DELETE_COMPLETE"
+    }
+    names = {logical: resource["PhysicalResourceId"] for logical, resource in left.items()}
     s3 = connection.client("s3")
     buckets = tuple(
         names[logical]
-        for logical, resource in resources.items()
+        for logical, resource in left.items()
         if resource["ResourceType"] == "AWS::S3::Bucket" and exists(s3, names[logical])
     )
     tables = tuple(names[table] for table in _TABLES if table in names)

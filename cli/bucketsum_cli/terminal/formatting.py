@@ -36,7 +36,7 @@ def usd_text(usd: float | None) -> str:
 
 
 def month_usd_text(usd: float) -> str:
-    """A price of a month, as `usd_text`; less than a cent is no number worth reading."""
+    """A price of a month, as `usd_text`; less than a cent is not worth a number."""
     return "<0.01" if 0 < usd < 0.01 else usd_text(usd)  # noqa: PLR2004 - a cent
 
 

@@ -7,28 +7,25 @@ markup, so no key can colour, move or clear anything on a terminal.
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from bucketsum_cli.terminal.documents import json_text
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.output_files import STDOUT, output_file
 from bucketsum_cli.terminal.screen import write, write_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
     from rich.progress import Progress
 
 _Item = TypeVar("_Item")
-
-STDOUT: Final = Path("-")
-"""Stands for stdout as the file of an option."""
 
 
 def printable(text: str) -> str:
@@ -132,34 +129,12 @@ def print_json_array(items: Iterable[object]) -> None:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write *text* to *file* as UTF-8, with its line ends as they are; ``-`` is stdout.
-
-    It is written beside the file and renamed: a full disk leaves the file as it was.
-
-    Raises:
-        CannotDoError: It cannot be written.
-    """
+    """Write *text* to *file* as UTF-8, with its line ends as they are; see `output_file`."""
     if file == STDOUT:
         print_text(text)
         return
-    try:
-        _replace(file.resolve(), text)  # a link stays a link
-    except OSError as error:
-        raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
-
-
-def _replace(file: Path, text: str) -> None:
-    if file.exists() and not file.is_file():  # a device or a pipe
-        file.write_text(text, "utf-8", newline="")
-        return
-    beside = file.with_name(f".bucketsum-{os.getpid()}")
-    try:
-        beside.write_text(text, "utf-8", newline="")
-        if file.exists():
-            shutil.copymode(file, beside)
-        beside.replace(file)
-    finally:
-        beside.unlink(missing_ok=True)
+    with output_file(file) as written:
+        written.write(text.encode())
 
 
 def print_text(text: str) -> bool:

@@ -52,7 +52,7 @@ def styled(text: str, style: str, stream: TextIO | None = None) -> str:
 def write(text: str | bytes, *, to_stderr: bool = False) -> bool:
     """Write *text*; returns whether anybody still reads.
 
-    A pipe that the reader has closed, as `head` does, is no failure: the command may end early,
+    A pipe that the reader has closed, as `head` does, is not a failure: the command may end early,
     and what it still writes is dropped.
     """
     stream: TextIO | None = sys.stderr if to_stderr else sys.stdout

@@ -138,7 +138,7 @@ def _verdict(results: Results) -> str:
 
 
 def _changes(results: Results) -> Iterator[tuple[float, str, str]]:
-    """Yield each change that is no noise, with its words for a gain and a loss.
+    """Yield each change beyond the noise, with its words for a gain and a loss.
 
     At one memory size, the cost changes with the time alone.
     """

@@ -34,7 +34,7 @@ _FRAME_LINES: Final = 4
 
 
 class ProgressBars:
-    """A bar for the sweep and one per running cell; plain lines if stderr is no terminal."""
+    """A bar for the sweep and one per running cell; plain lines if stderr is not a terminal."""
 
     def __init__(self, plan: Plan) -> None:
         self._console = notes()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 _OVERRIDES: Final = "parameter_overrides"
-_VERSION: Final = "version"  # the only top-level name that is no environment
+_VERSION: Final = "version"  # the only top-level name that is not an environment
 
 _TOKEN: Final = re.compile(r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^ "'])+""")
 """An assignment in ``Key=Value "Other=two words"``; as in SAM, quotes protect blanks."""

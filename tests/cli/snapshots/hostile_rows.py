@@ -80,7 +80,7 @@ class Hostile:
             files = [
                 write_texts(partial, f"{ROWS}/{part}.json.gz", items[part::3]) for part in range(3)
             ]
-            keys = {(each.bucket, each.prefix) for each in listed}
+            keys = {(item.bucket, item.prefix) for item in listed}
             versions = self._marked(
                 version | {"key": version["key"] + _END}
                 for version in self.listing
@@ -133,7 +133,7 @@ def _add_key(sample: Hostile, chance: random.Random, number: int) -> None:
         if chance.random() < 0.9:
             is_row = chance.random() < 0.9
             sample.items.append(_damaged(chance, item_of(row) if is_row else _tombstone(row)))
-            sample.items += [_damaged(chance, item_of(each)) for each in _members(chance, row)]
+            sample.items += [_damaged(chance, item_of(member)) for member in _members(chance, row)]
         if (row.deletion is None or not has_versions) and chance.random() < 0.9:
             sample.listing.append(_listed(chance, row, latest=latest))
 

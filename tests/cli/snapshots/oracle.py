@@ -49,7 +49,7 @@ class Oracle:
         self.members = [row for row in rows if MEMBER_MARK in row.entry]
 
     def _covers(self, bucket: str, key: str) -> bool:
-        return any(bucket == each.bucket and key.startswith(each.prefix) for each in self.listed)
+        return any(bucket == part.bucket and key.startswith(part.prefix) for part in self.listed)
 
     def _sequencer(self, row: Row) -> str:
         return self._sequencers[place_of(row)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,12 @@ from bucketsum.algorithms import CRC32, EXTRA_ALGORITHMS
 from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots import engine
-from bucketsum_cli.snapshots.athena import AthenaDatabase, place_for
+from bucketsum_cli.snapshots.athena import (
+    AthenaDatabase,
+    AthenaPlace,
+    delete_tables,
+    place_for,
+)
 from bucketsum_cli.snapshots.engine import SidesDatabase, open_snapshot, query_text
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -100,8 +106,8 @@ def test_both_engines_compare_alike(aws: Connection, snapshot: Snapshot) -> None
     assert len({row[0] for row in rows}) > 1
     with place_for(aws, URL, None) as place:
         assert list(AthenaDatabase(sides, aws, place).ask("compare", rows=100)) == rows
-    bucket, prefix = place.files
-    assert "Contents" not in aws.client("s3").list_objects_v2(Bucket=bucket, Prefix=prefix)
+    listed = aws.client("s3").list_objects_v2(Bucket=place.files.bucket, Prefix=place.files.key)
+    assert "Contents" not in listed
     assert place.database not in str(aws.client("glue").get_databases())
 
 
@@ -141,7 +147,7 @@ def test_commands_ask_athena(aws: Connection, run: Run, tmp_path: Path) -> None:
     run("sql", "SELECT nonsense FROM objects", *rest).assert_refused("Athena: ", "nonsense")
     for text in ("DROP TABLE objects", "INSERT INTO objects SELECT 1", "UNLOAD (SELECT 1)"):
         run("sql", text, *rest).assert_refused("must begin with SELECT or WITH")
-    run("sql", query, *rest[:3], "s3:/x").assert_refused("is not a URL like s3://bucket/folder")
+    run("sql", query, *rest[:3], "s3:/x").assert_refused("is not a URL like s3://BUCKET/KEY")
     run("sql", query, *rest[:3], "s3://other").assert_refused(f"are in {URL}, in us-east-1")
     assert there == run("sql", query, *rest[:2], "--json").document  # last: it locks DuckDB
     place = json.loads((own.folder / "athena.json").read_text())
@@ -155,7 +161,50 @@ def test_commands_ask_athena(aws: Connection, run: Run, tmp_path: Path) -> None:
 def test_a_bucket_that_is_not_there_is_named(aws: Connection, run: Run, snapshot: Snapshot) -> None:
     """An error of AWS says what was refused; nothing is answered."""
     other = hostile(10).write(snapshot.folder.parent / "other", ())
-    ended = run("sql", "SELECT 1 FROM objects", "--snapshot", other.folder, "--athena", "s3://no/x")
+    ended = run(
+        "sql", "SELECT 1 FROM objects", "--snapshot", other.folder, "--athena", "s3://not-here/x"
+    )
     ended.assert_refused("NoSuchBucket")
     with pytest.raises(CannotDoError, match="not a URL"), place_for(aws, "no", None):
         pass
+
+
+@pytest.mark.parametrize("folder", ["", "/", "/a#b", "/a?b=c", "/a%2Fb", "/a b/", "/a", "/#"])
+def test_no_files_but_its_own_are_deleted(aws: Connection, folder: str) -> None:
+    """Letters that end a URL's path do not end the folder: other keys of the bucket stay."""
+    s3 = aws.client("s3")
+    theirs = ["a/x", "a#b/x", "a?b=c/x", "a/b/x", "a%2Fb/x", "a b/x", "#/x", "x"]
+    for key in theirs:
+        s3.put_object(Bucket="lists", Key=key, Body=b"x")
+    with place_for(aws, f"s3://lists{folder}", None) as place:
+        assert place.files.key.rpartition("bucketsum_")[0] == f"{folder.strip('/')}/".lstrip("/")
+        s3.put_object(Bucket="lists", Key=f"{place.files.key}objects/0.parquet", Body=b"x")
+    keys = {entry["Key"] for entry in s3.list_objects_v2(Bucket="lists")["Contents"]}
+    assert keys >= {*theirs}
+    assert not any(place.database in key for key in keys)
+
+
+@pytest.mark.parametrize(
+    "url", ["s3://lists#x", "s3://lists?x", "s3://", "s3:///a", "s3://lists//a"]
+)
+def test_a_wrong_place_for_tables_is_refused(aws: Connection, url: str) -> None:
+    """Nothing is written or deleted in a place that the person did not name."""
+    with pytest.raises(CannotDoError, match="s3://"), place_for(aws, url, None):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("url", "database"),
+    [("s3://lists/a", "a"), ("s3://lists", ""), ("s3://lists#x", "bucketsum_0123456789abcdef"),
+     ("s3://lists/a", "bucketsum_0123456789abcdef/../../x"), ("s3://lists", "prod")],
+)  # fmt: skip
+def test_a_forged_place_deletes_nothing(aws: Connection, url: str, database: str) -> None:
+    """A snapshot may come from a stranger: only a database that bucketsum named is deleted."""
+    s3, glue = aws.client("s3"), aws.client("glue")
+    s3.put_object(Bucket="lists", Key="a/theirs", Body=b"x")
+    with suppress(glue.exceptions.AlreadyExistsException):
+        glue.create_database(DatabaseInput={"Name": "prod"})
+    with pytest.raises(CannotDoError, match=r"is not (deleted|a URL)"):
+        delete_tables(aws, AthenaPlace("us-east-1", url, database))
+    assert s3.head_object(Bucket="lists", Key="a/theirs")
+    assert "prod" in str(glue.get_databases())

@@ -44,7 +44,7 @@ def planted(stack: Stack) -> Stack:
 
 @pytest.mark.usefixtures("planted")
 def test_a_snapshot_says_what_it_has(run: Run, tmp_path: Path) -> None:
-    """Its next steps are commands that can be typed: `--region` is no option of a group."""
+    """Its next steps are commands that can be typed: `--region` is not an option of a group."""
     rest = ("--region", "us-east-1")
     assert run("snapshot", *rest).out.startswith("8 rows in ")
     ended = run("snapshot", "--listing", *rest)
@@ -82,7 +82,7 @@ def test_snapshots_are_listed_and_deleted(run: Run, tmp_path: Path) -> None:
     first = run("snapshot", "--json").document["folder"]
     elsewhere = run("snapshot", "--to", tmp_path / "else", "--json").document["folder"]
     listed = run("snapshot", "list", "--json").document
-    assert [each["folder"] for each in listed] == [first]
+    assert [snapshot["folder"] for snapshot in listed] == [first]
     assert run("snapshot", "delete", "last", answer="n\n").status == 1
     assert f"deleted {first}" in run("snapshot", "delete", "last", "--yes").out
     run("snapshot", "delete", "last", "--yes").assert_refused("there is no snapshot in")
@@ -116,9 +116,9 @@ def test_duplicates_are_shown_with_what_they_cost(run: Run) -> None:
         "2 groups of equal content, 1 shown (see --limit): 805 B"
         in run("duplicates", "--limit", 1, "--snapshot", "last").out
     )
-    assert "is no bucket" not in run("duplicates", BUCKET, "--min-size", 900).err
+    assert "is not a bucket" not in run("duplicates", BUCKET, "--min-size", 900).err
     other = run("duplicates", "inbx", "--snapshot", "last")
-    assert "inbx is no bucket of the stack; `bucketsum buckets` shows all" in other.err
+    assert "inbx is not a bucket of the stack; `bucketsum buckets` shows all" in other.err
     assert "snapshot " in ended.err
     got = run("duplicates", BUCKET, "--members", "--min-size", 5, "--snapshot", "last", "--json")
     first, second = got.document["groups"]

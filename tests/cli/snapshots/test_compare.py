@@ -123,7 +123,7 @@ def test_two_prefixes(run: Run) -> None:
     assert ended.status == 1
     counts = {"equal": 1, "differs": 1, "moved": 1, "only left": 1, "not recorded": 1}
     assert ended.document["counts"] == counts
-    by_result = {each["result"]: each for each in ended.document["differences"]}
+    by_result = {difference["result"]: difference for difference in ended.document["differences"]}
     assert by_result["moved"]["right_name"] == "there"
     assert by_result["only left"]["left_name"] == "left"
     shown = run("compare", f"{BUCKET}/a/", f"{BUCKET}/b/", "--snapshot", "last")
@@ -150,7 +150,7 @@ def test_a_manifest_and_a_snapshot_folder(run: Run, tmp_path: Path) -> None:
     file.write_text("nonsense\n" + file.read_text())
     bad = run("compare", file, f"{folder}#{BUCKET}/a/")
     assert bad.status == 1
-    assert "1 line of a manifest is no entry" in bad.out
+    assert "1 line of a manifest is not an entry" in bad.out
 
 
 def test_reasons_are_folded_at_words(
@@ -200,12 +200,16 @@ def test_a_report_of_compute_checksum(run: Run, planted: Stack) -> None:
     }
     s3.put_object(Bucket=BUCKET, Key="job/manifest.json", Body=json.dumps(report).encode())
     document = run("compare", f"s3://{BUCKET}/job/manifest.json", BUCKET, "--json").document
-    reasons = {each["reason"] for each in document["differences"]}
+    reasons = {difference["reason"] for difference in document["differences"]}
     assert "line 7: its name is not UTF-8, which a key must be" in reasons
     assert "line 6 is not a row of a completion report: \\xe9," in reasons
-    results = {each["left_name"]: each for each in document["differences"] if each["left_name"]}
+    results = {
+        difference["left_name"]: difference
+        for difference in document["differences"]
+        if difference["left_name"]
+    }
     assert document["counts"]["equal"] == 2
-    assert {name: each["result"] for name, each in results.items()} == {
+    assert {name: difference["result"] for name, difference in results.items()} == {
         "a/x": "differs", "a/here": "not recorded", "a/left": "not recorded",
     }  # fmt: skip
     assert results["a/here"]["reason"] == "only a composite sha1"
@@ -218,8 +222,12 @@ def test_digests_in_names(run: Run, planted: Stack) -> None:
     put_and_record(planted, f"data/{bad[:2]}/{bad}", b"rotten")
     ended = run("compare", BUCKET, "--names", "data/??/{sha1}", "--json")
     assert ended.document["counts"]["equal"] == 1
-    differs = [each for each in ended.document["differences"] if each["result"] == "differs"]
-    assert [each["left_name"] for each in differs] == [f"data/{bad[:2]}/{bad}"]
+    differs = [
+        difference
+        for difference in ended.document["differences"]
+        if difference["result"] == "differs"
+    ]
+    assert [difference["left_name"] for difference in differs] == [f"data/{bad[:2]}/{bad}"]
 
 
 def test_names_of_another_form_are_left_out(run: Run, stack: Stack) -> None:

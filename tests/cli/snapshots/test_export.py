@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +26,6 @@ from tests.cli.deployed import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.cli.conftest import Run
 
@@ -79,7 +81,7 @@ def test_the_program_of_a_format_reads_it(
     )
     assert checked.returncode == 0, checked
     compared = run("compare", file, BUCKET, "--snapshot", "last", "--json").document
-    assert [each["right_name"] for each in compared["differences"]] == [MARKER]
+    assert [difference["right_name"] for difference in compared["differences"]] == [MARKER]
 
 
 @pytest.mark.usefixtures("planted")
@@ -148,7 +150,29 @@ def test_members_and_a_manifest_in_s3(run: Run, planted: Stack) -> None:
     assert (
         run("export", BUCKET, "--format", "bagit", "--snapshot", "last").out.count("  data/") == 6
     )
-    run("export", BUCKET, "-o", "s3://x", "--snapshot", "last").assert_refused("has no key")
+    run("export", BUCKET, "-o", "s3://lists", "--snapshot", "last").assert_refused("has no key")
+
+
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize("form", ["sum", "parquet"])
+def test_a_manifest_goes_where_the_option_says(run: Run, tmp_path: Path, form: str) -> None:
+    """A pipe stays one, `-` is stdout, and a closed file stays closed."""
+    assert run("snapshot").status == 0
+    command = ("export", BUCKET, "--format", form, "--snapshot", "last", "-o")
+    closed = tmp_path / "closed"
+    closed.touch(mode=0o600)
+    assert run(*command, closed).status == 0
+    assert closed.stat().st_mode & 0o777 == 0o600
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with ThreadPoolExecutor() as pool:
+        piped = pool.submit(fifo.read_bytes)
+        assert run(*command, fifo).status == 0
+    assert piped.result()[:4] == closed.read_bytes()[:4]
+    assert fifo.is_fifo()
+    if form == "sum":
+        assert run(*command, "-").out == closed.read_text()
+    assert not Path("-").exists()
 
 
 @pytest.mark.usefixtures("planted")
@@ -163,9 +187,9 @@ def test_a_list_of_digests_is_found(run: Run, tmp_path: Path) -> None:
     file.write_text(f"{'0' * 40}  lost\n{digests[0]}  kept\n")
     lost = run("find", "--list", file, "--snapshot", "last", "--json")
     assert lost.status == 1
-    by_name = {each["name"]: each for each in lost.document}
+    by_name = {copy["name"]: copy for copy in lost.document}
     assert by_name["lost"]["objects"] == []
-    assert [each["key"] for each in by_name["kept"]["objects"]] == ["a b"]
+    assert [copy["key"] for copy in by_name["kept"]["objects"]] == ["a b"]
     file.write_text("nonsense\n")
     run("find", "--list", file).assert_refused("line 1 is not")
     run("find").assert_refused("--list")

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -137,7 +138,7 @@ def listing_with(**changes: object) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (link_a_file, "0.json.gz: it is no regular file"),
+        (link_a_file, "0.json.gz: it is not a regular file"),
         (listing_with(name="data/../../x"), "snapshot.json is damaged"),
         (listing_with(name="/etc/passwd"), "snapshot.json is damaged"),
         (listing_with(stack=1), "snapshot.json is damaged"),
@@ -148,7 +149,7 @@ def listing_with(**changes: object) -> Callable[[Path], None]:
         (change_form, "form 2, this one reads 1"),
         (lose_a_row, "0.json.gz has 0 rows, its list says 2"),
         (write_nonsense, "snapshot.json is damaged"),
-        (lambda folder: (folder / "snapshot.json").unlink(), "is no snapshot"),
+        (lambda folder: (folder / "snapshot.json").unlink(), "is not a snapshot"),
     ],
 )
 def test_a_damaged_snapshot_is_refused(
@@ -197,6 +198,29 @@ def test_what_was_interrupted_is_no_snapshot(
     assert "other was written by another version" in capsys.readouterr().err.replace("\n", " ")
     delete_snapshot(whole)
     assert sorted(path.name for path in root.iterdir()) == ["one", "other"]
+
+
+@pytest.mark.parametrize("is_export", [False, True])
+def test_files_of_the_person_outlive_a_snapshot(
+    folder: Path, tmp_path: Path, *, is_export: bool
+) -> None:
+    """Only the files of the snapshot are deleted, wherever the person put or linked others."""
+    if is_export:
+        (folder / "snapshot.json").unlink()
+        write_export(folder)
+    snapshot = read_snapshot(folder)
+    open_snapshot(snapshot)
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    shutil.rmtree(folder / "listing", ignore_errors=True)
+    (folder / "listing").symlink_to(precious)
+    theirs = {folder / "thesis.txt", folder / "data" / "notes", precious / "0.json.gz"}
+    for file in theirs:
+        file.write_text("mine")
+    if is_export:  # the first form's, which the export does not list
+        theirs |= {path for path in (folder / "data").iterdir() if path.name[0] not in "ab"}
+    assert not delete_snapshot(snapshot)
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == theirs
 
 
 def test_tables_that_cannot_be_made_are_named(

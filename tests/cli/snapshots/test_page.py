@@ -190,7 +190,7 @@ def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> No
     put_and_record(stack, "a", b"x")
     run("snapshot")
     unlisted = run("page", "--snapshot", "last", "--output", file, "--json").document
-    good = {each["question"]: each["is_good"] for each in unlisted["answers"]}
+    good = {answer["question"]: answer["is_good"] for answer in unlisted["answers"]}
     assert good["Is anything broken?"] is good["Does every object have a digest?"] is None
     assert stack.name in file.read_text("utf-8")
 
@@ -215,7 +215,7 @@ def test_a_published_page_has_a_link_that_expires(run: Run, stack: Stack) -> Non
     assert b"s3://inbox/a&lt;b&gt;" in stored["Body"].read()
     document = run("page", "--publish", f"s3://{BUCKET}/p", "--snapshot", "last", "--json").document
     assert (document["file"], document["url_expires_at"] > "2026") == (None, True)
-    run("page", "--publish", f"s3://{BUCKET}").assert_refused("is not a URL like s3://BUCKET/KEY")
+    run("page", "--publish", f"s3://{BUCKET}").assert_refused("has no key, as in s3://BUCKET/KEY")
 
 
 def test_without_duckdb_no_snapshot_is_taken(

@@ -13,8 +13,8 @@ from tests.cli.snapshots.oracle import Oracle
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.table.codec import names_of
-from bucketsum.table.items import shown_rows
-from bucketsum.table.rows import Row
+from bucketsum.table.items import item_of, shown_rows
+from bucketsum.table.rows import FailedReading, Row, Status
 from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.commands.find_list import WANTED, wanted_in
 from bucketsum_cli.snapshots.engine import open_snapshot
@@ -171,6 +171,10 @@ def test_each_way_to_damage_a_row_is_seen(tmp_path: Path) -> None:
     kinds: dict[frozenset[str], dict[str, Any]] = {}
     for item in HOSTILE.items:  # one of each combination of attributes
         kinds.setdefault(frozenset(item), item)
+    failed_reading = FailedReading("2026-11-24T00:00:00.000Z", "access denied")
+    sample = next(row for row in shown_rows(HOSTILE.items) if row.status is Status.HASHED)
+    archived = replace(sample, storage_class="GLACIER", failed_reading=failed_reading)
+    kinds[frozenset("archived")] = item_of(archived)
     cases = [
         damaged(item, name, value) | {"object": {"S": f"b/{number}-{name}-{place}"}}
         for number, item in enumerate(kinds.values())

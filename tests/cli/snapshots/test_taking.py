@@ -116,7 +116,7 @@ def test_an_export_that_cannot_be_written_is_named(
     complete_exports(stack, monkeypatch)
     arguments = ("snapshot", "--via", "export", "--export-to")
     run(*arguments, "s3://nosuch/x").assert_refused("S3NoSuchBucket")
-    run(*arguments, "lists").assert_refused("is not a URL like s3://bucket/folder")
+    run(*arguments, "lists").assert_refused("is not a URL like s3://BUCKET/KEY")
     assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
 
 

@@ -50,7 +50,7 @@ def compared(times: float, memory_mb: int = 512, weight: str = "fastest") -> Res
 def test_the_gain_is_said_and_so_is_the_loss(
     times: float, memory_mb: int, text: str, *, loses: bool
 ) -> None:
-    """Noise is no gain, and the deployed setting may be the best."""
+    """Noise is not a gain, and the deployed setting may be the best."""
     answer = compared(times, memory_mb)
     assert text in conclusion(answer)
     assert is_loss(answer) is loses
@@ -100,7 +100,7 @@ def test_the_headline_is_the_answer() -> None:
     assert headline(local) == "Hashing objects of 100 MB on the local emulator: 512 MB is best"
     here = a_run(input={"workload": "transfer"})
     twins = [cell, a_cell(1769, MIB)]
-    tie = results(twins, [changed(a_sample(each, 1, 1), seconds=2.0) for each in twins], here)
+    tie = results(twins, [changed(a_sample(twin, 1, 1), seconds=2.0) for twin in twins], here)
     assert headline(tie) == (
         "Transferring files of 100 MB: 512 MB is fastest, not significantly faster than 1 other "
         "setting"

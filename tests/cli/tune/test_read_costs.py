@@ -133,8 +133,8 @@ def test_plots_have_a_line_per_layout_and_say_which_crossover_is_which() -> None
 def test_a_machine_without_a_price_has_the_plot_of_seconds() -> None:
     """As of a run on a laptop; only what needs a price is left out."""
     cells = tuple(
-        replace(each, stats=replace(STATS, usd_per_gb=None, usd_per_tb=None))
-        for each in (cell("range", 10, 0.1), cell("range", 1_000, 10.0), cell("whole", 10, 1.0))
+        replace(read, stats=replace(STATS, usd_per_gb=None, usd_per_tb=None))
+        for read in (cell("range", 10, 0.1), cell("range", 1_000, 10.0), cell("whole", 10, 1.0))
     )
     results, panel = assembled(RUN, cells, []), Panel("100 MB", cells)
     assert len(seconds_against_reads(panel, results).hints) == 3

@@ -179,7 +179,7 @@ def test_a_damaged_run_is_shown_among_the_others(run: Run, record: Record, damag
     assert (table.status, "damaged" in table.out, ids[1] in table.out) == (1, True, True)
     listed = run("tune", "list", "--json")
     assert listed.status == 1
-    states = {each["run_id"]: each["status"] for each in listed.document}
+    states = {sweep["run_id"]: sweep["status"] for sweep in listed.document}
     assert states[ids[0]] == "damaged" != states[ids[1]]
     show = run("tune", "show", ids[0])
     assert (show.status, ids[0] in show.err, "defect" in show.err) == (1, True, False)
@@ -205,7 +205,7 @@ def test_a_run_that_is_not_there_is_an_error_with_what_to_do(
 
 
 def test_compare_tells_real_changes_from_chance(run: Run, record: Record) -> None:
-    """Twice the speed is different, the same again is not significant, one run is no verdict."""
+    """Twice the speed is different, the same again is not significant, one run is not a verdict."""
     steady, faster, alone = a_cell(512, MIB), a_cell(512, 10_000_000), a_cell(128, MIB)
     samples, others = good_samples(steady), good_samples(faster)
     half = [changed(sample, seconds=seconds_in(sample) / 2, billed_ms=100) for sample in others]
@@ -227,7 +227,7 @@ def test_compare_tells_real_changes_from_chance(run: Run, record: Record) -> Non
 
 
 def test_runs_without_a_common_cell_are_said_to_have_none(run: Run, record: Record) -> None:
-    """A table of nothing but `not comparable` is no answer."""
+    """A table of nothing but `not comparable` is not an answer."""
     for run_id, cell in (("20261121T040000-a", a_cell(512, MIB)), ("b", a_cell(128, MIB))):
         record([cell], good_samples(cell), a_run(run_id))
     out = run("tune", "compare", "20261121T040000-a", "b").out

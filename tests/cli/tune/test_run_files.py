@@ -1,4 +1,4 @@
-"""Files of runs that are no runs: each has a named error, and no id leaves the folder."""
+"""Files of runs that are not runs: each has a named error, and no id leaves the folder."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_damaged_cell_or_sample_is_named(
 
 
 def test_a_whole_file_is_read(tmp_path: Path) -> None:
-    """The content that the tests above change is a run; counts of 0 are no statistics."""
+    """The content that the tests above change is a run; counts of 0 are not statistics."""
     cell = {**CELL, "n": 0, "n_cold": 0}
     (tmp_path / "whole.json").write_text(json.dumps({**WHOLE, "cells": {"c": cell}}))
     files = RunFiles(tmp_path)

@@ -220,11 +220,11 @@ def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
 def test_two_sandboxes_at_once_do_not_meet(sandbox: Sandbox, tmp_path: Path) -> None:
     """Each has names and a network of its own, so both servers can have the same address."""
     with Sandbox(SMALL) as other:
-        for each, folder in ((sandbox, "one"), (other, "other")):
+        for box, folder in ((sandbox, "one"), (other, "other")):
             make_object(tmp_path / folder, 10, folder)
             (tmp_path / f"{folder}-server").mkdir()
-            server = start_server(each, tmp_path / f"{folder}-server", tmp_path / folder)
-            (first, _) = ask(each, server, f"/{BUCKET}/{folder}", {}, tmp_path / "log")
+            server = start_server(box, tmp_path / f"{folder}-server", tmp_path / folder)
+            (first, _) = ask(box, server, f"/{BUCKET}/{folder}", {}, tmp_path / "log")
             assert first[0] == 200
 
 

@@ -96,7 +96,7 @@ def test_nothing_is_an_archive_by_default(stack: HasherStack) -> None:
 
 @MODES
 def test_what_is_no_archive_is_hashed(stack: HasherStack, mode: str) -> None:
-    """A suffix is no proof: the row says so, and the SHA-1 is there; also of nothing at all."""
+    """A suffix proves nothing: the row says so, and the SHA-1 is there; also of nothing at all."""
     stack.load(**ARCHIVES | {"ARCHIVE_MODE": mode})
     assert stack.deliver(message_of(stack.put("a.zip", b"text"), stack.put("b.zip", b""))) == []
     rows = stack.rows()
@@ -139,7 +139,7 @@ def test_same_event_again_reads_nothing(stack: HasherStack) -> None:
 
 
 def test_overwritten_archive_takes_its_members_along(stack: HasherStack) -> None:
-    """Where no versions are kept, rows of members that are no more go with them."""
+    """Where no versions are kept, rows of members that are gone go with them."""
     stack.load(**ARCHIVES)
     stack.deliver(message_of(stack.put("a.zip", zip_of({"old": b"1", "both": b"1"}))))
     stack.deliver(message_of(stack.put("a.zip", zip_of({"new": b"2", "both": b"2"}))))

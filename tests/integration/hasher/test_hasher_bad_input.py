@@ -38,7 +38,7 @@ def test_a_damaged_row_is_never_taken_for_another(stack: HasherStack, way: str) 
         "deletion_sequencer": {"S": "FF"},
     }
     stack.dynamodb.put_item(TableName="digests", Item=tombstone)
-    listed = [replace(each, sequencer=NO_SEQUENCER) for each in (deleted, good)]
+    listed = [replace(event, sequencer=NO_SEQUENCER) for event in (deleted, good)]
     created = message_of(deleted)
     bodies = {
         "event": [created, message_of(good)],

@@ -226,7 +226,7 @@ def test_a_connection_that_the_other_side_has_closed_is_not_missed(
 def test_a_connection_that_dies_when_it_is_used_again(
     hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
-    """One that looks alive and is not costs one more request, and is no failure."""
+    """One that looks alive and is not costs one more request, and is not a failure."""
     source = reader.source(client)
     stored = hostile.put(PATH, BODY)
     assert b"".join(source.open(arrival_of(stored)).chunks) == BODY

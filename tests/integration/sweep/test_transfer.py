@@ -98,9 +98,9 @@ def test_every_client_brings_every_file(
     assert own <= set(answer) <= {*SAMPLE_VALUES, *own}
     times = file_times.read(answer["file_times"])
     assert sum(time.size_bytes for time in times) == SET_BYTES
-    for each in times:
-        assert 0 <= each.intended <= each.started < (each.first_byte or 0) <= each.ended
-        assert each.ended <= answer["seconds"] + 0.01
+    for request in times:
+        assert 0 <= request.intended <= request.started < (request.first_byte or 0) <= request.ended
+        assert request.ended <= answer["seconds"] + 0.01
 
 
 @pytest.mark.parametrize("pattern", ["serial", "parallel", "saturated", "limited", "staccato:50"])

@@ -143,7 +143,7 @@ def test_a_deleted_row_keeps_all_that_it_has(
 
 @pytest.mark.parametrize("sequencer", ["0A", "0C"])
 def test_a_late_creation_keeps_the_deletion(digests_table: DigestsTable, sequencer: str) -> None:
-    """A deletion that comes first leaves a tombstone, which is no row; then the digest joins it.
+    """A deletion that comes first leaves a tombstone, which is not a row; then the digest joins it.
 
     The version is the identity: whatever the sequencers say, a deleted one never comes back.
     """

@@ -54,7 +54,9 @@ def test_a_creation_that_meets_a_damaged_row_ends_with_the_reason(
         DigestsTable(*prompt_dynamodb).record(newer)
 
 
-@pytest.mark.parametrize(("name", "value"), [each for each in DAMAGE if "deletion" in each[0]])
+@pytest.mark.parametrize(
+    ("name", "value"), [damage for damage in DAMAGE if "deletion" in damage[0]]
+)
 def test_a_deletion_that_meets_a_damaged_row_ends_with_the_reason(
     prompt_dynamodb: tuple[DynamoDBClient, str], name: str, value: dict[str, Any]
 ) -> None:

@@ -81,7 +81,7 @@ def test_only_a_newer_object_replaces_progress(table: ProgressTable, begun: Prog
     newer = replace(begun, etag="other", sequencer="FF")
     assert table.begin(newer) is newer
     every = list(table.in_progress())
-    listed = {each.key: each.etag for each in every if isinstance(each, Progress)}
+    listed = {item.key: item.etag for item in every if isinstance(item, Progress)}
     assert listed[begun.key] == "other"
     third = replace(begun, etag="third", sequencer="")
     assert table.begin(third, is_listed=True) == table.at(newer.row_key)

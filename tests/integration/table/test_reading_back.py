@@ -228,7 +228,7 @@ def test_unknown_content_is_nowhere(digests_table: DigestsTable) -> None:
 def test_content_that_has_changed_is_not_found(
     dynamodb: DynamoDBClient, table_name: str, digests_table: DigestsTable
 ) -> None:
-    """An index trails its table: what it still names but is no more is left out."""
+    """An index trails its table: what it still names but is gone is left out."""
     sha1 = fresh_sha1()
     kept, changed = (row(fresh_key(), "0A", sha1=sha1) for _ in range(2))
     digests_table.record(kept)
@@ -268,7 +268,9 @@ def test_the_index_can_be_left_out_and_used_again(
     keys = {match.key for match in with_index.with_sha1(sha1)}
     assert keys == {match.key for match in without.with_sha1(sha1)} == {before.key, after.key}
     assert with_index.row_at(RowKey(meanwhile.bucket, meanwhile.key, meanwhile.entry)) == meanwhile
-    newer = [replace(each, sequencer=comparable_sequencer("0B")) for each in (before, meanwhile)]
+    newer = [
+        replace(digest, sequencer=comparable_sequencer("0B")) for digest in (before, meanwhile)
+    ]
     without.record(newer[0])
     with_index.record(newer[1])
     keys = {match.key for match in with_index.with_sha1(sha1)}

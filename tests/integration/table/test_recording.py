@@ -136,7 +136,7 @@ def test_padded_sequencers_compare_as_s3_says(first: str, other: str) -> None:
 
 
 def test_versions_are_recorded_apart(digests_table: DigestsTable) -> None:
-    """A late event of another version is no late event of this one."""
+    """A late event of another version is not a late event of this one."""
     newer = row(fresh_key(), "0B", entry="v2")
     older = row(newer.key, "0A", entry="v1")
     assert [digests_table.record(newer), digests_table.record(older)] == [Outcome.HASHED] * 2

@@ -341,7 +341,7 @@ def test_end_of_a_stored_archive_is_not_the_outer_ones(cut: int, in_mode: InMode
 
 
 def test_gaps_prefixes_and_any_order_are_read(in_mode: InMode) -> None:
-    """Bytes that are no member's are passed over, wherever they are."""
+    """Bytes outside of members are passed over, wherever they are."""
     data = archive_of(
         replace(named("a", b"1"), before=b"gap" * 30_000, after=b"PK\x03\x04 not a header"),
         replace(named("b", b"2"), before=b"gap"),
@@ -357,7 +357,7 @@ def test_gaps_prefixes_and_any_order_are_read(in_mode: InMode) -> None:
 
 
 def test_trailing_data_is_remarked() -> None:
-    """Bytes behind the end are no reason not to read it, as `unzip` does too."""
+    """Bytes behind the end do not keep it from being read, as `unzip` does too."""
     read = Read(archive_of(GOOD) + b"\n\n")
     assert read.contents.remarks == ("trailing-data",)
     assert read.digests == {"good.txt": HELLO}

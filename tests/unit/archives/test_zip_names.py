@@ -123,6 +123,6 @@ def test_a_name_like_a_cut_one_has_a_row_of_its_own(length: int, character: str)
     name = character * length
     key = entry(name).partition(MEMBER_MARK)[2]
     names = dict.fromkeys([name, shortened(name, PATH_BYTES_MAX), key])
-    members = Read(archive_of(*(named(each) for each in names))).members
+    members = Read(archive_of(*(named(name) for name in names))).members
     assert len({entry(member.path) for member in members}) == len(names)
     assert all(len(entry(member.path).encode()) <= 1024 for member in members)

@@ -52,7 +52,7 @@ KEYS: Final = sorted(
     [
         "a",
         "z+ü %",
-        *(f"{folder}/" for folder in FOLDERS),  # moto skips a key after a marker that is no key
+        *(f"{folder}/" for folder in FOLDERS),  # moto skips a key after a marker that is not a key
         *(f"{folder}/{n:03d}" for folder in FOLDERS for n in range(12)),
     ]
 )

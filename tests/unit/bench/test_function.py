@@ -18,16 +18,16 @@ def test_events_name_every_object_once(tmp_path: Path) -> None:
     """In batches of the size that was asked for, as S3 and Lambda write them."""
     known = [StoredObject(f"{number}", number, "") for number in range(7)]
     (tmp_path / BUCKET).mkdir()
-    for each in known:
-        (tmp_path / BUCKET / each.key).write_bytes(bytes(each.size_bytes))
+    for stored in known:
+        (tmp_path / BUCKET / stored.key).write_bytes(bytes(stored.size_bytes))
     events = list(small_objects.events(tmp_path, known, 3))
     assert [len(event["Records"]) for event in events] == [3, 3, 1]
     bodies = [message["body"] for event in events for message in event["Records"]]
-    created = [each for body in bodies for each in created_in(body)]
-    assert [(each.key, each.size_bytes) for each in created] == [
-        (each.key, each.size_bytes) for each in known
+    created = [event for body in bodies for event in created_in(body)]
+    assert [(event.key, event.size_bytes) for event in created] == [
+        (stored.key, stored.size_bytes) for stored in known
     ]
-    assert all(each.etag for each in created)
+    assert all(event.etag for event in created)
 
 
 def test_medians_are_of_objects() -> None:

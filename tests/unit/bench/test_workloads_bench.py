@@ -35,7 +35,7 @@ SMALL = Experiment(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_every_experiment_can_be_planned(experiment: Experiment) -> None:
     """As a sweep, in full and quickly; a quick one has one sample of each cell that can run."""
     assert plan(experiment).samples
@@ -119,7 +119,7 @@ def test_a_table_has_the_workloads_own_columns_and_the_causes_of_failures() -> N
     samples = [sample(first, 1, 2.0, **own), sample(first, 2, 3.0, **own)]
     samples.append(Sample(shell, 1, 1, SampleStatus.FAILED, "", failure=failure))
     table = MeasuredWorkload(SMALL, planned, samples).table("a machine")
-    titles = [each if isinstance(each, str) else each.title for each in table.columns]
+    titles = [column if isinstance(column, str) else column.title for column in table.columns]
     assert titles[:3] == ["memory mb", "schedule", "seconds"]
     assert {"fetching / idle s", "D + P / max s", "remarks"} <= set(titles)
     assert not {"workers", "work", "in page cache"} & set(titles)

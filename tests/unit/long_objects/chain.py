@@ -227,6 +227,6 @@ class Chain:
         """All progress items, none of which is damaged."""
         client: Any = self.dynamodb
         every = list(ProgressTable(client, "digests").in_progress())
-        whole = [each for each in every if isinstance(each, Progress)]
+        whole = [item for item in every if isinstance(item, Progress)]
         assert len(whole) == len(every)
         return whole

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.support.sha1 import sha1_of
 from tests.unit.long_objects.chain import Chain, Killed
 
+from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.errors import ObjectUnreadable, Released, SourceInterrupted
 from bucketsum.hashing.job import Job, Purpose
 from bucketsum.invocation.deadline import Deadline
@@ -64,6 +65,26 @@ def test_a_long_object_is_verified_in_slices(
     assert bool(after.verified) == (outcome is Outcome.VERIFIED)
     assert bool(after.difference) == (outcome is Outcome.DIFFERS)
     assert chain.in_progress() == []
+
+
+@pytest.mark.parametrize("name", ["sha1", *EXTRA_ALGORITHMS, "size_bytes", "etag"])
+def test_each_recorded_value_of_a_long_object_is_compared(name: str) -> None:
+    """With any other value it differs, and the row keeps what it has."""
+    chain, created, row = recorded_chain(EXTRA_ALGORITHMS)
+    version = replace(created, version_id="v1")
+    other: dict[str, Any] = {"size_bytes": 7, "etag": "f" * 32, "sha1": "0" * 40}
+    if name in EXTRA_ALGORITHMS:
+        other["digests"] = {**row.digests, name: "0" * len(row.digests[name])}
+    changed = "digests" if name in EXTRA_ALGORITHMS else name
+    row = replace(row, entry="v1", **{changed: other[changed]})
+    chain.table.record(row)
+    chain.hand_over.begin(Job(version, row, Purpose.VERIFY))
+    chain.run()
+    assert chain.reports[-1].outcome is Outcome.DIFFERS
+    after = chain.recorded(version)
+    assert after.difference
+    assert after.difference.digest.startswith(f"{name}:")
+    assert replace(after, difference=None) == row
 
 
 def test_rot_that_the_second_reading_does_not_see_is_no_difference() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
 import io
+import lzma
 import shutil
 import subprocess
 import sys
@@ -19,7 +22,7 @@ from bucketsum_cli.manifests.formats import FORMATS, entries_in
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 SHA1 = hashlib.sha1(b"a").hexdigest()
@@ -58,13 +61,26 @@ def names(content: bytes, file: str = "list") -> list[tuple[bytes, Any]]:
         f"SHA-1 (a) = {SHA1}", f'{{"key": "a", "sha1": "{SHA1}"}}', f"key,sha1\na,{SHA1}",
         f'"SHA-1","MD5","FileName"\n"{SHA1.upper()}","","a"',
         f"%%%% HASHDEEP-1.0\n%%%% size,sha1,filename\n## \n1,{SHA1},./a",
+        f'\ufeff"key","sha1"\n"a","{SHA1}"', f"# x\n\n#y,z\nsha1,key\n#\n{SHA1},a\n# it's \"x",
+        f"{'# x' * 99}\n" * 30 + f"{SHA1}  a", f"{SHA1}  a\n # b", f"\ufeff# x\n\ufeff{SHA1}  a",
+        f'# x\n{{"key": "a", "sha1": "{SHA1}"}}\n# x', f"key;sha1\na;{SHA1}",
+        f"sha1\tkey\n{SHA1}\ta",
+        f'#TYPE x\n"Algorithm","Hash","Path"\n"SHA1","{SHA1.upper()}","a"',
+        f"file, SHA1 hash\na, {SHA1}", f"sha1sum,path\n{SHA1},a",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])
 def test_what_programs_read_is_read(line: str, end: str) -> None:
-    """Blanks, tabs, tags, cases, CRLF, a byte-order mark and base64: all that is one digest."""
+    """Blanks, tabs, tags, cases, CRLF, comments, a byte-order mark, base64: one digest."""
     content = end.join([*line.split("\n"), ""]) if end else line
     assert names(content.encode()) == [(b"a", {"sha1": SHA1})]
+    content = content.removeprefix("\ufeff")
+    for stored in (
+        gzip.compress(content.encode()), bz2.compress(content.encode()), content.encode("utf-16"),
+        lzma.compress(content.encode()), content.encode("utf-16-le"), content.encode("utf-16-be"),
+        gzip.compress(content.encode("utf-32")),
+    ):  # fmt: skip
+        assert names(stored) == [(b"a", {"sha1": SHA1})]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +132,7 @@ def test_a_line_that_says_its_algorithm_needs_no_files_name(content: str) -> Non
 
 @pytest.mark.parametrize("start", [f"{SHA1}  ", "#", "", f'{{"sha1":"{SHA1}","key":"'])
 def test_a_line_of_more_than_1_mib_is_one_bad_line(start: str) -> None:
-    """Its rest is no entry, and its beginning no name; the lines after it keep their numbers."""
+    """Its rest is not an entry, nor its beginning a name; the next lines keep their numbers."""
     long = start + "x" * ((1 << 20) - len(start)) + f"{SHA1}  a"
     first, bad, last = read(f"{SHA1}  a\n{long}\n{SHA1}  a\n".encode())
     assert isinstance(bad, BadLine)
@@ -129,8 +145,8 @@ def test_a_line_of_more_than_1_mib_is_one_bad_line(start: str) -> None:
     "record",
     [
         f'{{"key":"a","sha1":"{SHA1}","size":1e999}}', f'{{"key":"a","sha1":"{SHA1}","size":-1}}',
-        f'{{"key":"a","sha1":"{SHA1}","size":{2**70}}}', f'{{"sha1":"{SHA1}"}}',
-        f'{{"key":"a\\u0000","sha1":"{SHA1}"}}', f'{{"key":"a","key":"b","sha1":"{SHA1}"}}',
+        f'{{"key":"a","sha1":"{SHA1}","size":{2**70}}}', f'{{"key":"","sha1":"{SHA1}"}}',
+        f'{{"key":"a","key":"b","sha1":"{SHA1}"}}',
         f'{{"key":"a","sha1":"{"0" * 40}","SHA1":"{SHA1}"}}',
         f"key,sha1,SHA-1\na,{SHA1},{'0' * 40}", f"key,sha1\na\0,{SHA1}", f"key,sha1\n,{SHA1}",
         f'"key"x,sha1\na,{SHA1}', f"key,size,sha1\na,{2**63},{SHA1}",
@@ -239,10 +255,58 @@ def test_digests_alone_are_a_list() -> None:
     ]  # fmt: skip
 
 
-def test_utf_16_is_refused() -> None:
-    """PowerShell writes it; every second byte would be a NUL."""
-    with pytest.raises(CannotDoError, match="UTF-16"):
-        read("a".encode("utf-16"))
+def test_csv_needs_no_names() -> None:
+    """Hash sets have digests alone, and comments; an empty name beside others is damage."""
+    expected = [(b"", {"md5": MD5, "sha1": SHA1})]
+    assert names(f"md5,sha1\n{MD5},{SHA1.upper()}\n".encode()) == expected
+    assert names(f'{{"md5": "{MD5}", "sha1": "{SHA1}"}}'.encode()) == expected
+    assert names(f"# list\n\n{SHA1}\n#\n".encode()) == [(b"", {"sha1": SHA1})]
+
+
+@pytest.mark.parametrize("content", [
+    f"key,sha1\n#,{SHA1}", f"key,sha1\n# a,{SHA1[1:]}", f'sha1,key\n#,"{SHA1}\n{SHA1},a',
+    f"tag,sha1,key\n#x,{SHA1},a",
+])  # fmt: skip
+def test_what_may_be_an_entry_is_no_comment(content: str) -> None:
+    """A record of CSV is left out only if no entry can begin so, and never with lines after it."""
+    assert len(read(content.encode())) == 1
+
+
+def test_the_algorithm_can_be_given() -> None:
+    """A list of `b2sum` has as many digits as one of `sha512sum`: nothing in it tells."""
+    for algorithm, file, expected in (
+        ("blake2b", "list", "blake2b"), ("sha512", "B2SUMS", "sha512"), (None, "B2SUMS.gz", "b2"),
+    ):  # fmt: skip
+        content = gzip.compress(f"{SHA512}  a\n".encode())
+        [entry] = entries_in(io.BytesIO(content), file, algorithm=algorithm)
+        assert isinstance(entry, Entry)
+        assert entry.digests == {expected: SHA512}
+
+
+@pytest.mark.parametrize("content", [
+    gzip.compress(b"a" * 99, mtime=0)[:-4], gzip.compress(b"a" * 9, mtime=0) + b"x",
+    bz2.compress(b"a" * 99)[:-4], lzma.compress(b"a" * 99)[:-9], b"\xff\xfea",
+    b"PK\3\4", b"\x28\xb5\x2f\xfd",
+])  # fmt: skip
+def test_a_list_that_cannot_be_read_to_its_end_is_refused(content: bytes) -> None:
+    """The lines that a damaged file still has are not its list."""
+    with pytest.raises(CannotDoError, match=r"list (cannot be read to its end|is )"):
+        read(content)
+
+
+class Pipe(io.BytesIO):
+    """A pipe whose writer writes a byte at a time."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return a byte."""
+        return super().read(min(size or 1, 1))
+
+
+@pytest.mark.parametrize("stored", [bytes, gzip.compress])
+def test_a_pipe_may_give_a_byte_at_a_time(stored: Callable[[bytes], bytes]) -> None:
+    """The first bytes say how a list is stored, whenever they come."""
+    pipe = Pipe(stored(f"{SHA1}  a\n".encode()))
+    assert [*entries_in(pipe, "list")] == [Entry(b"a", {"sha1": SHA1}, line=1)]
 
 
 @pytest.mark.parametrize("name", FORMATS)

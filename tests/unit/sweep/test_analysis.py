@@ -71,8 +71,8 @@ def test_a_disk_makes_a_cell_dearer_and_its_archive_is_described() -> None:
     cell = replace(cell_of(), storage_mb=10_240)
     contents = {"members": 165, "directories": 129, "member_bytes": 295_000_000}
     summed, without = (
-        row(each, samples(each, 1.0, 2.0, 3.0, **contents))
-        for each in (cell, replace(cell, storage_mb=512))
+        row(settings, samples(settings, 1.0, 2.0, 3.0, **contents))
+        for settings in (cell, replace(cell, storage_mb=512))
     )
     assert summed.own == UnzipStatistics(**contents)
     storage_usd = 2.0 * (10_240 - 512) / 1024 * PRICES.storage_gb_second

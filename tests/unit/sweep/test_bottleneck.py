@@ -170,6 +170,6 @@ def test_a_long_curve_gets_longer_intervals() -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cores":1,"quota":null,"user":["x"]}'])
 def test_a_damaged_curve_is_an_error(text: str) -> None:
-    """A text that is no curve is refused."""
+    """A text that is not a curve is refused."""
     with pytest.raises(ValueError, match=r"curve|Expecting"):
         UseCurve.from_text(text)

@@ -46,7 +46,7 @@ def test_the_least_input_has_five_runs_of_the_product() -> None:
 
 
 def test_pairs_are_taken_as_they_are() -> None:
-    """The baseline's settings are no full product."""
+    """The baseline's settings are not a full product."""
     pairs = [{"memory_mb": 256, "chunk_bytes": 65_536}, {"memory_mb": 128, "chunk_bytes": 70_000}]
     sweep = SweepInput.from_json({"keys": ["a"], "pairs": pairs, "runs": 2})
     assert sweep.settings == (Setting(256, 65_536), Setting(128, 70_000))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.sam_template import TEMPLATE
 from tests.support.source_files import tree_of
 
+from bucketsum_lab.protocol.probe import ProbeContext
 from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
@@ -80,3 +83,21 @@ def test_the_registry_imports_no_archive_code() -> None:
     loaded = {name for name in done.stdout.split() if name.startswith("bucketsum.archives.")}
     assert loaded <= {"bucketsum.table.archive_values"}
     assert "isal" not in done.stdout.split()
+
+
+@pytest.mark.parametrize("extra", [(), ("md5", "sha256")])
+def test_a_probe_of_hashing_computes_the_deployed_digests(extra: tuple[str, ...]) -> None:
+    """An answer is measured with all of them; one that does not exist ends it."""
+    content = b"content"
+    source: Any = SimpleNamespace(open=lambda _: SimpleNamespace(chunks=iter([content])))
+    event: Any = {
+        "bucket": "b",
+        "key": "k",
+        "size_bytes": len(content),
+        "sha1": hashlib.sha1(content).hexdigest(),
+    }
+    nothing: Any = None
+    probe = WORKLOADS[WorkloadName.HASH].probe
+    assert probe(event, ProbeContext(nothing, source, nothing, extra))["status"] == "ok"
+    with pytest.raises(KeyError, match="sha3"):
+        probe(event, ProbeContext(nothing, source, nothing, (*extra, "sha3")))

@@ -98,7 +98,7 @@ def attachments(stack: Stack) -> Iterator[Attachment]:
     for name in dict.fromkeys((stack.bucket, *attached)):
         again = permissions.deviations if name in attached else ()
         attachment = _attachment(stack, attached.get(name, AttachedBucket(name)), permissions)
-        problems = (f"{each}: attach it again with --deploy" for each in again)
+        problems = (f"{reason}: attach it again with --deploy" for reason in again)
         yield replace(attachment, problems=(*attachment.problems, *problems))
 
 

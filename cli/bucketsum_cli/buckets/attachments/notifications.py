@@ -42,7 +42,7 @@ _ADVICE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class KeyFilter:
-    """The keys that a notification is limited to, not encoded; empty texts are no limit."""
+    """The keys that a notification is limited to, not encoded; empty texts limit nothing."""
 
     prefix: str = ""
     suffix: str = ""

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Final
-from urllib.parse import urlsplit
 
 import click
 from botocore.exceptions import ClientError
@@ -34,6 +33,7 @@ from bucketsum_cli.backfill.estimate_views import (
     print_estimate,
 )
 from bucketsum_cli.backfill.views import BackfillProgress, print_progress, progress_document
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
@@ -242,11 +242,11 @@ def require_served(stack: Stack, bucket: str) -> None:
 
 def _require_readable(stack: Stack, url: str) -> None:
     """Refuse an inventory that the enqueuer may not read."""
-    place, readable = urlsplit(url), stack.parameters.get(INVENTORY_PARAMETER, "")
-    arn = bucket_arn(stack, place.netloc)
-    if place.scheme == "s3" and arn != readable:
+    place, readable = S3Place.of_object(url), stack.parameters.get(INVENTORY_PARAMETER, "")
+    arn = bucket_arn(stack, place.bucket)
+    if arn != readable:
         raise CannotDoError(
-            f"the functions of the stack {stack.name} may not read inventories in {place.netloc}: "
+            f"the functions of the stack {stack.name} may not read inventories in {place.bucket}: "
             f"deploy it with {INVENTORY_PARAMETER}={arn}"
         )
 

@@ -58,5 +58,7 @@ def delete(target: Target, name: str, yes: bool) -> None:
     snapshot = kept_snapshot(name)
     confirm(f"Delete {snapshot.folder}, {snapshot.rows:,} rows?", "nothing was deleted", yes=yes)
     delete_tables_of(target, snapshot)
-    delete_snapshot(snapshot)
-    say(f"deleted {snapshot.folder}")
+    if delete_snapshot(snapshot):
+        say(f"deleted {snapshot.folder}")
+    else:
+        say(f"deleted the snapshot in {snapshot.folder}; the folder keeps its other files")

@@ -18,7 +18,8 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import end_if_damaged
-from bucketsum_cli.terminal.output import STDOUT, note, print_json, say, write_text
+from bucketsum_cli.terminal.output import note, print_json, say, write_text
+from bucketsum_cli.terminal.output_files import STDOUT
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run, no_run
 from bucketsum_cli.tune.report import write_report
 from bucketsum_cli.tune.report.export import (

@@ -1,6 +1,6 @@
 -- Two sides by name: left_side and right_side have name, size_bytes, status, digests, detail.
 -- A pair is equal if all digests that both have are, and their sizes; sizes alone can only differ.
--- A line of a manifest that is no entry has no name.
+-- A line of a manifest that is not an entry has no name.
 -- A content that only one side has at a name, and the other at another name, has moved.
 WITH moved_by AS (
   SELECT CASE {WHEN l.@ * r.@ > 0 AND '@' <> 'crc32' THEN '@' ...} ELSE 'none' END AS algorithm

@@ -28,7 +28,8 @@ WITH raw AS (
       Item.directory_count, Item.member_bytes, Item.ratio) IS NULL AS no_archive,
     coalesce(Item.deleted_at, Item.deleted_by, Item.deletion_sequencer) IS NULL AS no_deletion,
     coalesce(Item.verified_at, Item.verifications) IS NULL AS no_verification,
-    coalesce(Item.differing_digest, Item.differs_at) IS NULL AS no_difference
+    coalesce(Item.differing_digest, Item.differs_at) IS NULL AS no_difference,
+    coalesce(Item.unreadable_at, Item.unreadable_reason) IS NULL AS no_failed_reading
   FROM read_json($files, format = 'newline_delimited', records = 'true', filename = true,
     columns = {Item: 'STRUCT(
     object STRUCT(S VARCHAR), entry STRUCT(S VARCHAR), status STRUCT(S VARCHAR), sha1
@@ -36,7 +37,8 @@ WITH raw AS (
     recorded_at STRUCT(S VARCHAR), etag STRUCT(S VARCHAR), reason STRUCT(S VARCHAR), remarks
     STRUCT(S VARCHAR), {digest_@extra STRUCT(S VARCHAR), ...}, deleted_at STRUCT(S
     VARCHAR), deleted_by STRUCT(S VARCHAR), deletion_sequencer STRUCT(S VARCHAR), verified_at STRUCT(S VARCHAR),
-    differing_digest STRUCT(S VARCHAR), differs_at STRUCT(S VARCHAR), verifications STRUCT(N VARCHAR), member
+    storage_class STRUCT(S VARCHAR), unreadable_at STRUCT(S VARCHAR),
+    unreadable_reason STRUCT(S VARCHAR), differing_digest STRUCT(S VARCHAR), differs_at STRUCT(S VARCHAR), verifications STRUCT(N VARCHAR), member
     STRUCT(S VARCHAR), method STRUCT(S VARCHAR), crc32 STRUCT(S VARCHAR), archive_status
     STRUCT(S VARCHAR), archive_mode STRUCT(S VARCHAR), archive_reason STRUCT(S VARCHAR),
     size_bytes STRUCT(N VARCHAR), expires_at STRUCT(N VARCHAR), duration_ms STRUCT(N
@@ -54,7 +56,7 @@ WITH raw AS (
       unless(no_deletion OR i.expires_at IS NULL OR is_between(i.expires_at, 0, 253402300799)
         OR (is_tombstone AND is_integer(i.expires_at)), 'expires_at'),
       CASE WHEN NOT is_tombstone THEN nullif(concat_ws(', ',
-        unless(coalesce(i.status.S, '') IN ('hashed', 'unreadable'), 'status'),
+        unless(coalesce(i.status.S, '') IN ('hashed', 'unreadable', 'archived'), 'status'),
         unless(CASE WHEN i.status.S = 'hashed'
           THEN coalesce(regexp_full_match(i.sha1.S, '[0-9a-f]{40}'), false)
           ELSE i.sha1 IS NULL OR is_text(i.sha1) END, 'sha1'),
@@ -64,6 +66,7 @@ WITH raw AS (
         unless(is_text(i.recorded_at), 'recorded_at'),
         unless(i.etag IS NULL OR is_text(i.etag), 'etag'),
         unless(i.reason IS NULL OR is_text(i.reason), 'reason'),
+        unless(i.storage_class IS NULL OR is_text(i.storage_class), 'storage_class'),
         unless(i.remarks IS NULL OR is_text(i.remarks), 'remarks'),
         {unless(i.digest_@extra IS NULL OR is_text(i.digest_@extra), 'digest_@extra'), ...},
         unless(no_timing OR is_number(i.duration_ms), 'duration_ms'),
@@ -72,6 +75,8 @@ WITH raw AS (
         unless(no_verification OR is_integer(i.verifications), 'verifications'),
         unless(no_difference OR is_text(i.differing_digest), 'differing_digest'),
         unless(no_difference OR is_text(i.differs_at), 'differs_at'),
+        unless(no_failed_reading OR is_text(i.unreadable_at), 'unreadable_at'),
+        unless(no_failed_reading OR is_text(i.unreadable_reason), 'unreadable_reason'),
         unless(no_setup OR is_integer(i.chunk_bytes), 'chunk_bytes'),
         unless(no_setup OR is_integer(i.streams), 'streams'),
         unless(no_setup OR is_integer(i.memory_mb), 'memory_mb'),

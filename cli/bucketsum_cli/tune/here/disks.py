@@ -23,7 +23,7 @@ def disk_folders(folders: Iterable[Path]) -> tuple[str, ...]:
     """The absolute paths of *folders*, each once.
 
     Raises:
-        CannotDoError: One of them is no folder, or cannot be written.
+        CannotDoError: One of them is not a folder, or cannot be written.
     """
     return tuple(dict.fromkeys(map(_written, folders)))
 

@@ -21,7 +21,7 @@ _CAUSE_CHARACTERS = 1000
 def main(config: str) -> None:
     """Answer events until the end of the input; *config* is the JSON of a `Configuration`."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library's output is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library's output is not an answer
     values = json.loads(config)
     roots: dict[str, str] | None = values["roots"]
     group = Cgroup(roots, values["name"], values["memory_mb"]) if roots else None

@@ -78,7 +78,7 @@ class ArchiveFile:
         self._path = path
         # Large members first, so that none is left to one thread at the end; others as they lie.
         self._places = sorted(
-            directory.by_offset(), key=lambda each: -(each.room_bytes // _BATCH_BYTES)
+            directory.by_offset(), key=lambda placed: -(placed.room_bytes // _BATCH_BYTES)
         )
         self._decoding = decoding
 
@@ -124,7 +124,7 @@ class ArchiveFile:
             for placed in batch:
                 source = _FileSource(handle, placed.offset)
                 read = partial(self._hashed, folder)
-                hashed.extend((placed, each) for each in hashed_at(placed, source, read))
+                hashed.extend((placed, member) for member in hashed_at(placed, source, read))
         except ArchiveStopped as error:
             return _Batch(hashed, error)
         except OSError as error:

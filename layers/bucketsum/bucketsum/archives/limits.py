@@ -24,7 +24,7 @@ _UNTIMED_BYTES: Final = 64 * 1024
 """Bytes of headers between two questions for the time, which take about as long as a header."""
 
 RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
-"""Output up to which no ratio is too high: a few MB of zeros in a small file are no attack."""
+"""Output up to which no ratio is too high: a few MB of zeros in a small file are not an attack."""
 
 
 class LimitCounter:

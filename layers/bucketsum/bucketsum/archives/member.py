@@ -190,7 +190,7 @@ def digest_of_member(
     """
     decoding.counter.require_time()
     first, *others = claims
-    readings = [_Reading(first, decoding, write), *(_Reading(each, decoding) for each in others)]
+    readings = [_Reading(first, decoding, write), *(_Reading(other, decoding) for other in others)]
     limits = decoding.counter.limits
     if others:
         shared = replace(limits, window_bytes=limits.window_bytes // len(claims))
@@ -205,14 +205,16 @@ def digest_of_member(
             return unreadable(compressed.member, error)
         claims = (described,)
     digests = [reading.digest(claim) for reading, claim in zip(readings, claims, strict=True)]
-    return max(digests, key=lambda each: bool(each.sha1) * (1 + bool(each.size_bytes)))
+    return max(digests, key=lambda digest: bool(digest.sha1) * (1 + bool(digest.size_bytes)))
 
 
 def _read_together(
     readings: list[_Reading], feeds: Iterable[Iterable[memoryview]], limits: Limits
 ) -> None:
     """Let the one that is furthest behind go on, so that little is kept for it."""
-    steps = {each: each.pieces(feed, limits) for each, feed in zip(readings, feeds, strict=True)}
+    steps = {
+        reading: reading.pieces(feed, limits) for reading, feed in zip(readings, feeds, strict=True)
+    }
     del feeds
     while steps:
         reading = min(steps, key=attrgetter("consumed_bytes"))

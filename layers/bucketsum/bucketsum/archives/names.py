@@ -176,7 +176,7 @@ def folder_count(members: Iterable[Member], most: int) -> int:
         parent = 0
         for depth, part in enumerate(folder.split("/")):
             parent = hash((parent, part))
-            if part or depth:  # the root of an absolute name is no folder
+            if part or depth:  # the root of an absolute name is not a folder
                 folders.add(parent)
             if len(folders) == most:
                 return most

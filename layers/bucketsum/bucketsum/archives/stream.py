@@ -30,7 +30,7 @@ def streamed_members(
 ) -> Generator[HashedMember]:
     """Hash every member that is not a folder, in the order in which they lie in the file.
 
-    If the directory has a problem, the bytes that are no member's are searched for local headers.
+    If the directory has a problem, bytes outside of members are searched for local headers.
 
     Memory is that of *cursor*'s chunk, a decoder and a piece, however large members are, and of the
     content that is kept. Errors of reading pass through unchanged.

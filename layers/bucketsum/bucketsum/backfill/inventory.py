@@ -6,6 +6,7 @@ import csv
 import gzip
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
-from urllib.parse import unquote_plus, urlsplit
+from urllib.parse import unquote_plus
 
 from bucketsum.backfill.listing import Page, is_of_class, is_sampled
 from bucketsum.backfill.messages import listed_object
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 ROWS_PER_PAGE: Final = 1000
 
+_MANIFEST_URL: Final = re.compile(
+    r"(?i:s3)://(?P<bucket>[\w.-]+)/(?P<key>.+)", re.ASCII | re.DOTALL
+)
+"""All after the bucket is the key: urllib would cut it off at a question mark or a #."""
 _NEEDED: Final = ("Key", "Size", "LastModifiedDate", "ETag")
 _TRUE: Final = "true"
 _TIER: Final = "IntelligentTieringAccessTier"
@@ -79,14 +84,14 @@ def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
     """The manifest of an inventory of *bucket*, at ``s3://BUCKET/KEY`` of a ``manifest.json``.
 
     Raises:
-        BadInventory: It is no such manifest, or lacks a column that is needed; the text says which.
+        BadInventory: It is not such a manifest, or lacks the column that the text names.
         ClientError: S3 refused.
     """
-    place = urlsplit(url)
-    if place.scheme != "s3" or not place.netloc or not place.path.strip("/"):
+    at = _MANIFEST_URL.fullmatch(url)
+    if at is None:
         raise BadInventory(f"{url} is not a URL like s3://bucket/folder/manifest.json")
-    body = s3.get_object(Bucket=place.netloc, Key=place.path[1:])["Body"].read()
-    manifest = _manifest_of(place.netloc, body, url)
+    body = s3.get_object(Bucket=at["bucket"], Key=at["key"])["Body"].read()
+    manifest = _manifest_of(at["bucket"], body, url)
     if manifest.source != bucket:
         raise BadInventory(f"{url} lists the bucket {manifest.source}, not {bucket}")
     has_versions = "VersionId" in manifest.columns
@@ -189,7 +194,7 @@ class InventoryReader:
         listed = self._listed_at(file, position)
         position += len(listed)
         self._next = (file, position)
-        objects = tuple(each for each in listed if each)
+        objects = tuple(entry for entry in listed if entry)
         if len(listed) < ROWS_PER_PAGE:
             return Page(objects, replace(part, done=True))
         return Page(objects, replace(part, position=str(position)))

@@ -81,10 +81,16 @@ class ListedBatchHasher:
         record: Row | Deletion | DamagedRow | None,
         check: Check | None,
     ) -> Job | HashResult:
-        """The task of *listed*; with a *check*, a row that it selects is verified."""
+        """The task of *listed*; with a *check*, a row that it selects is verified.
+
+        So is each row of a version that S3 lists with another size or entity tag: none can change.
+        """
         task = _task_of(listed, record)
         is_recorded = isinstance(task, HashResult) and task.outcome is Outcome.UNCHANGED
-        if not (is_recorded and check and isinstance(record, Row) and self._is_due(record, check)):
+        if not (is_recorded and isinstance(record, Row)):
+            return task
+        is_same = record.etag in (None, listed.etag) and record.size_bytes == listed.size_bytes
+        if is_same and not (check and self._is_due(record, check)):
             return task
         job = Job(replace(listed, sequencer=record.sequencer), record, Purpose.VERIFY)
         for name, value in record.digests.items():
@@ -137,14 +143,14 @@ def _task_of(listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
     """The outcome if *listed* need not be read; None if it must be read and must replace *row*.
 
-    A row that was unreadable, or has another size, is replaced; and one of version ``null`` that is
-    deleted, or of another entity tag, if S3 still has *listed*. Then its event was lost, as it is
-    newer than what was recorded before. S3's LastModified does not tell: it is the time at which an
-    upload in parts was begun. A version with an ID is never put again.
+    A row without a digest is replaced; and one of version ``null`` that is deleted, or of another
+    entity tag, if S3 still has *listed*. Then its event was lost, as it is newer than what was
+    recorded before. S3's LastModified does not tell: it is the time at which an upload in parts was
+    begun. A version with an ID is never put again.
     """
     if row.deletion:
         return None if row.version.is_null else Outcome.SUPERSEDED
-    is_same = (row.etag, row.size_bytes) == (listed.etag, listed.size_bytes)
+    is_same = row.etag == listed.etag or not row.version.is_null
     return Outcome.UNCHANGED if is_same and row.status is Status.HASHED else None
 
 

@@ -35,7 +35,7 @@ class Job:
             `DigestsTable.replace`; a damaged row is the job's error. None if nothing was looked up.
         doubt: The error in the response to a request for the object, which is not repeated.
         purpose: With VERIFY, the expected row is marked as verified, and never replaced.
-        mode: Mode in which its members would be read; None if it is no archive.
+        mode: Mode in which its members would be read; None if it is not an archive.
         run: Backfill or verification that counts it; None for an event.
     """
 

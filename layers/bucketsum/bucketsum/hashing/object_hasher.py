@@ -215,9 +215,12 @@ class ObjectHasher:
         summary = archive.summary
         read = ReadObject(job, opened.etag, digest, measurement, opened.streams)
         row = replace(hashed_row(read, self._settings), remarks=summary.remarks, archive=summary)
-        if job.recorded and digest.sha1 != job.recorded.sha1:
-            archives.rows.remove(created)
-            return self.record(read, deadline)
+        if job.recorded:
+            from bucketsum.hashing import verification  # noqa: PLC0415 - rare
+
+            if verification.difference(job.recorded, row):
+                archives.rows.remove(created)
+                return self.record(read, deadline)
         outcome = self._record(row, job)
         if outcome is Outcome.HASHED:
             archives.rows.remove_older(created)

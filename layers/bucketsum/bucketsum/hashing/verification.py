@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 def difference(recorded: Row, read: Row) -> str | None:
     """The algorithm and the digest in which *read* is not *recorded*; None if all are equal.
 
-    A digest that was recorded only after the reading had begun is not compared.
+    A version never changes: if all digests agree, its size and its entity tag must too. A digest
+    that was recorded only after the reading had begun is not compared.
     """
-    values = {SHA1.name: read.sha1, **read.digests}
-    expected = {SHA1.name: recorded.sha1, **recorded.digests}
+    values = {SHA1.name: read.sha1, **read.digests, "size_bytes": read.size_bytes}
+    expected = {SHA1.name: recorded.sha1, **recorded.digests, "size_bytes": recorded.size_bytes}
+    if recorded.etag is not None:
+        values["etag"], expected["etag"] = read.etag, recorded.etag
     differing = (name for name, value in expected.items() if values.get(name, value) != value)
     return next((f"{name}:{values[name]}" for name in differing), None)
 
@@ -71,7 +74,7 @@ def verified(
         if differing not in (None, first):
             raise SourceInterrupted(f"two readings have {first} and {differing}")
     outcome = mark(table, recorded, row, differing)
-    reason = f"{differing} was read twice; the row has another digest" if differing else None
+    reason = f"{differing} was read twice; the row has another" if differing else None
     return replace(read.result, outcome=outcome, reason=reason)
 
 

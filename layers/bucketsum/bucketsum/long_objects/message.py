@@ -41,7 +41,7 @@ def progress_in_message(body: str) -> Progress:
     It has neither the states of the digests nor what a worker measured.
 
     Raises:
-        MalformedMessage: It is no such message; the text names the field.
+        MalformedMessage: It is not such a message; the text names the field.
     """
     events = events_in(body)
     message = json_object(body)

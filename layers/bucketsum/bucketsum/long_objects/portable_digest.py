@@ -59,7 +59,7 @@ class PortableDigest:
         """Algorithms' names → their states: hash words, then the length in 8 bytes, big-endian.
 
         Raises:
-            ValueError: The length is no multiple of `BLOCK_BYTES`.
+            ValueError: The length is not a multiple of `BLOCK_BYTES`.
         """
         if self._length % BLOCK_BYTES:
             raise ValueError(f"{self._length} bytes do not end with a block of {BLOCK_BYTES}")

@@ -67,7 +67,7 @@ class Progress:
         differing: What the last reading found instead of the row's digest.
         replaces_etag: Entity tag of the row that it replaces, empty if that has none; None if it
             replaces no row of the same sequencer. See `DigestsTable.replace`.
-        archive_mode: Mode in which its members would have been read; None if it is no archive.
+        archive_mode: Mode in which its members would have been read; None if it is not an archive.
         run: Backfill or verification that counts its end; None for an event.
         reason: Why it was stopped.
         states: Algorithms' names → states of the digests at *offset*.
@@ -209,7 +209,7 @@ def _require_sense(progress: Progress, item: Mapping[str, Any]) -> None:
         raise ValueError(f"the offset {progress.offset} is not in 0..{progress.size_bytes}")
     for moment in (progress.arrived_at, progress.started_at, progress.updated_at):
         if not is_moment(moment):
-            raise ValueError(f"{shown(moment)} is no moment")
+            raise ValueError(f"{shown(moment)} is not a moment")
     crc32: str = item.get(CRC_NAME, {}).get("S", "")
     is_of_state = crc32.startswith(f"{progress.offset} ")
     if is_of_state and crc32 != crc32_of(progress):

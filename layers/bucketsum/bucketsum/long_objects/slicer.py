@@ -100,7 +100,7 @@ def slice_bytes_in(env: Mapping[str, str]) -> int | None:
     """Maximum size of a slice by the variable `SLICE_BYTES`; None if it is not set.
 
     Raises:
-        BadSettings: It is no whole number, or less than a block.
+        BadSettings: It is not a whole number, or less than a block.
     """
     text = env.get("SLICE_BYTES", "")
     if not text:
@@ -275,8 +275,10 @@ class Slicer:
         if progress.purpose is not Purpose.VERIFY:
             return None
         row = self.digests_table.row_at(progress.row_key, consistent=True)
-        is_same = row and row.status is Status.HASHED and row.etag == progress.etag
-        return row if row and is_same and not row.deletion else None
+        if row is None or row.status is not Status.HASHED or row.deletion:
+            return None
+        is_same = row.etag == progress.etag or not row.version.is_null
+        return row if is_same else None
 
     def _ended(self, progress: Progress, row: Row, moved: Progress) -> Outcome | SliceOutcome:
         """Record *row* after the last slice, or mark the recorded one; then end the chain."""

@@ -124,7 +124,7 @@ class Connections:
 
         The body goes to *receive* as it comes, and a silence of the read time-out ends the
         transfer; without *receive*, the body waits in the transfer's `pieces`. A response that
-        announces more than *bytes_max* bytes ends after its headers; 0 is no limit.
+        announces more than *bytes_max* bytes ends after its headers; 0 means no limit.
         """
         return self._start((pycurl.HTTPGET, 1), url, headers, receive, bytes_max)
 

@@ -16,7 +16,7 @@ bytes other than those requested; see `ResponseHead.mismatch` `SourceInterrupted
 An object is called gone or superseded, and its event is then done, only if two answers agree: the
 GET's, and that of one HEAD. It costs as much as the GET, but such events are few, and a false 404
 or 412 would lose the object without a word. The same HEAD finds an object that is older than the
-bucket's versions. Another entity tag in spite of ``If-Match`` is no answer of S3. After such a GET
+bucket's versions. Another entity tag in spite of ``If-Match`` is not S3's answer. After such a GET
 a HEAD's 404, which has no document, settles nothing; another GET does.
 """
 

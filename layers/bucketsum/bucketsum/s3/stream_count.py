@@ -82,11 +82,11 @@ class StreamRule:
         enough = min(streams for streams, rate in rates.items() if rate >= _ENOUGH * best)
         too_few = max((streams for streams in rates if streams < enough), default=0)
         if too_few:
-            each = rates[too_few] / too_few
+            per_stream = rates[too_few] / too_few
         else:
             transfer_seconds = self.part_bytes / CONNECTION_BYTES_PER_S
-            each = self.part_bytes / (first_byte_seconds + transfer_seconds)
-        guess = ceil(_SPARE * best / each)
+            per_stream = self.part_bytes / (first_byte_seconds + transfer_seconds)
+        guess = ceil(_SPARE * best / per_stream)
         return guess if guess <= _WORTH * enough else enough
 
     def _pays(self, alone: float, several: float) -> bool:

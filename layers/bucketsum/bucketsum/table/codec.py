@@ -1,7 +1,7 @@
 """Codec: dataclasses ↔ DynamoDB items, one attribute for each field.
 
 A field that is None has no attribute. A field's ``metadata`` may come from `stored` or `nested`, or
-be `NOT_STORED`. Reading is strict: a damaged item is no other value, but an error.
+be `NOT_STORED`. Reading is strict: a damaged item is an error, never another value.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def texts_with_prefix(prefix: str, item: Mapping[str, Any]) -> dict[str, str]:
     """The texts in *item* whose names begin with *prefix*, by the rest of their names.
 
     Raises:
-        ValueError: Such an attribute is no text; the error names it.
+        ValueError: Such an attribute is not a text; the error names it.
     """
     texts: dict[str, str] = {}
     for name, content in item.items():

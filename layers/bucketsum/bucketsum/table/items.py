@@ -20,7 +20,7 @@ table itself. S3 takes 3,500 PUTs per second and prefix.
 """
 
 NOT_HASHED: Final = "not_hashed"
-"""Status of a tombstone: an item that has only a deletion, and is no `Row`."""
+"""Status of a tombstone: an item that has only a deletion, and is not a `Row`."""
 
 DIGEST_PREFIX: Final = "digest_"
 _FLOAT_FORMAT: Final = ".3f"
@@ -127,7 +127,7 @@ def sequencer_in(item: Mapping[str, Any], name: str = "sequencer") -> str:
     """The padded sequencer in the attribute *name*; empty if *item* has none.
 
     Raises:
-        DamagedRow: It is no padded text, so no condition on its order can be met.
+        DamagedRow: It is not a padded text, so no condition on its order can be met.
     """
     if name not in item:
         return ""

@@ -36,7 +36,7 @@ def padded_sequencer(text: str) -> str:
         ValueError: It did not, so no condition on the order of events can be met.
     """
     if not _PADDED.fullmatch(text):
-        raise ValueError(f"{text!r:.80} is no sequencer")
+        raise ValueError(f"{text!r:.80} is not a sequencer")
     return text
 
 
@@ -48,6 +48,8 @@ class Status(StrEnum):
 
     HASHED = "hashed"
     UNREADABLE = "unreadable"
+    ARCHIVED = "archived"
+    """It was never read: S3 sends it only after a restore, which is an event."""
     DAMAGED = "damaged"
     """Another program changed its item; only readers say so, no item has this status."""
 
@@ -163,6 +165,19 @@ class Difference:
     at: str = field(metadata=stored("differs_at"))
 
 
+@dataclass(frozen=True, slots=True)
+class FailedReading:
+    """A reading of an object that has a digest, which S3 refused.
+
+    Attributes:
+        at: When it was first refused since it was last verified, ISO 8601 UTC.
+        reason: Why, and the remedy, as S3 said at the last attempt.
+    """
+
+    at: str = field(metadata=stored("unreadable_at"))
+    reason: str = field(metadata=stored("unreadable_reason"))
+
+
 _REMARKS: Final = stored(
     read=lambda text: tuple(text.split(", ")), write=lambda remarks: ", ".join(remarks) or None
 )
@@ -175,14 +190,15 @@ class Row:
     Attributes:
         entry: Version id, or ``null``; for a member, the archive's and its path.
         status: Whether it could be hashed.
-        size_bytes: Size as hashed; if unreadable, as in the event.
+        size_bytes: Size as hashed; if unreadable or archived, as in the event or the listing.
         sequencer: Orders the events of one key; see `comparable_sequencer`.
         arrived_at: Time at which S3 created the object, ISO 8601 UTC.
         recorded_at: Time at which this row was made, ISO 8601 UTC.
         etag: Entity tag without quotes.
-        sha1: 40 lower-case hexadecimal characters; None if unreadable.
+        sha1: 40 lower-case hexadecimal characters; None unless hashed.
         digests: Names of further algorithms → hexadecimal digests.
-        reason: Why it is unreadable, and the remedy; None if hashed.
+        reason: Why it is not hashed, and the remedy; None if hashed.
+        storage_class: Of an archived object, if S3 said it; None otherwise.
         timing: Time of reading; None for members, and if unreadable.
         setup: Settings of reading; None for members.
         member: The central directory's description of a member; None for objects.
@@ -191,6 +207,7 @@ class Row:
         deletion: Its deletion; None if it exists. That of a member is in its archive's row.
         verified: Its verification; None if it was never verified.
         difference: What verifications found instead of its digest; None if nothing.
+        failed_reading: Why a verification could not read it; None if the last one could.
     """
 
     bucket: str = field(metadata=NOT_STORED)
@@ -205,6 +222,7 @@ class Row:
     sha1: str | None = None
     digests: Mapping[str, str] = field(default_factory=dict, metadata=NOT_STORED)
     reason: str | None = None
+    storage_class: str | None = None
     timing: Timing | None = field(default=None, metadata=nested(Timing))
     setup: ReadSetup | None = field(default=None, metadata=nested(ReadSetup))
     member: MemberRecord | None = field(default=None, metadata=nested(MemberRecord))
@@ -213,6 +231,7 @@ class Row:
     deletion: Deletion | None = field(default=None, metadata=nested(Deletion))
     verified: Verified | None = field(default=None, metadata=nested(Verified))
     difference: Difference | None = field(default=None, metadata=nested(Difference))
+    failed_reading: FailedReading | None = field(default=None, metadata=nested(FailedReading))
 
     @property
     def version(self) -> Version:

@@ -19,7 +19,8 @@ from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
-from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
+from bucketsum_lab.protocol.probe import KnownObject
+from bucketsum_lab.protocol.run_records import CellRow, Run, RunLabel, RunStatus
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.run_status import RUNNING, execution_of
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
@@ -28,8 +29,6 @@ from bucketsum_lab.workloads import WORKLOADS, workload_of
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum_lab.protocol.probe import KnownObject
-    from bucketsum_lab.protocol.run_records import CellRow
 
 _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB, _DEPLOYED = needed(
     os.environ,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 import boto3
@@ -12,16 +13,17 @@ from aws_lambda_powertools import Logger, Metrics  # noqa: F401
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.measure.prober import Prober
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 logger = Logger()
 log_layer(logger)
 
-_PROBER: Final = Prober(boto3.client("s3", config=CLIENT_CONFIG))
+_ALGORITHMS: Final = tuple(filter(None, os.environ.get("EXTRA_ALGORITHMS", "").split(",")))
+_PROBER: Final = Prober(boto3.client("s3", config=CLIENT_CONFIG), _ALGORITHMS)
 
 
 @logger.inject_lambda_context

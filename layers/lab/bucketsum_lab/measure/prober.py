@@ -6,7 +6,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,20 +16,19 @@ import boto3
 
 from bucketsum import __version__
 from bucketsum.s3.chosen_reader import reader
+from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.signed_requests import SignedRequests
+from bucketsum.s3.source import Source
 from bucketsum_lab.measure.disk import measure_disk
 from bucketsum_lab.measure.use import UseMeter
 from bucketsum_lab.protocol.parameters import read_policy
-from bucketsum_lab.protocol.probe import ProbeContext, values_of
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent, values_of
 from bucketsum_lab.protocol.samples import Billing, ProberProcess, SampleStatus
 from bucketsum_lab.workloads import setting_of, workload_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.s3.read_plan import ReadPolicy
-    from bucketsum.s3.source import Source
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 _MS: Final = 1000
 
@@ -37,9 +36,9 @@ _MS: Final = 1000
 class Prober:
     """Probes with connections that stay open for the next probe; the first probe is cold."""
 
-    def __init__(self, s3: S3Client) -> None:
-        """Read with *s3*; the process has initialised once this returns."""
-        self._s3 = s3
+    def __init__(self, s3: S3Client, extra_algorithms: Sequence[str] = ()) -> None:
+        """Read with *s3*, and hash as the hasher; the process has initialised once this returns."""
+        self._s3, self._extra_algorithms = s3, extra_algorithms
         requests = SignedRequests.of_client(s3)
         self._source: Callable[[ReadPolicy], Source] = cache(  # the hasher's reader
             lambda policy: reader(lambda: s3, requests, policy, os.environ)
@@ -71,7 +70,7 @@ class Prober:
         started = time.perf_counter()
         cold, self._is_cold = self._is_cold, False
         policy = read_policy(event["streams"], event["chunk_bytes"], memory_mb)
-        context = ProbeContext(self._s3, self._source(policy), policy)
+        context = ProbeContext(self._s3, self._source(policy), policy, self._extra_algorithms)
         answer = workload_of(event["workload"]).probe(event, context)
         process = ProberProcess(
             memory_mb=memory_mb,

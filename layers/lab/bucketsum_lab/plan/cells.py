@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zlib import crc32
 
-from bucketsum.prices import FREE_STORAGE_MB
+from bucketsum.prices import FREE_STORAGE_MB, Prices
 from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum_lab.protocol.objects import PlannedObject
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.probe import CellEvent
 from bucketsum_lab.protocol.run_records import CellRow
-
-if TYPE_CHECKING:
-    from bucketsum.prices import Prices
-    from bucketsum_lab.protocol.objects import PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting
-    from bucketsum_lab.protocol.probe import CellEvent
-    from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.protocol.workload import Workload
 
 _MIB: Final = 1024 * 1024
 

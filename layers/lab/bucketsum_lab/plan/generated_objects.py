@@ -10,8 +10,9 @@ from botocore.exceptions import ClientError
 
 from bucketsum.digest import digest_of
 from bucketsum_lab.errors import BadSweep, FieldPlace
-from bucketsum_lab.protocol.objects import PART_BYTES, file_key, whole_in
-from bucketsum_lab.protocol.workload import DataSetWorkload
+from bucketsum_lab.protocol.objects import PART_BYTES, DataFile, file_key, whole_in
+from bucketsum_lab.protocol.probe import KnownObject
+from bucketsum_lab.protocol.workload import DataSetWorkload, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import CompletedPartTypeDef
 
-    from bucketsum_lab.protocol.objects import DataFile
-    from bucketsum_lab.protocol.probe import KnownObject
-    from bucketsum_lab.protocol.workload import Workload
 
 SHA1_METADATA: Final = "sha1"
 """Metadata that holds an object's known SHA-1, in hexadecimal."""

@@ -57,7 +57,7 @@ class SweepLimits:
     max_usd: float = MAX_USD.default
     """US dollars for Lambda."""
     max_seconds: float | None = None
-    """Wall time; None is no limit."""
+    """Wall time; None means no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +176,10 @@ def _strategy(place: FieldPlace, raw: object) -> Strategy:
         STRATEGY.needed(fields), WEIGHT.of(fields), MB_PER_S.of(fields), USD_PER_GB.of(fields)
     )
     own = PARAMETER_OF.get(strategy.name)
-    for each in PARAMETER_OF.values():
-        if each.leaf in fields and each is not own:
+    for parameter in PARAMETER_OF.values():
+        if parameter.leaf in fields and parameter is not own:
             raise BadSweep(
-                FieldPlace(each.name), f" does not apply to the strategy {strategy.name}"
+                FieldPlace(parameter.name), f" does not apply to the strategy {strategy.name}"
             )
     if own and getattr(strategy, own.leaf) is None:
         raise BadSweep(FieldPlace(own.name), f" is missing; the strategy {strategy.name} needs it")

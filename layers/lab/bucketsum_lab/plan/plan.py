@@ -9,20 +9,19 @@ from math import ceil
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.prices import FREE_STORAGE_MB
+from bucketsum.prices import FREE_STORAGE_MB, Prices
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.cells import PlannedCell
+from bucketsum_lab.plan.input import SweepInput, SweepLimits
 from bucketsum_lab.protocol import estimate
 from bucketsum_lab.protocol.objects import PlannedObject
+from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bucketsum.prices import Prices
-    from bucketsum_lab.plan.input import SweepInput, SweepLimits
-    from bucketsum_lab.protocol.run_records import Run
 
 Rounds = tuple[tuple[int, int], ...]
 """Index of a cell and number of its repetition, in the order in which they run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Sized
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.input_fields import (
@@ -17,10 +17,7 @@ from bucketsum_lab.plan.input_fields import (
     STREAMS,
 )
 from bucketsum_lab.protocol.fields import Fields, several
-from bucketsum_lab.protocol.parameters import Setting, has_parts
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Parameter, Value, Variant
+from bucketsum_lab.protocol.parameters import Parameter, Setting, Value, Variant, has_parts
 
 COMBINATIONS_MAX: Final = 10_000
 """More cells than an execution of Step Functions can measure."""

@@ -5,7 +5,7 @@ The prober's role is to be the hasher with a clock: this imports nothing that th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
@@ -71,6 +71,8 @@ class ProbeContext:
     """Reads objects with the cell's chunk size and streams."""
     policy: ReadPolicy
     """The cell's streams and chunk size, and the function's memory."""
+    extra_algorithms: Sequence[str] = ()
+    """Digests that the hasher computes too."""
 
 
 def created_object(event: ProbeEvent) -> ObjectCreated:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.prices import FREE_STORAGE_MB
 from bucketsum.table.codec import NOT_STORED, from_values, names_of, nested, stored
+from bucketsum_lab.protocol.parameters import Setting
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from bucketsum_lab.protocol.parameters import Setting
 
 _DOCUMENT: Final = stored(read=json.loads, write=json.dumps)
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")

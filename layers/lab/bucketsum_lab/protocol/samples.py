@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum.table.codec import NOT_STORED, nested, stored
+from bucketsum_lab.protocol.parameters import Statistic
 from bucketsum_lab.protocol.use import UseCurve
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Statistic
 
 
 class SampleStatus(StrEnum):

@@ -103,7 +103,7 @@ class UseCurve:
         """The inverse of `to_text`.
 
         Raises:
-            ValueError: It is no such text.
+            ValueError: It is not such a text.
         """
         try:
             document = json.loads(text)

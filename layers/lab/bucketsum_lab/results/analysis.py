@@ -18,9 +18,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.measure import mb_per_s
+from bucketsum.prices import Prices
 from bucketsum_lab.plan.input import FEW_SAMPLES_BELOW
 from bucketsum_lab.protocol.measuring import GB_PER_TB, MachinePrice, percentile, usd_per_gb
 from bucketsum_lab.protocol.run_records import (
@@ -30,11 +31,8 @@ from bucketsum_lab.protocol.run_records import (
     WarmStatistics,
 )
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
+from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.results.bottleneck import bottlenecks_of
-
-if TYPE_CHECKING:
-    from bucketsum.prices import Prices
-    from bucketsum_lab.protocol.workload import Workload
 
 SIGNIFICANCE: Final = 0.05
 

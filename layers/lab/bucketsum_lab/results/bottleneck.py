@@ -12,25 +12,22 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
-from bucketsum_lab.protocol.run_records import Bottleneck
+from bucketsum_lab.protocol.run_records import Bottleneck, CellRow
+from bucketsum_lab.protocol.samples import Reading, Sample
 from bucketsum_lab.protocol.use import Use, UseCurve, UseLimit
 from bucketsum_lab.results.network import (
     AT_LIMIT,
     IN_FORCE,
+    SampleKey,
     burst_after,
     bursts,
     is_at_lambdas_limit,
     is_at_measured_limit,
     key_of,
 )
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Reading, Sample
-    from bucketsum_lab.results.network import SampleKey
 
 _THROTTLED_SHARES: Final = (0.25, 0.02)
 """Share of an interval in which a process was throttled, below its quota and at it: one thread may
@@ -40,7 +37,7 @@ _WAIT_SHARE: Final = 0.5
 """Share of the time without CPU in which a CPU waits for the disk."""
 
 _WAIT_SHARE_MIN: Final = 0.25
-"""Share of the whole time; less is no limit of a process that is busy."""
+"""Share of the whole time; a process with less is not limited by it."""
 _EXCLUDED_SHARE_MAX: Final = 0.1
 _PLATEAU: Final = 0.9
 _SEEN_SHARE_MIN: Final = 0.9

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.errors import DamagedItem
 from bucketsum.table.codec import attribute_of, decoded, plain_values
 from bucketsum.table.damage import each_read, intact
-from bucketsum_lab.protocol.run_records import Run
+from bucketsum_lab.protocol.run_records import CellRow, Run
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.recommendation import require_documents
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.errors import DamagedItem
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
 
 BY_TIME_INDEX: Final = "by-time"
 RUN_KIND: Final = "run"

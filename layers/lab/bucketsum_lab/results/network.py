@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from bucketsum.s3.stream_count import CONNECTION_BYTES_PER_S
 from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.protocol.use import Use
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.use import Use
 
 AT_LIMIT: Final = 0.9
 """Share of a limit from which on it is reached."""

@@ -8,22 +8,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isclose
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from bucketsum.measure import mb_per_s
+from bucketsum.prices import Prices
+from bucketsum_lab.plan.input import Strategy
 from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.protocol.measuring import GB_PER_TB, usd_per_gb
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow, Run
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
 from bucketsum_lab.results.recommendation import Candidate, Improvement, Recommendation
 from bucketsum_lab.workloads import setting_of
-
-if TYPE_CHECKING:
-    from bucketsum.prices import Prices
-    from bucketsum_lab.plan.input import Strategy
-    from bucketsum_lab.protocol.parameters import Setting
-    from bucketsum_lab.protocol.run_records import CellRow, Run
-    from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.protocol.workload import Workload
 
 _Measure: TypeAlias = "Callable[[Candidate], float]"
 """The number of a candidate that is lowest for the best."""
@@ -59,7 +57,7 @@ def recommend(
     if not deployable:
         return Recommendation(workload.undeployable)
     speed, cost = strategy.mb_per_s or 0, strategy.usd_per_gb or inf  # a strategy has one at most
-    fitting = [each for each in deployable if each.mb_per_s >= speed and each.usd_per_gb <= cost]
+    fitting = [cell for cell in deployable if cell.mb_per_s >= speed and cell.usd_per_gb <= cost]
     if not fitting:
         return Recommendation(_none_fits(deployable, strategy))
     weight = _weight(strategy)
@@ -144,7 +142,7 @@ def _penalty(weight: float, deployable: Sequence[Candidate]) -> _Measure:
 def _best_by(measure: _Measure, rivals: Sequence[Candidate]) -> list[Candidate]:
     """Those of *rivals* that are within 1 % of the lowest *measure*."""
     lowest = min(map(measure, rivals))
-    return [each for each in rivals if isclose(measure(each), lowest, rel_tol=_EQUAL)]
+    return [rival for rival in rivals if isclose(measure(rival), lowest, rel_tol=_EQUAL)]
 
 
 def _count(planned: int, measured: int, deployable: int) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bucketsum.table.codec import attributes_of, from_values, nested, stored
 from bucketsum_lab.protocol.measuring import GB_PER_TB
+from bucketsum_lab.protocol.parameters import Setting, Value
+from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.workloads import setting_of
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Setting, Value
-    from bucketsum_lab.protocol.run_records import Run
 
 
 def _rounded(digits: int) -> Callable[[float], float]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
     from mypy_boto3_stepfunctions.type_defs import DescribeExecutionOutputTypeDef
 
-    from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 RUNNING: Final = "RUNNING"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from bucketsum.prices import Prices
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.protocol.measuring import MachinePrice
@@ -16,9 +17,6 @@ from bucketsum_lab.results.analysis import cell_rows
 from bucketsum_lab.results.recommend import improvement, recommend
 from bucketsum_lab.results.recommendation import Recommendation, document_of
 from bucketsum_lab.workloads import WORKLOADS
-
-if TYPE_CHECKING:
-    from bucketsum.prices import Prices
 
 NOT_LAMBDA: Final = "it was measured on a machine, not on Lambda"
 

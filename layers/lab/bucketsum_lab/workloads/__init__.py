@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.events.message_fields import WHOLE_MAX
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import text, whole
 from bucketsum_lab.protocol.parameters import Setting, stream_count
+from bucketsum_lab.protocol.run_records import WorkloadStatistics
+from bucketsum_lab.protocol.workload import Workload
 from bucketsum_lab.workloads.fetch.workload import FetchWorkload
 from bucketsum_lab.workloads.hash.workload import HashWorkload
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
 from bucketsum_lab.workloads.transfer.workload import TransferWorkload
 from bucketsum_lab.workloads.unzip.workload import UnzipWorkload
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import WorkloadStatistics
-    from bucketsum_lab.protocol.workload import Workload
 
 
 class WorkloadName(StrEnum):

@@ -88,7 +88,7 @@ def test_a_block_that_is_held_is_not_read_again(tmp_path: Path) -> None:
 
 
 def damaged(data: bytes) -> dict[str, bytes]:
-    """Files that are no complete block files."""
+    """Files that are not complete block files."""
     return {
         "shorter than the header": data[:20],
         "not a block file": b"X" + data[1:],

@@ -48,8 +48,8 @@ def test_the_objects_are_the_data_set(size_bytes: int, objects: int) -> None:
 
 def test_partitions_have_at_most_as_many_objects_as_records() -> None:
     """A single object is the main one, and of many only a sample exists."""
-    assert [each.objects for each in partitions(DataSet(100_000))] == [10, 100, 1_000]
-    stored = {each.objects: each.stored for each in partitions(PAPER)}
+    assert [partition.objects for partition in partitions(DataSet(100_000))] == [10, 100, 1_000]
+    stored = {partition.objects: partition.stored for partition in partitions(PAPER)}
     assert stored == {
         10: 10, 100: 100, 1_000: 1_000, 10_000: SAMPLED_OBJECTS, 100_000: SAMPLED_OBJECTS,
         1_000_000: SAMPLED_OBJECTS,

@@ -82,7 +82,7 @@ def items_in(manifest: bytes, total_bytes: int) -> tuple[ArchiveItem, ...]:
 
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-"""Names that need no quotes in a shell, and are no options."""
+"""Names that need no quotes in a shell, and are not options."""
 
 
 def _item(place: FieldPlace, entry: object) -> ArchiveItem:

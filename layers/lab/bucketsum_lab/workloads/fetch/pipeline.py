@@ -13,12 +13,11 @@ from threading import Condition
 from typing import TYPE_CHECKING
 
 from bucketsum.errors import BucketsumError
-from bucketsum_lab.workloads.fetch.model import Timings
+from bucketsum_lab.workloads.fetch.model import ArchiveItem, Timings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_lab.workloads.fetch.model import ArchiveItem
 
 Fetched = tuple["ArchiveItem", "Path"]
 
@@ -38,7 +37,7 @@ class DiskQueue:
         """A queue without any item.
 
         Args:
-            depth: Most archives that are reserved and not yet taken; None is no limit.
+            depth: Most archives that are reserved and not yet taken; None means no limit.
             room_bytes: Most bytes that are reserved and not yet released.
             opens_at_end: Whether nothing can be taken before `end`. Nothing is bounded then, as
                 nothing would become free: the disk refuses more than it holds.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.central_directory import read_directory
@@ -11,12 +11,9 @@ from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
-from bucketsum_lab.workloads.fetch.model import ArchiveWork, ItemFailed
+from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, Bytes, ItemFailed
 from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
 from bucketsum_lab.workloads.unzip.null_members import counted, members_at
-
-if TYPE_CHECKING:
-    from bucketsum_lab.workloads.fetch.model import ArchiveItem, Bytes
 
 _LIMITS: Final = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
 _READER: Final = ArchiveReader(ArchiveSettings(Mode.STREAM, _LIMITS))

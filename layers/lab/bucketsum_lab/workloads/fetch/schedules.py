@@ -15,8 +15,11 @@ from bucketsum.archives.workspace import workspace
 from bucketsum_lab.protocol.page_cache import PageCache, disk_bytes
 from bucketsum_lab.workloads.fetch.model import (
     FOLDER_PROCESSORS,
+    ArchiveItem,
+    ArchiveWork,
     Bytes,
     ItemFailed,
+    ItemSource,
     Schedule,
     Timings,
 )
@@ -26,8 +29,6 @@ from bucketsum_lab.workloads.fetch.stages import DiskWorker, fetch_to
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, ItemSource
 
 
 def run_streaming(

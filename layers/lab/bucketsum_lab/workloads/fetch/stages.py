@@ -7,22 +7,20 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.range_reads import range_reader
+from bucketsum.s3.source import OpenObject, Source
 from bucketsum_lab.protocol.objects import chunks_of
 from bucketsum_lab.protocol.page_cache import PageCache, cached_bytes, drop
 from bucketsum_lab.protocol.probe import object_at
-from bucketsum_lab.workloads.fetch.model import Bytes
+from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, Bytes, ItemSource
+from bucketsum_lab.workloads.fetch.pipeline import DiskQueue
 from bucketsum_lab.workloads.fetch.processing import process
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
-
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.s3.source import OpenObject, Source
-    from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, ItemSource
-    from bucketsum_lab.workloads.fetch.pipeline import DiskQueue
 
 
 @dataclass(frozen=True, slots=True)

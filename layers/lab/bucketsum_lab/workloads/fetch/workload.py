@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSettings
@@ -17,19 +17,20 @@ from bucketsum_lab.errors import BadSweep
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.measuring import Meter, children_cpu_seconds
-from bucketsum_lab.protocol.objects import DataFile, Generated, disk_refusal, file_key
+from bucketsum_lab.protocol.objects import (
+    DataFile,
+    Generated,
+    PlannedObject,
+    disk_refusal,
+    file_key,
+)
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE, PageCache
-from bucketsum_lab.protocol.parameters import Parameter
-from bucketsum_lab.protocol.probe import answer_of, failed
+from bucketsum_lab.protocol.parameters import Parameter, Setting, Variant
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent, answer_of, failed
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.fetch.model import ArchiveWork, ItemFailed, Schedule
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.objects import PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting, Variant
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum_lab.protocol.samples import Sample
 
 SET_BYTES_MIN: Final = 16_000_000
 """The smallest of its archives then has 300 kB, in which 165 files find room."""

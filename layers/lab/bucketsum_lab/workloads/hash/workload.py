@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.digest import digest_of
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import Generated, content
-from bucketsum_lab.protocol.probe import answer_of, created_object
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.probe import (
+    ProbeAnswer,
+    ProbeContext,
+    ProbeEvent,
+    answer_of,
+    created_object,
+)
 from bucketsum_lab.protocol.workload import Workload
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Setting
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 
 OBJECT_BYTES_MAX: Final = 20_000_000_000
 """The planner has to generate it twice and to send it in 900 s: by calculation some 660 s."""
@@ -43,5 +46,6 @@ class HashWorkload(Workload):
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read and hash the object."""
         meter = Meter()
-        digest = digest_of(context.source.open(created_object(event)).chunks)
+        chunks = context.source.open(created_object(event)).chunks
+        digest = digest_of(chunks, context.extra_algorithms)
         return answer_of(event, digest, meter)

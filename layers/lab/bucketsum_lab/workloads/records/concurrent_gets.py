@@ -6,17 +6,15 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.errors import SourceUnavailable
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.s3.curl_connections import Connections, Transfer
 from bucketsum.s3.response_head import ResponseHead
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import ResumeBudget
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.s3.curl_connections import Connections, Transfer
-    from bucketsum.s3.signed_requests import SignedRequests
-    from bucketsum_lab.workloads.records.index import Span
+from bucketsum_lab.workloads.records.index import Span
 
 _RETRIES: Final = 3
 _SERVER_ERROR: Final = 500

@@ -10,12 +10,9 @@ import sys
 from array import array
 from bisect import bisect_left
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from bucketsum_lab.workloads.records.data_set import WrongRecord, id_of
-
-if TYPE_CHECKING:
-    from bucketsum_lab.workloads.records.data_set import DataSet
+from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord, id_of
 
 ENTRY_BYTES: Final = 9
 

@@ -15,12 +15,16 @@ from botocore.config import Config
 from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES, id_in
 from bucketsum_lab.workloads.records.layouts import RECORDS_TABLE
-from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader
+from bucketsum_lab.workloads.records.record_reader import (
+    ReadOptions,
+    ReadRecord,
+    RecordReader,
+    Store,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
 
 KEPT_SECONDS: Final = 7 * 86_400
 

@@ -6,13 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum_lab.protocol.parameters import Statistic
 from bucketsum_lab.workloads.records.data_set import WrongRecord, verify
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Statistic
-    from bucketsum_lab.workloads.records.record_reader import RecordReader
+from bucketsum_lab.workloads.records.record_reader import RecordReader
 
 PERCENTILES: Final = (50, 90, 99)
 _MS: Final = 1000

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum_lab.protocol.objects import disk_refusal
+from bucketsum_lab.protocol.parameters import Value
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES_MAX, DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
@@ -17,9 +18,6 @@ from bucketsum_lab.workloads.records.layouts import (
     WITH_INDEX,
     RecordLayout,
 )
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Value
 
 _DISK_SHARE: Final = 1.45
 """Size of the largest file on /tmp over that of the records: padding and dictionary."""

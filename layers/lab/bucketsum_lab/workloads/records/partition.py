@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from bucketsum_lab.protocol.objects import DataFile
+from bucketsum_lab.workloads.records.data_set import DataSet
 from bucketsum_lab.workloads.records.layouts import (
     IN_PARTITIONS,
     OBJECT_COUNTS,
@@ -19,8 +20,6 @@ from bucketsum_lab.workloads.records.layouts import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from bucketsum_lab.workloads.records.data_set import DataSet
 
 
 @dataclass(frozen=True, slots=True)

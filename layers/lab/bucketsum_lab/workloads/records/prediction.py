@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
+from bucketsum_lab.protocol.parameters import Value
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES, DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
@@ -20,9 +21,6 @@ from bucketsum_lab.workloads.records.layouts import (
     RecordLayout,
 )
 from bucketsum_lab.workloads.records.partition import Sampled
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Value
 
 _GETS_PER_SECOND_MAX: Final = 5_500
 """[A] For each prefix."""

@@ -13,13 +13,22 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSettings
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum.s3.chosen_reader import transport_config
 from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.page_cache import PageCache
-from bucketsum_lab.protocol.probe import created_object, failed, measured_answer
+from bucketsum_lab.protocol.parameters import Value
+from bucketsum_lab.protocol.probe import (
+    ProbeAnswer,
+    ProbeContext,
+    ProbeEvent,
+    created_object,
+    failed,
+    measured_answer,
+)
 from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets, Get
 from bucketsum_lab.workloads.records.data_set import DataSet, queries
 from bucketsum_lab.workloads.records.index import Span
@@ -33,7 +42,7 @@ from bucketsum_lab.workloads.records.layouts import (
 from bucketsum_lab.workloads.records.measurement import measured
 from bucketsum_lab.workloads.records.partition import Sampled
 from bucketsum_lab.workloads.records.prediction import Link, Model
-from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
+from bucketsum_lab.workloads.records.record_reader import ReadOptions, RecordReader, Store
 from bucketsum_lab.workloads.records.s3_readers import (
     CoalescedReader,
     ObjectPerRecordReader,
@@ -47,10 +56,6 @@ from bucketsum_lab.workloads.records.tmp_readers import BlockFileReader, SqliteR
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum_lab.protocol.parameters import Value
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum_lab.workloads.records.record_reader import RecordReader
 
 READERS: Final[dict[RecordLayout, type[RecordReader]]] = {
     RecordLayout.RANGE: RangeReader,

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.page_cache import PageCache
+from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets
 
 
 class ReadRecord(NamedTuple):

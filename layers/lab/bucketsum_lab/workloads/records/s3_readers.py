@@ -5,18 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from bucketsum.errors import SourceUnavailable
-from bucketsum_lab.workloads.records.concurrent_gets import Get
+from bucketsum_lab.workloads.records.concurrent_gets import Get, Received
 from bucketsum_lab.workloads.records.data_set import DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES, Index, Span
 from bucketsum_lab.workloads.records.layouts import IN_FLIGHT_BYTES, INDEX_NAME, MIB, record_name
 from bucketsum_lab.workloads.records.partition import Partition, object_name
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader
-
-if TYPE_CHECKING:
-    from bucketsum_lab.workloads.records.concurrent_gets import Received
 
 _Wanted = tuple[int, Span]
 """A record's id and its bytes in the object."""

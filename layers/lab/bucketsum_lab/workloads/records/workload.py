@@ -12,10 +12,12 @@ from bucketsum_lab.errors import BadSweep, FieldPlace
 
 # What only a probe or a generated data set needs is imported there.
 # ruff: noqa: PLC0415
-from bucketsum_lab.protocol.objects import DataFile, Generated, whole_in
+from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject, whole_in
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE
-from bucketsum_lab.protocol.parameters import Parameter
+from bucketsum_lab.protocol.parameters import Parameter, Setting, Statistic, Value, Variant
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.records.layouts import (
     GAPS,
@@ -39,10 +41,6 @@ from bucketsum_lab.workloads.records.layouts import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum_lab.protocol.objects import PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting, Statistic, Value, Variant
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum_lab.protocol.samples import Sample
 
 SIZE_BYTES_MIN: Final = 100_000
 SIZE_BYTES_MAX: Final = 500_000_000

@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.workspace import workspace
 from bucketsum.digest import Digest, digest_of
 from bucketsum.errors import BadSettings
+from bucketsum.measure import Measurement
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.measuring import Meter, children_cpu_seconds
-from bucketsum_lab.protocol.probe import checked_answer, failed
+from bucketsum_lab.protocol.probe import (
+    ProbeAnswer,
+    ProbeContext,
+    ProbeEvent,
+    checked_answer,
+    failed,
+)
 from bucketsum_lab.workloads.transfer import data_set, file_times
+from bucketsum_lab.workloads.transfer.clients import Fetch
 from bucketsum_lab.workloads.transfer.data_set import SetFile
 from bucketsum_lab.workloads.transfer.file_times import FileTime
 from bucketsum_lab.workloads.transfer.model import Destination
@@ -27,9 +35,6 @@ from bucketsum_lab.workloads.transfer.trial import UNMEASURED_THREADS, Trial
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bucketsum.measure import Measurement
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum_lab.workloads.transfer.clients import Fetch
 
 _MS: Final = 1000
 _KIB: Final = 1024

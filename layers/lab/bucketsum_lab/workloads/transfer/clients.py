@@ -14,10 +14,12 @@ from botocore.config import Config
 
 from bucketsum.errors import BadSettings
 from bucketsum.s3.chosen_reader import reader
+from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.protocol.probe import object_at
 from bucketsum_lab.workloads.transfer.model import ClientName
+from bucketsum_lab.workloads.transfer.sinks import Sink
 
 # Libraries that only one client needs are imported by it: the others must not pay for them.
 # ruff: noqa: PLC0415
@@ -25,8 +27,6 @@ from bucketsum_lab.workloads.transfer.model import ClientName
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.s3.read_plan import ReadPolicy
-    from bucketsum_lab.workloads.transfer.sinks import Sink
 
 _POOL_MIN: Final = 10
 _MAKING: Final = Lock()

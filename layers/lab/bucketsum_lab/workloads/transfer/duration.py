@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX, read_seconds
+from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads.transfer.model import (
     DRAIN_BYTES,
     ClientName,
@@ -17,9 +18,6 @@ from bucketsum_lab.workloads.transfer.model import (
     files_in,
 )
 from bucketsum_lab.workloads.transfer.schedule import span_seconds, threads_of
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Setting
 
 _LATENCY_SECONDS: Final = 0.035
 """Time to the first byte of a small object; facts differ between 15 and 50 ms."""

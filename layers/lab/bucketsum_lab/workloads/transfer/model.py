@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import shown
-from bucketsum_lab.protocol.parameters import Parameter
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Value
+from bucketsum_lab.protocol.parameters import Parameter, Value
 
 
 class ClientName(StrEnum):

@@ -11,12 +11,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
-from bucketsum_lab.workloads.transfer.model import PatternName
+from bucketsum_lab.workloads.transfer.model import Pattern, PatternName
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from bucketsum_lab.workloads.transfer.model import Pattern
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_lab.protocol.objects import file_key
-from bucketsum_lab.protocol.probe import object_at
-from bucketsum_lab.workloads.transfer.clients import Access, new_client
-from bucketsum_lab.workloads.transfer.data_set import WARM_UP_CONTENT, WARM_UP_NAME
+from bucketsum_lab.protocol.probe import ProbeContext, ProbeEvent, object_at
+from bucketsum_lab.workloads.transfer.clients import Access, Fetch, new_client
+from bucketsum_lab.workloads.transfer.data_set import WARM_UP_CONTENT, WARM_UP_NAME, SetFile
 from bucketsum_lab.workloads.transfer.model import (
     DRAIN_BYTES,
     PROGRAMS,
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager, ExitStack
     from pathlib import Path
 
-    from bucketsum_lab.protocol.probe import ProbeContext, ProbeEvent
-    from bucketsum_lab.workloads.transfer.clients import Fetch
-    from bucketsum_lab.workloads.transfer.data_set import SetFile
 
 UNMEASURED_THREADS: Final = 4
 """Threads of the reads that are not measured."""

@@ -9,8 +9,11 @@ from bucketsum.settings import BASE_MEMORY_BYTES
 
 # What only a probe or a data set needs is imported there.
 # ruff: noqa: PLC0415
-from bucketsum_lab.protocol.objects import Generated, disk_refusal
+from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject, disk_refusal
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.transfer.duration import trial_seconds
 from bucketsum_lab.workloads.transfer.model import (
@@ -32,10 +35,6 @@ from bucketsum_lab.workloads.transfer.model import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bucketsum_lab.protocol.objects import DataFile, PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum_lab.protocol.samples import Sample
 
 FRACTOS_BYTES: Final = 156_204_800
 """The 100 files of fractos (2017)."""
