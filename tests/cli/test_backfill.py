@@ -10,6 +10,7 @@ import pytest
 from tests.cli.aws_calls import EXECUTED, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, change, put_object
 
+from bucketsum.backfill import rest
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
@@ -298,7 +299,7 @@ def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
 
     assert shown() == ("queued", None)
     assert "counted twice" in run("backfill", "show", backfill).out
-    monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
+    monkeypatch.setattr(rest, "QUIET_SECONDS", 0)
     sqs, url = stack.client("sqs"), stack.outputs["BackfillQueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody="of a backfill")
     assert shown() == ("queued", None)
@@ -321,7 +322,7 @@ def test_a_run_whose_objects_are_not_all_counted_ends_with_a_no(
 ) -> None:
     """SQS may have moved their messages to the dead-letter queue; `--wait` ends all the same."""
     table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
-    monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
+    monkeypatch.setattr(rest, "QUIET_SECONDS", 0)
 
     def crashes(_seconds: float) -> None:
         newest = next(table.backfills())

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError
-from tests.cli.aws_calls import EXECUTED, answered, change_calls
+from tests.cli.aws_calls import EXECUTED, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, put_object
 from tests.support.sam_template import load_template
 
+from bucketsum.backfill import rest
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.backfill.verifications import start_scheduled
+from bucketsum.backfill.verifications import Scheduled
 from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
-from bucketsum_cli.backfill import backfills
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,7 @@ def test_a_verification_at_rest_refuses_no_other(
     run: Run, stack: Stack, table: BackfillsTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If a queue is empty, what was not counted never will be; one with messages is waited for."""
-    monkeypatch.setattr(backfills, "_QUIET_SECONDS", 0)
+    monkeypatch.setattr(rest, "QUIET_SECONDS", 0)
     first = run("verify", BUCKET, "--yes", "--json").document["backfill"]
     table.record_plan(first, [Part(0, objects=2, object_hashes=5, done=True)])
     assert table.end(first, BackfillStatus.QUEUED, now())
@@ -179,18 +179,35 @@ def test_an_object_that_differs_is_an_exit_status(run: Run, table: BackfillsTabl
 
 
 class States:
-    """Keeps the executions that are started."""
+    """Keeps the executions that are started, and says how they are.
+
+    Attributes:
+        started: Requests.
+        statuses: Name → status of the executions that are not running; None if it is not known.
+        refused: Whether no execution can be started.
+    """
 
     exceptions: Any = SimpleNamespace(ExecutionAlreadyExists=KeyError)
 
     def __init__(self) -> None:
         self.started: list[dict[str, Any]] = []
+        self.statuses: dict[str, str | None] = {}
+        self.refused = False
 
     def start_execution(self, **request: Any) -> None:  # noqa: ANN401 - botocore's
         """Take a request; a name is used once."""
+        if self.refused:
+            raise refusal("StartExecution")
         if request in self.started:
             raise KeyError
         self.started.append(request)
+
+    def describe_execution(self, executionArn: str) -> dict[str, str]:  # noqa: N803 - botocore's
+        """The status of an execution."""
+        status = self.statuses.get(executionArn.rpartition(":")[2], "RUNNING")
+        if status is None:
+            raise refusal("DescribeExecution", "ExecutionDoesNotExist")
+        return {"status": status}
 
 
 def attached(template: dict[str, Any] | None) -> Any:  # noqa: ANN401 - a client
@@ -207,47 +224,151 @@ def attached(template: dict[str, Any] | None) -> Any:  # noqa: ANN401 - a client
 
 
 @pytest.fixture
-def scheduled(table: BackfillsTable) -> Callable[..., tuple[list[str], States]]:
-    """Ids of the verifications that the schedule starts, and requests to Step Functions."""
-    states: Any = States()
+def states() -> States:
+    """Step Functions, as the schedule's function sees it."""
+    return States()
 
-    def start(event: dict[str, Any], buckets: tuple[str, ...]) -> tuple[list[str], States]:
+
+@pytest.fixture
+def scheduled(table: BackfillsTable, stack: Stack, states: States) -> Callable[..., list[str]]:
+    """Ids of the verifications that the schedule starts."""
+    url = stack.outputs["BackfillQueueUrl"]
+    work = rest.OpenWork(stack.client("sqs"), url, stack.progress_table())
+    client: Any = states
+
+    def start(event: dict[str, Any], buckets: tuple[str, ...]) -> list[str]:
         template = {"Metadata": {"bucketsum": [{"name": name} for name in buckets]}}
-        client = attached(template if buckets else None)
-        return start_scheduled(event, table, client, states, Logger(service="test")), states
+        cloudformation = attached(template if buckets else None)
+        logger = Logger(service="test")
+        return Scheduled(table, work, cloudformation, client, logger).start(event)[0]
 
     return start
 
 
-def test_the_schedule_verifies_every_bucket_once(
-    scheduled: Callable[..., tuple[list[str], States]], table: BackfillsTable
+LATER: Final = EVENT | {"scheduled_at": "2027-02-24T03:00:00Z"}
+
+
+def test_the_schedule_starts_one_execution_for_all_buckets(
+    scheduled: Callable[..., list[str]], states: States, table: BackfillsTable
 ) -> None:
     """The stack's own and the attached ones; the same event twice starts nothing twice."""
-    ids, states = scheduled(EVENT, (OTHER,))
-    assert scheduled(EVENT, (OTHER,))[0] == ids
-    records = [table.backfill(name) for name in ids]
-    assert [record.bucket for record in records if record] == [BUCKET, OTHER]
-    for record, request in zip(records, states.started, strict=True):
-        assert record is not None
-        assert (record.purpose, record.storage_classes) == (Purpose.VERIFY, ("STANDARD",))
-        assert record.older_than == "2026-09-07T03:00:00.000Z"
-        assert request["name"] == record.execution_name
-        assert json.loads(request["input"]) == {"backfill_id": record.backfill_id}
+    ids = scheduled(EVENT, (OTHER,))
+    assert scheduled(EVENT, (OTHER,)) == ids
+    members = table.members("20261126T030000")
+    assert sorted(ids) == [member.backfill_id for member in members]
+    assert {member.bucket for member in members} == {BUCKET, OTHER}
+    for member in members:
+        assert (member.purpose, member.storage_classes) == (Purpose.VERIFY, ("STANDARD",))
+        assert (member.older_than, member.started_by) == ("2026-09-07T03:00:00.000Z", "schedule")
+        assert member.execution_name == "20261126T030000-1"
+    [request] = states.started
+    assert request["name"] == "20261126T030000-1"
+    assert json.loads(request["input"]) == {"backfill_id": "20261126T030000"}
 
 
-def test_the_schedule_leaves_out_a_bucket_that_is_being_verified(
-    scheduled: Callable[..., tuple[list[str], States]], table: BackfillsTable
+def test_a_time_that_the_schedule_did_not_fill_in_is_now(
+    scheduled: Callable[..., list[str]], table: BackfillsTable
 ) -> None:
-    """The others are started; after the last message can be left, the bucket has its turn."""
-    [running], _ = scheduled(EVENT, ())
-    later = EVENT | {"scheduled_at": "2027-02-24T03:00:00Z"}
-    [other], _ = scheduled(later, (OTHER,))
-    assert other.startswith("20270224T030000-")
-    table.end(running, BackfillStatus.QUEUED, "2026-11-01T00:00:00.000Z")
-    record = table.backfill(running)
+    """The local emulator passes the placeholder on as it stands."""
+    [started] = scheduled(EVENT | {"scheduled_at": "<aws.scheduler.scheduled-time>"}, ())
+    record = table.backfill(started)
     assert record is not None
-    table.record(replace(record, ended_at="2026-01-01T00:00:00.000Z"))
-    assert len(scheduled(later | {"scheduled_at": "2027-03-24T03:00:00Z"}, ())[0]) == 1
+    assert started[:8] == now()[:10].replace("-", "")
+
+
+def test_a_bucket_that_is_being_verified_is_left_out(
+    scheduled: Callable[..., list[str]], states: States, table: BackfillsTable
+) -> None:
+    """The others are started; the record of the bucket that was left out says so."""
+    [running] = scheduled(EVENT, ())
+    [other] = scheduled(LATER, (OTHER,))
+    record = table.backfill(other)
+    assert record is not None
+    assert record.bucket == OTHER
+    [left_out] = [member for member in table.members("20270224T030000") if member.bucket == BUCKET]
+    assert left_out.status is BackfillStatus.STOPPED
+    assert left_out.failure == f"{running} was verifying the bucket"
+    states.statuses["20261126T030000-1"] = "SUCCEEDED"
+    assert len(scheduled(LATER | {"scheduled_at": "2027-03-24T03:00:00Z"}, ())) == 1
+
+
+@pytest.mark.parametrize("status", ["FAILED", "ABORTED", "TIMED_OUT", None])
+def test_a_verification_whose_execution_is_over_delays_no_other(
+    scheduled: Callable[..., list[str]], states: States, table: BackfillsTable, status: str | None
+) -> None:
+    """Its record says how it ended; after 90 days Step Functions has forgotten it."""
+    [dead] = scheduled(EVENT, ())
+    record = table.backfill(dead)
+    assert record is not None
+    table.record(replace(record, started_at="2026-11-26T03:00:00.000Z"))
+    states.statuses["20261126T030000-1"] = status
+    assert len(scheduled(LATER, ())) == 1
+    ended = table.backfill(dead)
+    assert ended is not None
+    assert ended.status is BackfillStatus.FAILED
+    assert (ended.failure or "").startswith("its execution is ")
+
+
+def test_a_start_that_is_refused_is_recorded_and_repeated(
+    scheduled: Callable[..., list[str]], states: States, table: BackfillsTable
+) -> None:
+    """Lambda sends the event again; if it never succeeds, the next event has its turn."""
+    states.refused = True
+    for _ in range(3):
+        with pytest.raises(ClientError):
+            scheduled(EVENT, (OTHER,))
+    for member in table.members("20261126T030000"):
+        assert member.status is BackfillStatus.FAILED
+        assert "could not be started" in (member.failure or "")
+    states.refused = False
+    assert len(scheduled(LATER, (OTHER,))) == 2
+
+
+def test_one_message_that_was_counted_twice_delays_no_other(
+    scheduled: Callable[..., list[str]],
+    states: States,
+    table: BackfillsTable,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its counts never agree; it is over when the queue is empty."""
+    monkeypatch.setattr(rest, "QUIET_SECONDS", 0)
+    [first] = scheduled(EVENT, ())
+    table.record_plan(first, [Part(0, objects=40, object_hashes=5, done=True)])
+    table.end(first, BackfillStatus.QUEUED, now())
+    table.count(first, Tally(verified=50, object_hashes=9))
+    states.statuses["20261126T030000-1"] = "SUCCEEDED"
+    assert len(scheduled(LATER, ())) == 1
+
+
+def test_two_schedules_at_once_verify_a_bucket_once(
+    scheduled: Callable[..., list[str]], table: BackfillsTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each records first and looks then, so that one of them sees the other and goes."""
+    recorded = BackfillsTable.record
+    later: list[list[str]] = []
+
+    def record(self: BackfillsTable, backfill: Backfill) -> None:
+        recorded(self, backfill)
+        monkeypatch.setattr(BackfillsTable, "record", recorded)
+        later.append(scheduled(EVENT | {"scheduled_at": "2026-11-26T03:00:01Z"}, ()))
+
+    monkeypatch.setattr(BackfillsTable, "record", record)
+    assert len(scheduled(EVENT, ())) == 1
+    assert later == [[]]
+    assert len(list(table.backfills())) == 2
+
+
+def test_a_stopped_bucket_leaves_the_execution_of_the_others(
+    run: Run, scheduled: Callable[..., list[str]], table: BackfillsTable
+) -> None:
+    """And a resumed one has its turn in the same execution, or in a new one with all others."""
+    first, _ = sorted(scheduled(EVENT, (OTHER,)))
+    assert run("verify", "stop", first).status == 0
+    assert run("verify", "resume", first).status == 0
+    members = table.members("20261126T030000")
+    assert [(member.status, member.executions) for member in members] == [
+        (BackfillStatus.RUNNING, 1)
+    ] * 2
 
 
 def test_the_schedules_input_is_what_the_enqueuer_reads() -> None:

@@ -9,6 +9,7 @@ from tests.template.client_calls import operations_called
 from tests.template.roles import HANDLERS, LIBRARY, RESOURCES, WRITES_LOGS, action_of, allowed
 from tests.template.state_machines import events, load_definition, states
 
+from bucketsum.backfill.rest import pause_after
 from bucketsum.errors import BadInventory, UnknownBackfill
 
 TASKS: Final[list[Any]] = [
@@ -18,6 +19,7 @@ BACKFILL: Final = [path for path in LIBRARY if "backfill" in path.parts]
 
 ACTION_OF: Final = {
     "stepfunctions:StartExecution": "states:StartExecution",
+    "stepfunctions:DescribeExecution": "states:DescribeExecution",
     "s3:ListObjectVersions": "s3:ListBucketVersions",
     "sqs:SendMessageBatch": "sqs:SendMessage*",  # the template has the reason for the wildcard
 }
@@ -55,7 +57,7 @@ def test_every_task_is_tried_again() -> None:
     """Listing for days meets throttles and deaths; only errors that stay end it at once."""
     assert TASKS
     for task in TASKS:
-        never, always = task["Retry"]
+        never, _, always = task["Retry"]
         assert never["ErrorEquals"] == [UnknownBackfill.__name__, BadInventory.__name__]
         assert never["MaxAttempts"] == 0
         assert always["ErrorEquals"] == ["States.ALL"]
@@ -64,13 +66,14 @@ def test_every_task_is_tried_again() -> None:
 def test_a_billion_objects_fit_into_one_execution() -> None:
     """The parent's history does not grow with the listing; a child's lasts for 35 days of it."""
     machine = load_definition("backfill")
-    plans = iter(["Enqueue", "Queued"])
-    parent = events(machine, lambda *_: [], lambda *_: next(plans))
-    assert parent + DISTRIBUTED_MAP < 50
+    buckets = 500  # each is listed, and waited for
+    steps = iter([*["Work"] * 2 * buckets, "Done"])
+    parent = events(machine, lambda *_: [], lambda *_: next(steps))
+    assert parent + DISTRIBUTED_MAP * 2 * buckets < EVENTS_MAX
 
     invocations = 35 * 86_400 // INVOCATION_SECONDS
-    more = chain(["EnqueueParts"] * (invocations - 1), ["PartsQueued"])
-    child = machine["States"]["Enqueue"]["ItemProcessor"]
+    more = chain(["WorkOnParts"] * (invocations - 1), ["PartsDone"])
+    child = machine["States"]["Work"]["ItemProcessor"]
     assert events(child, lambda *_: [], lambda *_: next(more)) + CHILD_EXECUTION <= EVENTS_MAX
     assert invocations / 20 > BILLION_SECONDS / ENQUEUERS / INVOCATION_SECONDS
 
@@ -80,3 +83,30 @@ def test_a_role_follows_its_children() -> None:
     [_, follow] = RESOURCES["BackfillRunsChildren"]["Properties"]["PolicyDocument"]["Statement"]
     suffixes = [arn["Fn::Sub"].rpartition("}")[2] for arn in follow["Resource"]]
     assert suffixes == [":*", "/*"]
+
+
+def test_a_child_waits_for_months() -> None:
+    """Its pauses grow with the time that it has waited."""
+    seconds, looks = 0, 0
+    while seconds < 100 * 86_400:
+        seconds += pause_after(seconds)
+        looks += 1
+    child = load_definition("backfill")["States"]["Work"]["ItemProcessor"]
+    waits = chain(["Pause"] * looks, ["PartsDone"])
+    assert events(child, lambda *_: [], lambda *_: next(waits)) + CHILD_EXECUTION <= EVENTS_MAX
+
+
+def test_a_failure_of_one_bucket_is_not_the_end_of_the_others() -> None:
+    """The run goes on with the next bucket, and fails at its end, for the alarm."""
+    states_by_name = load_definition("backfill")["States"]
+    for name in ("Step", "Work"):
+        [catch] = states_by_name[name]["Catch"]
+        assert (catch["ErrorEquals"], catch["Next"]) == (["States.ALL"], "GiveUp")
+    assert states_by_name["GiveUp"]["Next"] == "Step"
+    assert "Catch" not in states_by_name["GiveUp"]
+    assert states_by_name["Failed"]["Type"] == "Fail"
+
+
+def test_the_schedule_begins_after_its_permissions() -> None:
+    """A rate's first event comes at once."""
+    assert RESOURCES["VerificationSchedule"]["DependsOn"] == "EnqueuerStartsVerifications"

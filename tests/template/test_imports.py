@@ -60,8 +60,8 @@ cli: cli.commands
 cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.hashing layer.invocation layer.long_objects \
 layer.table
-cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing \
-layer.long_objects layer.s3 layer.table settings
+cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing layer.s3 \
+layer.table settings
 cli.buckets: cli.aws cli.terminal layer layer.events
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.dead_letters \
@@ -127,8 +127,8 @@ lab.workloads.records: lab lab.protocol layer layer.events layer.s3 settings
 lab.workloads.transfer: lab lab.protocol layer layer.archives layer.s3 settings
 lab.workloads.unzip: lab lab.protocol layer layer.archives layer.s3 layer.table settings
 layer.archives: layer layer.events layer.invocation layer.s3 layer.table settings
-layer.backfill: layer layer.events layer.hashing layer.invocation layer.queue layer.s3 layer.table \
-settings
+layer.backfill: layer layer.events layer.hashing layer.invocation layer.long_objects layer.queue \
+layer.s3 layer.table settings
 layer.events: layer
 layer.functions: layer layer.archives layer.backfill layer.hashing layer.invocation \
 layer.long_objects layer.queue layer.s3 layer.table settings
@@ -224,7 +224,6 @@ def test_no_parts_import_each_other() -> None:
 BESIDE: Final = {
     "state.py": "one judgement of a row, for the command and reports; beside the rows it judges",
     "prices.py": "one price list, for the command and the lab",
-    "step_functions_errors.py": "the texts of failed executions, for the command and the lab",
 }
 """Modules of the hasher's layer that no function of the hash path needs → the reason."""
 

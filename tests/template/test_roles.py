@@ -17,8 +17,8 @@ SWEEPS: Final = (
     r"Hasher|Digests|Arrivals|Inbox",
 )
 BACKFILLS: Final = (
-    rf"Backfill|Enqueuer|Bucket|KmsKeyArn|{OWN_BUCKET}|stack/.*-attached/",
-    r"Hasher|Digests|ArrivalsQueue|Slicer|Sweep",
+    rf"Backfill|Enqueuer|Bucket|KmsKeyArn|{OWN_BUCKET}|stack/.*-attached/|DigestsTable",
+    r"Hasher|ArrivalsQueue|Slicer|Sweep",
 )
 """The names of a role's resources are of the first kind, and none is of the second."""
 
@@ -58,5 +58,8 @@ def test_only_its_service_takes_a_role(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["EnqueuerRole", "BackfillRole"])
 def test_every_permission_of_backfills_names_a_resource_of_this_stack(name: str) -> None:
-    """No wildcard; backfills reach nothing of the arrivals' functions and tables."""
+    """No wildcard; backfills reach nothing of the arrivals' functions, and write no digests."""
     assert not resources_outside(name, *BACKFILLS)
+    writes = {action for s in statements_of(name) if "DigestsTable" in str(s["Resource"])
+              for action in listed(s["Action"])}  # fmt: skip
+    assert writes <= {"dynamodb:Query", "dynamodb:Scan", "dynamodb:DescribeTable"}

@@ -115,7 +115,7 @@ def test_aws_language_service_remarks_on_faults_alone(
 
 @pytest.mark.parametrize(
     ("name", "state"),
-    [("backfill", "Plan"), ("sweep", "Plan"), ("sweep", "PublishVersion"), ("sweep", "SumUp")],
+    [("backfill", "Step"), ("sweep", "Plan"), ("sweep", "PublishVersion"), ("sweep", "SumUp")],
 )
 @pytest.mark.parametrize(
     "error",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -16,12 +16,12 @@ from bucketsum.backfill.backfill_records import (
     Tally,
     is_complete,
 )
+from bucketsum.backfill.rest import OpenWork
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.backfill.verifications import running_checks
+from bucketsum.backfill.verifications import open_verifications
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.job import Purpose
-from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.prices import Prices, prices_in
 from bucketsum.table.damage import each_read
 from bucketsum_cli.aws.executions import Execution, StateMachine
@@ -30,20 +30,10 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 
 if TYPE_CHECKING:
-    from mypy_boto3_sqs.literals import QueueAttributeNameType
-
     from bucketsum_cli.aws.stack import Stack
 
 LAST: Final = "last"
 """In place of an id: the newest backfill."""
-
-_QUIET_SECONDS: Final = 300
-"""SQS's numbers of messages may be wrong for a minute after the last was sent or received."""
-_LENGTHS: Final[tuple[QueueAttributeNameType, ...]] = (
-    "ApproximateNumberOfMessages",
-    "ApproximateNumberOfMessagesNotVisible",
-    "ApproximateNumberOfMessagesDelayed",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +153,8 @@ class Backfills:
         self.stack = stack
         self.kind = kind
         client = stack.client("stepfunctions")
+        queue = stack.outputs["BackfillQueueUrl"]
+        self._open_work = OpenWork(stack.client("sqs"), queue, stack.progress_table())
         self._state_machine = StateMachine(client, stack.outputs["BackfillStateMachineArn"])
         self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
         configuration = stack.function_configuration()
@@ -182,8 +174,14 @@ class Backfills:
         Raises:
             CannotDoError: It is a verification, and another one of its bucket is not over.
         """
-        for other in running_checks(self.table, backfill):
-            if self.progress_of(other).is_at_rest:
+        self._require_alone(backfill)
+        self.table.record(backfill)
+        self._execute(backfill)
+
+    def _require_alone(self, backfill: Backfill) -> None:
+        for other in open_verifications(self.table, backfill):
+            progress = self.progress_of(other)
+            if progress.is_at_rest or progress.failed:
                 continue
             is_running = other.status is BackfillStatus.RUNNING
             do, command = (
@@ -193,11 +191,10 @@ class Backfills:
                 f"{other.backfill_id} verifies {other.bucket} already; {do}: "
                 f"`{VERIFICATION.line(command, other.backfill_id)}`"
             )
-        self.table.record(backfill)
+
+    def _execute(self, backfill: Backfill) -> None:
         try:
-            self._state_machine.start(
-                backfill.execution_name, {"backfill_id": backfill.backfill_id}
-            )
+            self._state_machine.start(backfill.execution_name, {"backfill_id": backfill.run_id})
         except ClientError:
             self.table.end(backfill.backfill_id, BackfillStatus.STOPPED, now())
             raise
@@ -214,30 +211,41 @@ class Backfills:
             state = self._found(backfill_id).status  # which may have changed since
             state_text = "resumed just now" if state is BackfillStatus.RUNNING else state.value
             raise CannotDoError(f"{backfill_id} was not running: it is {state_text}")
-        if self._is_running(backfill):
+        if backfill.run is None and self._is_running(backfill):  # else other buckets have a turn
             self._state_machine.stop(
                 backfill.execution_name, "Stopped", f"`{self.kind.command} stop`"
             )
         return self._found(backfill_id)
 
     def resume(self, backfill_id: str) -> Backfill:
-        """Start another execution, which goes on after the last object that was queued.
+        """Go on after the last object that was queued, in another execution of its run.
 
         Raises:
             CannotDoError: There is no such backfill, it is running, or all of it is queued.
         """
         backfill = self._found(backfill_id)
-        if backfill.status is BackfillStatus.QUEUED:
+        is_running = self._is_running(backfill)
+        if backfill.rested_at or (backfill.status is BackfillStatus.QUEUED and is_running):
             raise CannotDoError(f"all objects of {backfill.backfill_id} are queued already")
-        if backfill.status is BackfillStatus.RUNNING and self._is_running(backfill):
+        if backfill.status is BackfillStatus.RUNNING and is_running:
             raise CannotDoError(f"{backfill.backfill_id} is running")
+        joins = backfill.run is not None and is_running  # the other buckets' execution comes to it
+        members = self.table.members(backfill.run_id)
+        executions = max(member.executions for member in members)
         resumed = replace(
             backfill,
             status=BackfillStatus.RUNNING,
-            executions=backfill.executions + 1,
+            executions=executions if joins else executions + 1,
             ended_at=None,
+            failure=None,
         )
-        self.start(resumed)
+        self._require_alone(resumed)
+        for member in members:  # those that wait for their turn are of the same execution
+            if member.status is BackfillStatus.RUNNING and member.bucket != backfill.bucket:
+                self.table.record(replace(member, executions=resumed.executions))
+        self.table.record(resumed)
+        if not joins:
+            self._execute(resumed)
         return resumed
 
     def newest(self) -> Iterator[RecordedProgress | DamagedItem]:
@@ -269,33 +277,16 @@ class Backfills:
         tally, counted_at = self.table.tally(backfill.backfill_id)
         is_listed = backfill.status is not BackfillStatus.RUNNING
         execution = None if is_listed else self._state_machine.execution(backfill.execution_name)
+        if backfill.status is BackfillStatus.FAILED:
+            execution = Execution("FAILED", backfill.failure or "")
         failed = execution if execution and execution.has_failed else None
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
         read = Work(tally.hashed + tally.verified, tally.hashed_bytes + tally.verified_bytes)
         usd = estimate_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
         usd += estimate_of(read, self.setup, self.prices, backfill.purpose).usd_of(Group.HASHING)
         seconds = _seconds(backfill.started_at, (is_listed and counted_at) or now())
-        last = [moment for moment in (backfill.ended_at, counted_at) if moment]
-        is_at_rest = backfill.status is BackfillStatus.QUEUED and (
-            is_complete(parts, tally) or self._is_quiet_since(last)
-        )
-        is_at_rest = is_at_rest and not (tally.long and self._has_slices(backfill.backfill_id))
+        is_at_rest = self._open_work.is_over(backfill, parts, tally, counted_at)
         return RecordedProgress(backfill, parts, queued, tally, is_at_rest, failed, usd, seconds)
-
-    def _has_slices(self, backfill_id: str) -> bool:
-        """Whether an object of it is being read in slices."""
-        return any(
-            isinstance(progress, Progress)
-            and (progress.run, progress.status) == (backfill_id, ChainStatus.RUNNING)
-            for progress in self.stack.progress_table().in_progress()
-        )
-
-    def _is_quiet_since(self, moments: Iterable[str]) -> bool:
-        """Whether the queue is empty, and all *moments* are so long ago that SQS knows that."""
-        if any(_seconds(moment, now()) < _QUIET_SECONDS for moment in moments):
-            return False
-        attributes = self.stack.queue_attributes(self.stack.outputs["BackfillQueueUrl"])
-        return not any(int(attributes[name]) for name in _LENGTHS)
 
     def _found(self, backfill_id: str) -> Backfill:
         if backfill_id == LAST:

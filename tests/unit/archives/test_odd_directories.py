@@ -260,7 +260,7 @@ def test_descriptor_behind_known_sizes_has_the_crc() -> None:
         sizes = struct.pack("<LL", len(content), len(content))
         at = data.index(b"%d" % number + content) - 12
         data = data[:at] + sizes + data[at + 8 :]
-    assert Read(data).digests == {f"{n}": sha1_of(each) for n, each in enumerate(contents)}
+    assert Read(data).digests == {f"{n}": sha1_of(content) for n, content in enumerate(contents)}
 
 
 @pytest.mark.parametrize("method", [0, 8, 9, 12, 14, 93])

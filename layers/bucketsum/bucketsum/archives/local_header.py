@@ -103,8 +103,10 @@ class LocalHeader(NamedTuple):
         for member in members:
             if member.raw_name == self.raw_name:
                 return member
-        names = [spellings(self.raw_name, self.flags, self.extra, each) for each in (0, _UNIX)]
-        return next((each for each in members if each.name in names[each.is_made_on_unix]), None)
+        names = [spellings(self.raw_name, self.flags, self.extra, system) for system in (0, _UNIX)]
+        return next(
+            (member for member in members if member.name in names[member.is_made_on_unix]), None
+        )
 
     def is_empty(self, end: int) -> bool:
         """Whether it has no content, nor bytes before *end* that could be content."""

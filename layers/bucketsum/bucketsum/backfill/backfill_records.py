@@ -21,6 +21,8 @@ class BackfillStatus(StrEnum):
     """All of its objects were queued; the last may still be waiting to be hashed."""
     STOPPED = "stopped"
     """A person stopped it; it can be resumed."""
+    FAILED = "failed"
+    """It could not go on, and its `failure` says why; it can be resumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,11 @@ class Backfill:
         executions: Executions of the state machine so far; each after the first resumes it.
         part_count: Number of its parts; None until it is planned.
         ended_at: When it was stopped, or when its last object was queued; ISO 8601 UTC.
+        run: The run that it belongs to, with other buckets; None if it is a run of its own.
+        started_by: ARN of the caller, or `SCHEDULE`; None if it is older than this attribute.
+        planned_at: When the enqueuer planned it, by the clock that also dates rows; ISO 8601 UTC.
+        rested_at: When nothing of it was in a queue or in slices any more; ISO 8601 UTC.
+        failure: Why it was not started, or could not go on.
     """
 
     backfill_id: str = field(metadata=NOT_STORED)
@@ -83,17 +90,30 @@ class Backfill:
     executions: int = 1
     part_count: int | None = None
     ended_at: str | None = None
+    run: str | None = None
+    started_by: str | None = None
+    planned_at: str | None = None
+    rested_at: str | None = None
+    failure: str | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run that it belongs to: one execution, and one report."""
+        return self.run or self.backfill_id
 
     @property
     def execution_name(self) -> str:
-        """Name of its latest execution."""
-        return f"{self.backfill_id}-{self.executions}"
+        """Name of the latest execution of its run."""
+        return f"{self.run_id}-{self.executions}"
 
     @property
     def check(self) -> Check | None:
         """The recorded objects that are read; None if none is."""
         return Check(self.older_than, self.missing) if self.purpose is Purpose.VERIFY else None
 
+
+SCHEDULE: Final = "schedule"
+"""In place of a caller, of runs that `VerifySchedule` starts."""
 
 START: Final = ""
 """The position of a part of which nothing was queued."""

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.counts import TALLY, BackfillCounts, key_of
+from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import decoded, encoded
-from bucketsum.table.condition import absent, compared
+from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read, intact
 
 RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
@@ -45,15 +46,45 @@ class BackfillsTable(BackfillCounts):
         """Every backfill, the newest first; for a damaged backfill, its error."""
         return each_read(_backfill_of, self._items(RUNS, _FIRST, forward=False))
 
-    def end(self, backfill_id: str, status: BackfillStatus, ended_at: str) -> bool:
+    def members(self, run_id: str) -> list[Backfill]:
+        """The backfills of a run, by their ids; consistent.
+
+        Raises:
+            DamagedItem: Another program changed one of them.
+        """
+        items = map(_backfill_of, self._items(RUNS, run_id))
+        return [backfill for backfill in items if backfill.run_id == run_id]
+
+    def end(
+        self, backfill_id: str, status: BackfillStatus, ended_at: str, failure: str | None = None
+    ) -> bool:
         """Change the status of a running backfill; returns whether it was running."""
+        changes = {"status": status, "ended_at": ended_at, "failure": failure}
+        return self._change(backfill_id, changes, compared("status", "=", BackfillStatus.RUNNING))
+
+    def fail(self, backfill: Backfill, failure: str) -> bool:
+        """Mark *backfill* as failed, unless its status has changed."""
+        changes = {"status": BackfillStatus.FAILED, "ended_at": now(), "failure": failure}
+        return self._change(backfill.backfill_id, changes, compared("status", "=", backfill.status))
+
+    def rest(self, backfill_id: str) -> None:
+        """Note that nothing of a queued backfill is in a queue or in slices any more."""
+        is_queued = compared("status", "=", BackfillStatus.QUEUED)
+        self._change(backfill_id, {"rested_at": now()}, is_queued & absent("rested_at"))
+
+    def _change(
+        self, backfill_id: str, changes: Mapping[str, str | None], condition: Condition
+    ) -> bool:
+        """Set attributes of a backfill, those that are not None; returns False if refused."""
+        present = {name: value for name, value in changes.items() if value is not None}
         try:
             self._dynamodb.update_item(
                 TableName=self._table,
                 Key=key_of(RUNS, backfill_id),
-                UpdateExpression="SET #status = :new, ended_at = :ended",
-                **compared("status", "=", BackfillStatus.RUNNING).parameters(
-                    values={":new": {"S": status}, ":ended": {"S": ended_at}}
+                UpdateExpression="SET " + ", ".join(f"#{name} = :new_{name}" for name in present),
+                **condition.parameters(
+                    names={f"#{name}": name for name in present},
+                    values={f":new_{name}": {"S": value} for name, value in present.items()},
                 ),
             )
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
@@ -68,8 +99,8 @@ class BackfillsTable(BackfillCounts):
         self._dynamodb.update_item(
             TableName=self._table,
             Key=key_of(RUNS, backfill_id),
-            UpdateExpression="SET part_count = :count",
-            ExpressionAttributeValues={":count": {"N": str(len(parts))}},
+            UpdateExpression="SET part_count = :count, planned_at = :now",
+            ExpressionAttributeValues={":count": {"N": str(len(parts))}, ":now": {"S": now()}},
         )
 
     def parts(self, backfill_id: str) -> list[Part]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, is_complete
+from bucketsum.backfill.backfill_records import SCHEDULE, Backfill, BackfillStatus
+from bucketsum.backfill.rest import OpenWork, days_ago
+from bucketsum.backfill.run import is_open
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.job import Purpose
@@ -23,81 +25,134 @@ if TYPE_CHECKING:
 
     from bucketsum.backfill.table import BackfillsTable
 
-MESSAGE_DAYS: Final = 14
-"""[A] SQS keeps a message at most so long: whatever was queued before is over."""
+_PLACEHOLDER: Final = "<aws."
+"""How a value begins that EventBridge Scheduler has not filled in: the emulator never does."""
+_UNKNOWN: Final = "ExecutionDoesNotExist"
 
 
-def running_checks(table: BackfillsTable, check: Backfill) -> Iterator[Backfill]:
-    """Yield other verifications of the bucket of *check* that may not be over.
-
-    One is over if it was stopped, if exactly its objects are done, or if SQS has removed all of its
-    messages. The command also sees that its queue is empty.
-    """
-    if check.purpose is not Purpose.VERIFY:
+def open_verifications(table: BackfillsTable, verification: Backfill) -> Iterator[Backfill]:
+    """Yield other verifications of the bucket of *verification* that do not rest."""
+    if verification.purpose is not Purpose.VERIFY:
         return
-    oldest = (datetime.now(UTC) - timedelta(days=MESSAGE_DAYS)).isoformat()
     for other in table.backfills():
         if (
-            isinstance(other, DamagedItem)
-            or (other.purpose, other.bucket) != (Purpose.VERIFY, check.bucket)
-            or other.backfill_id == check.backfill_id
+            not isinstance(other, DamagedItem)
+            and (other.purpose, other.bucket) == (Purpose.VERIFY, verification.bucket)
+            and other.backfill_id != verification.backfill_id
+            and is_open(other)
         ):
-            continue
-        is_waiting = other.status is BackfillStatus.QUEUED and (other.ended_at or "") > oldest
-        if other.status is BackfillStatus.RUNNING or (is_waiting and not _is_done(table, other)):
             yield other
 
 
-def _is_done(table: BackfillsTable, backfill: Backfill) -> bool:
-    tally, _ = table.tally(backfill.backfill_id)
-    return is_complete(table.parts(backfill.backfill_id), tally)
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """Starts the verifications of a schedule's event; see `VerifySchedule` in template.yaml."""
 
+    table: BackfillsTable
+    work: OpenWork
+    cloudformation: CloudFormationClient
+    stepfunctions: SFNClient
+    logger: Logger
 
-def start_scheduled(
-    event: Mapping[str, Any],
-    table: BackfillsTable,
-    cloudformation: CloudFormationClient,
-    stepfunctions: SFNClient,
-    logger: Logger,
-) -> list[str]:
-    """Start a verification of each bucket of the stack; returns their ids.
+    def start(self, event: Mapping[str, Any]) -> tuple[list[str], int]:
+        """Start one execution that verifies each bucket of the stack, one after the other.
 
-    *event* is the input of the schedule, see `VerifySchedule` in template.yaml. The same event
-    twice starts each of them once. A bucket with a verification that is not over is left out.
+        The same event twice starts it once. A bucket with a verification that is not over is left
+        out; one whose execution is over, or unknown after a day, ends here.
 
-    Raises:
-        ClientError: AWS refused.
-    """
-    scheduled = datetime.fromisoformat(event["scheduled_at"]).astimezone(UTC)
-    older_than = scheduled - timedelta(days=int(event["older_than_days"]))
-    started = []
-    for bucket in [event["bucket"], *_attached(cloudformation, event["attached_stack"])]:
-        suffix = hashlib.sha256(bucket.encode()).hexdigest()[:6]
-        check = Backfill(
-            backfill_id=f"{scheduled:%Y%m%dT%H%M%S}-{suffix}",
-            bucket=bucket,
-            status=BackfillStatus.RUNNING,
-            started_at=now(),
-            all_versions=True,
-            purpose=Purpose.VERIFY,
-            older_than=older_than.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            storage_classes=tuple(filter(None, event["storage_classes"].split(","))),
-        )
-        if other := next(running_checks(table, check), None):
-            logger.warning("verification left out", bucket=bucket, running=other.backfill_id)
-            continue
-        if table.backfill(check.backfill_id) is None:
-            table.record(check)
-        # The schedule may send an event twice; an execution's name is used once.
-        with suppress(stepfunctions.exceptions.ExecutionAlreadyExists):
+        Returns:
+            The ids of the verifications, and the number of buckets that were left out.
+
+        Raises:
+            ClientError: AWS refused; the records say that they were not started.
+        """
+        scheduled_at = event["scheduled_at"]
+        if scheduled_at.startswith(_PLACEHOLDER):
+            scheduled_at = now()
+        scheduled = datetime.fromisoformat(scheduled_at).astimezone(UTC)
+        run_id = f"{scheduled:%Y%m%dT%H%M%S}"
+        buckets = [event["bucket"], *_attached(self.cloudformation, event["attached_stack"])]
+        machine = event["state_machine_arn"]
+        started = [
+            verification
+            for bucket in buckets
+            if self._recorded(verification := _verification(event, scheduled, bucket), machine)
+        ]
+        if started:
+            self._execute(machine, run_id, started)
+        ids = [verification.backfill_id for verification in started]
+        return ids, len(buckets) - len(started)
+
+    def _recorded(self, verification: Backfill, machine: str) -> bool:
+        """Record *verification*, unless it was before; False if its bucket has an older one.
+
+        Each of two schedules at once sees the record of the other: the lower id has its turn.
+        """
+        known = self.table.backfill(verification.backfill_id)
+        if known is None or known.failure:  # the earlier attempt could not start it
+            self.table.record(verification)
+        for other in open_verifications(self.table, verification):
+            if other.backfill_id < verification.backfill_id and not self._is_over(other, machine):
+                self.logger.warning(
+                    "verification left out", bucket=other.bucket, running=other.backfill_id
+                )
+                left_out = f"{other.backfill_id} was verifying the bucket"
+                self.table.end(verification.backfill_id, BackfillStatus.STOPPED, now(), left_out)
+                return False
+        return True
+
+    def _is_over(self, other: Backfill, machine: str) -> bool:
+        """Whether nothing more happens to *other*; then its record says so."""
+        arn = machine.replace(":stateMachine:", ":execution:") + f":{other.execution_name}"
+        try:
+            status: str = self.stepfunctions.describe_execution(executionArn=arn)["status"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] != _UNKNOWN:
+                raise
+            status = "RUNNING" if other.started_at > days_ago(1) else "unknown"
+        if status == "RUNNING":
+            return False
+        if other.status is BackfillStatus.RUNNING:
+            return self.table.fail(other, f"its execution is {status}")
+        tally, counted_at = self.table.tally(other.backfill_id)
+        parts = self.table.parts(other.backfill_id)
+        if is_over := self.work.is_over(other, parts, tally, counted_at):
+            self.table.rest(other.backfill_id)
+        return is_over
+
+    def _execute(self, machine: str, run_id: str, started: list[Backfill]) -> None:
+        stepfunctions = self.stepfunctions
+        try:
             stepfunctions.start_execution(
-                stateMachineArn=event["state_machine_arn"],
-                name=check.execution_name,
-                input=json.dumps({"backfill_id": check.backfill_id}),
+                stateMachineArn=machine,
+                name=started[0].execution_name,
+                input=json.dumps({"backfill_id": run_id}),
             )
-        logger.info("verification started", bucket=bucket, backfill_id=check.backfill_id)
-        started.append(check.backfill_id)
-    return started
+        except stepfunctions.exceptions.ExecutionAlreadyExists:
+            return  # the schedule may send an event twice; an execution's name is used once
+        except (BotoCoreError, ClientError) as error:
+            for verification in started:
+                failure = f"it could not be started: {error}"
+                self.table.end(verification.backfill_id, BackfillStatus.FAILED, now(), failure)
+            raise
+        self.logger.info("verification started", run=run_id, buckets=len(started))
+
+
+def _verification(event: Mapping[str, Any], scheduled: datetime, bucket: str) -> Backfill:
+    run_id = f"{scheduled:%Y%m%dT%H%M%S}"
+    older_than = scheduled - timedelta(days=int(event["older_than_days"]))
+    return Backfill(
+        backfill_id=f"{run_id}-{hashlib.sha256(bucket.encode()).hexdigest()[:6]}",
+        bucket=bucket,
+        status=BackfillStatus.RUNNING,
+        started_at=now(),
+        all_versions=True,
+        purpose=Purpose.VERIFY,
+        older_than=older_than.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        storage_classes=tuple(filter(None, event["storage_classes"].split(","))),
+        run=run_id,
+        started_by=SCHEDULE,
+    )
 
 
 def _attached(cloudformation: CloudFormationClient, stack: str) -> Iterator[str]:

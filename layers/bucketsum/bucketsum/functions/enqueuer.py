@@ -3,60 +3,110 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
-from aws_lambda_powertools import Logger
+from aws_lambda_powertools import Logger, Metrics
 
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.plan import shares_of
+from bucketsum.backfill.rest import OpenWork, pause_before_next_look
+from bucketsum.backfill.run import give_up, next_step
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.backfill.verifications import start_scheduled
+from bucketsum.backfill.verifications import Scheduled
 from bucketsum.errors import UnknownBackfill
+from bucketsum.hashing import metric
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
+from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.settings import needed
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-_TABLE, _QUEUE_URL, _CONCURRENCY = needed(
-    os.environ, "BACKFILLS_TABLE", "BACKFILL_QUEUE_URL", "BACKFILL_CONCURRENCY"
+    from bucketsum.backfill.backfill_records import Backfill
+
+    Event = dict[str, Any]
+
+_TABLE, _DIGESTS, _QUEUE_URL, _CONCURRENCY = needed(
+    os.environ, "BACKFILLS_TABLE", "DIGESTS_TABLE", "BACKFILL_QUEUE_URL", "BACKFILL_CONCURRENCY"
 )
 
 logger = Logger(use_rfc3339=True)  # as the hasher's
+metrics = Metrics()
 log_layer(logger)
 
 _S3: Final = boto3.client("s3")
-_BACKFILLS: Final = BackfillsTable(boto3.client("dynamodb"), _TABLE)
-_ENQUEUER: Final = Enqueuer(
-    _BACKFILLS, BackfillQueue(boto3.client("sqs"), _QUEUE_URL, int(_CONCURRENCY))
-)
+_SQS: Final = boto3.client("sqs")
+_DYNAMODB: Final = boto3.client("dynamodb")
+_BACKFILLS: Final = BackfillsTable(_DYNAMODB, _TABLE)
+_ENQUEUER: Final = Enqueuer(_BACKFILLS, BackfillQueue(_SQS, _QUEUE_URL, int(_CONCURRENCY)))
+_WORK: Final = OpenWork(_SQS, _QUEUE_URL, ProgressTable(_DYNAMODB, _DIGESTS))
 
 
 @logger.inject_lambda_context
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noqa: ANN401 - by action
-    """Plan a backfill, queue the objects of the parts of an earlier plan, or start verifications.
+def lambda_handler(event: Event, context: LambdaContext) -> Any:  # noqa: ANN401 - by action
+    """Do a part of a run, by the event's action.
 
     Returns:
-        For ``plan``, an event for each enqueuer, none if all is queued; for ``enqueue``, the event
-        with the parts that are left; for ``verify``, the ids of the verifications.
+        For ``step``, what is next; for ``enqueue`` and ``settle``, the event with the parts that
+        are left, after a pause; for ``verify``, from the schedule, the ids of the verifications.
     """
-    if event["action"] == "verify":  # from VerifySchedule
-        clients = boto3.client("cloudformation"), boto3.client("stepfunctions")
-        return start_scheduled(event, _BACKFILLS, *clients, logger)
+    return _ACTIONS[event["action"]](event, context)
+
+
+def _verify(event: Event, _: LambdaContext) -> list[str]:
+    clients = boto3.client("cloudformation"), boto3.client("stepfunctions")
+    ids, left_out = Scheduled(_BACKFILLS, _WORK, *clients, logger).start(event)
+    metric.VERIFICATIONS_LEFT_OUT.add(metrics, left_out)
+    metrics.flush_metrics()
+    return ids
+
+
+def _step(event: Event, _: LambdaContext) -> Event:
+    step = next_step(event["backfill_id"], _BACKFILLS, _planned)
+    logger.info("planned", run=event["backfill_id"], enqueuers=len(step.events))
+    return asdict(step)
+
+
+def _planned(backfill: Backfill) -> list[list[int]]:
+    return shares_of(_S3, _BACKFILLS, backfill, int(_CONCURRENCY))
+
+
+def _plan(event: Event, _: LambdaContext) -> list[Event]:
+    """Plan for an execution that began before an upgrade, under the definition of that time."""
+    shares = _planned(_backfill_of(event))
+    return [{**event, "action": "enqueue", "parts": share} for share in shares]
+
+
+def _give_up(event: Event, _: LambdaContext) -> str:
+    failed = give_up(event["backfill_id"], _BACKFILLS, event["error"], event["cause"])
+    logger.error("backfill failed", backfill_id=failed, cause=event["cause"])
+    return failed
+
+
+def _enqueue(event: Event, context: LambdaContext) -> Event:
+    backfill, parts = _backfill_of(event), event["parts"]
+    reader, deadline = reader_of(_S3, backfill), Deadline.of(context)
+    objects, left = _ENQUEUER.enqueue(backfill, parts, reader, deadline)
+    logger.info("queued", backfill_id=backfill.backfill_id, parts=parts, objects=objects)
+    return event | {"parts": left, "pause": 0}
+
+
+def _settle(event: Event, _: LambdaContext) -> Event:
+    pause = pause_before_next_look(_WORK, _BACKFILLS, _backfill_of(event))
+    return event | {"parts": event["parts"] if pause else [], "pause": pause}
+
+
+def _backfill_of(event: Event) -> Backfill:
     backfill = _BACKFILLS.backfill(event["backfill_id"])
     if backfill is None:
         raise UnknownBackfill(f"there is no backfill {event['backfill_id']}")
-    if event["action"] == "plan":
-        shares = shares_of(_S3, _BACKFILLS, backfill, int(_CONCURRENCY))
-        logger.info("planned", backfill_id=backfill.backfill_id, enqueuers=len(shares))
-        return [
-            {"action": "enqueue", "backfill_id": backfill.backfill_id, "parts": share}
-            for share in shares
-        ]
-    deadline = Deadline.of(context)
-    parts = event["parts"]
-    objects, left = _ENQUEUER.enqueue(backfill, parts, reader_of(_S3, backfill), deadline)
-    logger.info("queued", backfill_id=backfill.backfill_id, parts=parts, objects=objects)
-    return event | {"parts": left}
+    return backfill
+
+
+_ACTIONS: Final = {
+    "verify": _verify, "step": _step, "plan": _plan, "enqueue": _enqueue, "settle": _settle,
+    "give_up": _give_up,
+}  # fmt: skip
