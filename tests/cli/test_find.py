@@ -138,7 +138,9 @@ def test_what_may_take_many_requests_shows_its_progress(
 def test_what_is_neither_digest_nor_file_is_refused(run: Run, content: str) -> None:
     """A digest cut short, a folder, a typing error: told before AWS is asked."""
     ended = run("find", content)
-    ended.assert_refused("neither 40 hexadecimal digits nor a file that can be read")
+    ended.assert_refused(
+        "neither a digest", "40 (SHA1), 64 (SHA256)", "nor a file that can be read"
+    )
     assert "\x1b" not in ended.err
 
 

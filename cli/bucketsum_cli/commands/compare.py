@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Annotated, Any, Final
 
@@ -16,7 +16,6 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import (
     athena_option,
     by_athena,
@@ -24,15 +23,11 @@ from bucketsum_cli.commands.asking import (
     snapshot_for,
     snapshot_option,
 )
+from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
+from bucketsum_cli.manifests.formats import FORMATS
 from bucketsum_cli.snapshots.engine import SidesDatabase, require_engine
-from bucketsum_cli.snapshots.sides import (
-    COLUMNS,
-    ManifestFile,
-    Objects,
-    name_pattern,
-    rows_of,
-    side_of,
-)
+from bucketsum_cli.snapshots.manifest_rows import COLUMNS, STDIN, ManifestFile, rows_of
+from bucketsum_cli.snapshots.sides import Objects, name_pattern, side_of
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text
@@ -99,6 +94,8 @@ class CompareResult:
     metavar="PATTERN",
     help="Compare A with the digests in its own names, as 'data/??/{sha256}' or 'md5/{md5}'.",
 )
+@format_option
+@algorithm_option
 @limit_option("names that are shown for each result")
 @snapshot_option
 @athena_option
@@ -110,6 +107,8 @@ def compare(
     left: str,
     right: str | None,
     names: str | None,
+    format_name: str | None,
+    algorithm: str | None,
     limit: int,
     snapshot_name: str | None,
     athena: str | None,
@@ -119,9 +118,9 @@ def compare(
     """Compare two buckets, snapshots or manifests, without a download.
 
     A and B are each BUCKET or BUCKET/PREFIX; a folder of a snapshot (of another stack, account or
-    Region), with #BUCKET/PREFIX if it has several; or a manifest: a file or an s3:// URL of
-    sha1sum's lists and the like, BagIt, hashdeep, rclone, CSV, or manifest.json of a report of S3
-    Batch Operations' Compute checksum. Names are relative to the prefix.
+    Region), with #BUCKET/PREFIX if it has several; or a manifest: a file, - for stdin, or an s3://
+    URL of sha1sum's lists and the like, BagIt, hashdeep, rclone, CSV, or manifest.json of a report
+    of S3 Batch Operations' Compute checksum. Names are relative to the prefix.
 
     Buckets are listed, so that what S3 has now is compared. Contents are equal if a digest that
     both sides have is equal. Exits with 1 unless everything is equal. With
@@ -132,7 +131,15 @@ def compare(
     if (right is None) == (names is None):
         raise click.UsageError("give B, or --names with a pattern")
     require_engine()
-    sides = [side_of(left), side_of(right if right is not None else left)]
+    if left == right == STDIN:
+        raise click.UsageError("stdin can be one side only")
+    format_ = FORMATS.get(format_name or "")
+    sides = [
+        replace(side, format_=format_, algorithm=algorithm)
+        if isinstance(side, ManifestFile)
+        else side
+        for side in map(side_of, (left, left if right is None else right))
+    ]
     comparison = _filled(target, sides, names, snapshot_name, yes=yes)
     answering = by_athena(target, comparison, athena)
     records = list(answering.ask("compare", rows=limit).records())
@@ -150,6 +157,9 @@ def compare(
         print_json(result)
     else:
         _print(result, records)
+    lists = [side for side in sides if isinstance(side, ManifestFile)]
+    if lists and "differs" in counts and not counts.keys() & {_EQUAL, "moved"}:
+        note_all_differ()
     if not result.all_equal:
         raise SystemExit(ANSWER_IS_NO)
 
@@ -173,8 +183,7 @@ def _filled(
     comparison = SidesDatabase()
     for table, side in zip(("left_side", "right_side"), sides, strict=True):
         if isinstance(side, ManifestFile):
-            s3 = target.find().client("s3") if S3Place.is_url(side.place) else None
-            comparison.put_table(table, COLUMNS, rows_of(side, s3))
+            comparison.put_table(table, COLUMNS, rows_of(side, lambda: target.find().client("s3")))
         elif snapshot := side.snapshot or own:
             keys = {"bucket": side.keys.bucket, "prefix": side.keys.prefix}
             keys |= {"pattern": pattern, "algorithm": algorithm}

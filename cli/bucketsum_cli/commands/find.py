@@ -233,9 +233,10 @@ def _sha1_of(content: str) -> str:
             task = shown.add_task("hashing", total=path.stat().st_size)
             return sha1_of_file(path, shown, task)
     except OSError as error:
+        lengths = ", ".join(f"{kind.hex_digits} ({kind.label})" for kind in ALGORITHMS.values())
         raise CannotDoError(
-            f"{content!r} is neither {SHA1.hex_digits} hexadecimal digits nor a file that can be "
-            f"read: {error.strerror}"
+            f"{content!r} is neither a digest, which has as many hexadecimal digits as {lengths}, "
+            f"nor a file that can be read: {error.strerror}"
         ) from None
 
 

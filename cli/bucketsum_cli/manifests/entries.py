@@ -27,6 +27,14 @@ NO_NAME: Final = "it has no name"
 
 
 @dataclass(frozen=True, slots=True)
+class Reported:
+    """The object version that a report of S3 names; its version is empty if it names none."""
+
+    bucket: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A name with its digests.
 
@@ -35,12 +43,14 @@ class Entry:
         digests: Algorithm → lower-case hexadecimal digits; see `algorithm_called`.
         size_bytes: None in formats without sizes.
         line: The number of its line; 0 if it was not read from a manifest.
+        reported: Its object, if the list is a report of S3.
     """
 
     name: bytes
     digests: Mapping[str, str]
     size_bytes: int | None = None
     line: int = 0
+    reported: Reported | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+    from _typeshed import SupportsRead, WriteableBuffer
 
 _LINE_BYTES_MAX: Final = 1 << 20
 _TOO_LONG: Final = b"\0 more than 1 MiB\n"
@@ -33,7 +33,7 @@ _DAMAGED: Final = (EOFError, OSError, UnicodeDecodeError, lzma.LZMAError, zlib.e
 class _Joined(io.RawIOBase):
     """Bytes, and after them those of a stream, which may be a pipe."""
 
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+    def __init__(self, head: bytes, rest: SupportsRead[bytes]) -> None:
         self._head = head
         self._rest = rest
 
@@ -48,7 +48,7 @@ class _Joined(io.RawIOBase):
         return len(chunk)
 
 
-def peeked(stream: IO[bytes], size_bytes: int) -> tuple[bytes, IO[bytes]]:
+def peeked(stream: SupportsRead[bytes], size_bytes: int) -> tuple[bytes, IO[bytes]]:
     """The beginning of *stream*, and a stream that still has it."""
     whole = io.BufferedReader(_Joined(b"", stream))  # it reads until it has as many
     head = whole.read(size_bytes)

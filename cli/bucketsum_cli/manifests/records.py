@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
@@ -49,20 +50,26 @@ def _delimiter(line: str) -> str | None:
     return None
 
 
-def csv_entries_in(
-    lines: Iterable[bytes], _algorithm: str | None = None
-) -> Iterator[Entry | BadLine]:
-    """Read CSV with a heading: bucketsum's own, and NSRL's, whose names are not keys.
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Values of CSV, with the numbers of their first and their last line."""
 
-    A line with ``#`` in front is a comment before the heading; and after it, if no other value of
-    the first column can begin so.
-    """
-    numbered = ((number, line) for number, line in enumerate(lines) if not is_comment(line))
-    before, first = next(numbered, (0, b""))
-    texts = (line.decode("utf-8", "surrogateescape") for line in chain([first], lines))
-    delimiter = _delimiter(first.decode("utf-8", "surrogateescape")) or ","
+    line: int
+    last_line: int
+    values: Sequence[str]
+
+    @property
+    def shown(self) -> bytes:
+        """The values in a line."""
+        return ",".join(self.values).encode("utf-8", "surrogateescape")
+
+
+def csv_records(
+    lines: Iterable[bytes], delimiter: str = ",", before: int = 0
+) -> Iterator[Record | BadLine]:
+    """The records in *lines*, after as many as *before*; what is not CSV ends no other."""
+    texts = (line.decode("utf-8", "surrogateescape") for line in lines)
     reader = csv.reader(texts, strict=True, delimiter=delimiter)
-    heading: list[str] = []
     while True:
         line = before + reader.line_num + 1
         try:
@@ -72,16 +79,38 @@ def csv_entries_in(
             continue
         if values is None:
             return
-        if not heading:
-            heading = [_field(name) for name in values]
-            has_comments = heading[0] in (*ALGORITHMS, *_DIGESTS, *_SIZES)
-        elif not values or (
-            has_comments and values[0].startswith("#") and line == before + reader.line_num
-        ):
-            continue
-        else:
-            shown = ",".join(values).encode("utf-8", "surrogateescape")
-            yield _record(heading, values, line, shown)
+        if values:
+            yield Record(line, before + reader.line_num, values)
+
+
+def csv_entries_in(
+    lines: Iterable[bytes], _algorithm: str | None = None
+) -> Iterator[Entry | BadLine]:
+    """Read CSV with a heading: bucketsum's own, and NSRL's, whose names are not keys.
+
+    A line with ``#`` in front is a comment before the heading; and after it, if no other value of
+    the first column can begin so.
+    """
+    lines = iter(lines)
+    numbered = ((number, line) for number, line in enumerate(lines) if not is_comment(line))
+    before, first = next(numbered, (0, b""))
+    delimiter = _delimiter(first.decode("utf-8", "surrogateescape")) or ","
+    heading: list[str] = []
+    for record in csv_records(chain([first], lines), delimiter, before):
+        if isinstance(record, BadLine):
+            yield record
+        elif not heading:
+            heading = [_field(name) for name in record.values]
+        elif not _is_comment(record, heading[0]):
+            yield _record(heading, record.values, record.line, record.shown)
+
+
+def _is_comment(record: Record, first_column: str) -> bool:
+    return (
+        record.values[0].startswith("#")
+        and first_column in (*ALGORITHMS, *_DIGESTS, *_SIZES)
+        and record.line == record.last_line
+    )
 
 
 def json_entries_in(

@@ -146,6 +146,11 @@ def new_folder(folder: Path) -> Iterator[tuple[Path, Callable[[Snapshot], None]]
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def is_snapshot(folder: Path) -> bool:
+    """Whether *folder* has the list of a snapshot, or an export's."""
+    return (folder / _LIST).exists() or (folder / _SUMMARY).exists()
+
+
 def read_snapshot(folder: Path) -> Snapshot:
     """The snapshot in *folder*: one of `bucketsum snapshot`, or an export of DynamoDB.
 

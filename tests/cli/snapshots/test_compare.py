@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import io
 import json
+import os
 import random
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
@@ -18,7 +21,8 @@ from tests.cli.snapshots.hostile_rows import NAMES
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.snapshots.engine import SidesDatabase
-from bucketsum_cli.snapshots.sides import COLUMNS, name_pattern
+from bucketsum_cli.snapshots.manifest_rows import COLUMNS
+from bucketsum_cli.snapshots.sides import name_pattern
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -215,6 +219,97 @@ def test_a_report_of_compute_checksum(run: Run, planted: Stack) -> None:
     assert results["a/here"]["reason"] == "only a composite sha1"
 
 
+@pytest.mark.parametrize(("md5", "status"), [("0" * 32, 2), ("", 0), (None, 0)])
+def test_a_report_is_read_only_if_it_is_whole(
+    run: Run, planted: Stack, md5: str | None, status: int
+) -> None:
+    """The report's manifest has an MD5 of each of its files; a damaged one proves nothing."""
+    s3 = planted.client("s3")
+    digest = {"checksum_hex": hashlib.sha1(b"1").hexdigest(), "checksumAlgorithm": "SHA1"}
+    text = io.StringIO()
+    csv.writer(text).writerow([BUCKET, "same", "", "succeeded", "", "200", json.dumps(digest)])
+    body = text.getvalue().encode()
+    s3.put_object(Bucket=BUCKET, Key="job/1.csv", Body=body)
+    part = {"Bucket": BUCKET, "Key": "job/1.csv"}
+    part |= {} if md5 is None else {"MD5Checksum": md5 or hashlib.md5(body).hexdigest().upper()}
+    report = {"Format": "Report_CSV_20180820", "Results": [part]}
+    s3.put_object(Bucket=BUCKET, Key="job/manifest.json", Body=json.dumps(report).encode())
+    sums = f"{hashlib.sha1(b'1').hexdigest()}  same\n"
+    ended = run("compare", f"s3://{BUCKET}/job/manifest.json", "-", answer=sums)
+    assert (ended.status, "has no MD5" in ended.err) == (status, md5 is None)
+    if status:
+        ended.assert_refused(f"s3://{BUCKET}/job/1.csv is damaged")
+    report["Results"] = [{"Bucket": BUCKET}]
+    s3.put_object(Bucket=BUCKET, Key="job/manifest.json", Body=json.dumps(report).encode())
+    place = f"s3://{BUCKET}/job/manifest.json"
+    run("compare", place, "-", answer=sums).assert_refused("not the manifest of a whole")
+
+
+def test_any_file_is_a_side(
+    run: Run, planted: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe, stdin, a compressed list, and a folder that has the name of the bucket."""
+    sums = f"{hashlib.sha1(b'1').hexdigest()}  same\n{hashlib.sha1(b'3').hexdigest()}  x\n".encode()
+    file, packed, pipe = tmp_path / "a.sha1", tmp_path / "a.sha1.gz", tmp_path / "pipe"
+    file.write_bytes(sums)
+    packed.write_bytes(gzip.compress(sums.decode().encode("utf-16")))
+    assert run("compare", file, "-", answer=sums).status == 0
+    assert run("compare", packed, file).status == 0
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        pool.submit(pipe.write_bytes, sums)
+        assert run("compare", pipe, file).status == 0
+    planted.client("s3").put_object(Bucket=BUCKET, Key="l.gz", Body=packed.read_bytes())
+    assert run("compare", f"s3://{BUCKET}/l.gz", file).status == 0
+    run("compare", "-", "-").assert_refused("stdin can be one side only")
+    run("compare", f"s3://{BUCKET}/a", file).assert_refused(
+        f"there is no object s3://{BUCKET}/a", f"write s3://{BUCKET}/a/"
+    )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / BUCKET / "a").mkdir(parents=True)
+    ended = run("compare", f"{BUCKET}/a/", file, "--json")
+    assert ended.document["counts"] == {"equal": 2, "only left": 3}
+    assert "is taken for a bucket" in ended.err
+    run("compare", f"{BUCKET}#a", file).assert_refused("is not a snapshot")
+    run("compare", f"./{BUCKET}", file).assert_refused("is not a snapshot")
+
+
+def test_digests_alone_are_no_side(run: Run, tmp_path: Path) -> None:
+    """They have no names to compare, and `find --list` is for them; beside names they are bad."""
+    digest = hashlib.sha1(b"1").hexdigest()
+    (tmp_path / "a").write_text(f"{digest}\n")
+    run("compare", "-", tmp_path / "a", answer=f"{digest}  a\n").assert_refused(
+        "digests without names", "find --list"
+    )
+    listed = f'{{"key": "a", "sha1": "{digest}"}}\n{{"sha1": "{digest}"}}\n'
+    (tmp_path / "a").write_text(f"{digest}  a\n")
+    ended = run("compare", tmp_path / "a", "-", "--json", answer=listed)
+    assert (ended.status, ended.document["counts"]) == (1, {"equal": 1, "bad line": 1})
+
+
+def test_a_list_of_another_algorithm_is_a_hint(run: Run, tmp_path: Path) -> None:
+    """If all differ, the digests may be others that are as long."""
+    (tmp_path / "a").write_text(f"{hashlib.sha512(b'1').hexdigest()}  a\n")
+    listed = f"{hashlib.blake2b(b'1').hexdigest()}  a\n"
+    ended = run("compare", tmp_path / "a", "-", answer=listed)
+    assert (ended.status, "--algorithm" in ended.err) == (1, True)
+    ended = run("compare", tmp_path / "a", "-", "--format", "rclone", "--algorithm", "blake2b",
+                answer=listed)  # fmt: skip
+    assert (ended.status, "not recorded" in ended.out, "2" in ended.err) == (1, True, False)
+
+
+@pytest.mark.parametrize("change", [str.upper, lambda name: name[:-1], lambda name: f"{name}0"])
+def test_digests_in_names_are_of_any_case_and_length(
+    run: Run, stack: Stack, change: Callable[[str], str]
+) -> None:
+    """A name in capitals is compared; one that was cut short is not of its content."""
+    good = hashlib.sha1(b"good").hexdigest()
+    put_and_record(stack, f"data/{good}", b"good")
+    put_and_record(stack, f"data/{change(hashlib.sha1(b'bad').hexdigest())}", b"rotten")
+    ended = run("compare", BUCKET, "--names", "data/{sha1}", "--json")
+    assert (ended.status, ended.document["counts"]) == (1, {"equal": 1, "differs": 1})
+
+
 def test_digests_in_names(run: Run, planted: Stack) -> None:
     """A content-addressed store is checked against its own names, without a read."""
     good, bad = (hashlib.sha1(text).hexdigest() for text in (b"good", b"bad"))
@@ -259,7 +354,8 @@ def test_a_name_that_is_not_utf_8_equals_no_key(run: Run, tmp_path: Path, line: 
 
 def test_a_pattern_of_names() -> None:
     """One digest, of a known algorithm, perhaps with a slash after its first two digits."""
-    assert name_pattern("files/md5/{md5}") == ("^files/md5/([0-9a-f]{2}/?[0-9a-f]{30})$", "md5")
+    pattern = "^files/md5/([0-9A-Fa-f]{2}/?[0-9A-Fa-f]{14,})$"
+    assert name_pattern("files/md5/{md5}") == (pattern, "md5")
     for text in ("data", "{sha1}/{md5}", "{sha0}"):
         with pytest.raises(CannotDoError, match="must have one of"):
             name_pattern(text)

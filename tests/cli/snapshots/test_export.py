@@ -190,6 +190,11 @@ def test_a_list_of_digests_is_found(run: Run, tmp_path: Path) -> None:
     by_name = {copy["name"]: copy for copy in lost.document}
     assert by_name["lost"]["objects"] == []
     assert [copy["key"] for copy in by_name["kept"]["objects"]] == ["a b"]
+    for listed in (f"# a list\n{digests[0].upper()}\n", f"md5,sha1\n,{digests[0]}\n"):
+        file.write_text(listed)
+        assert run("find", "--list", file, "--snapshot", "last").status == 0
+    file.write_text(f"{'0' * 40}\n")
+    assert f"not recorded: {'0' * 40}\n" in run("find", "--list", file, "--snapshot", "last").err
     file.write_text("nonsense\n")
     run("find", "--list", file).assert_refused("line 1 is not")
     run("find").assert_refused("--list")

@@ -309,6 +309,17 @@ def test_a_pipe_may_give_a_byte_at_a_time(stored: Callable[[bytes], bytes]) -> N
     assert [*entries_in(pipe, "list")] == [Entry(b"a", {"sha1": SHA1}, line=1)]
 
 
+@pytest.mark.parametrize("format_", ["jsonl", "digests"])
+def test_a_nul_is_left_out_only_where_no_format_can_have_it(format_: str) -> None:
+    """JSON has an escape for it, and a list of digests no names."""
+    entry = Entry(b"a\0b", {"sha1": "0" * 40}, 1)
+    [line] = FORMATS[format_].lines([entry], "sha1")
+    assert isinstance(line, bytes)
+    [copy] = read(line, format_=format_)
+    assert isinstance(copy, Entry)
+    assert copy.name == (b"a\0b" if format_ == "jsonl" else b"")
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @given(names=st.lists(st.binary(min_size=1) | st.sampled_from(HOSTILE), min_size=1, unique=True))
 def test_what_is_written_is_read(name: str, names: list[bytes]) -> None:

@@ -1,0 +1,119 @@
+"""Completion reports of S3 Batch Operations' Compute checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import IO, Final
+from urllib.parse import unquote_plus
+
+from bucketsum_cli.manifests.entries import (
+    BadLine,
+    Entry,
+    Reported,
+    algorithm_called,
+    digests_of,
+)
+from bucketsum_cli.manifests.records import csv_records
+from bucketsum_cli.terminal.errors import CannotDoError
+
+_FORM: Final = b"Report_CSV_20180820"
+_MANIFEST_BYTES_MAX: Final = 1 << 24
+_LINE_BYTES_MAX: Final = 1 << 20
+_COLUMNS: Final = 7
+HEAD_BYTES: Final = 4000
+"""The beginning of a file that tells whether it is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFile:
+    """A file with rows of a report, as the report's manifest names it."""
+
+    bucket: str
+    key: str
+    md5: str
+
+
+def is_manifest(head: bytes) -> bool:
+    """Whether a file with this beginning is the ``manifest.json`` of a report."""
+    return head.lstrip().startswith(b"{") and _FORM in head
+
+
+def is_part(head: bytes) -> bool:
+    """Whether a file with this beginning has the rows of a report."""
+    return b"checksumAlgorithm" in head and not head.lstrip().startswith(b"{")
+
+
+def parts_of(manifest: IO[bytes], file: str) -> list[ReportFile]:
+    """The files of a report.
+
+    Raises:
+        CannotDoError: The manifest is damaged.
+    """
+    body = manifest.read(_MANIFEST_BYTES_MAX)
+    try:
+        results = json.loads(body)["Results"]
+        return [
+            ReportFile(
+                str(part["Bucket"]), str(part["Key"]), str(part.get("MD5Checksum", "")).lower()
+            )
+            for part in results
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CannotDoError(
+            f"{file} is not the manifest of a whole completion report: {error!r}"
+        ) from error
+
+
+def rows_in(part: IO[bytes], file: str, md5: str = "") -> Iterator[Entry | BadLine]:
+    """Read the rows of a report's *part*; its bytes must have the *md5* of the manifest.
+
+    A composite checksum is none of the whole object: its entry has no digest that is compared.
+
+    Raises:
+        CannotDoError: They have another; only at the end.
+    """
+    digest = hashlib.md5(usedforsecurity=False)
+
+    def lines() -> Iterator[bytes]:
+        for line in iter(partial(part.readline, _LINE_BYTES_MAX), b""):
+            digest.update(line)
+            yield line
+
+    yield from _entries_in(lines())
+    if md5 not in ("", digest.hexdigest()):
+        raise CannotDoError(
+            f"{file} is damaged: its MD5 is {digest.hexdigest()}, the report's manifest has {md5}"
+        )
+
+
+def _entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
+    for record in csv_records(lines):
+        if isinstance(record, BadLine):
+            yield record
+        elif len(record.values) != _COLUMNS:
+            yield BadLine.of(record.line, "a row of a completion report", record.shown)
+        else:
+            yield _entry(record.line, record.values)
+
+
+def _entry(line: int, values: Sequence[str]) -> Entry:
+    name = unquote_plus(values[1], errors="surrogateescape").encode("utf-8", "surrogateescape")
+    digests = _digests_in(values[3], values[6])
+    return Entry(name, digests, line=line, reported=Reported(values[0], values[2]))
+
+
+def _digests_in(status: str, message: str) -> dict[str, str]:
+    try:
+        result = json.loads(message)
+        algorithm = algorithm_called(result["checksumAlgorithm"])
+        if status != "succeeded":
+            return {}
+        if result.get("checksumType") == "COMPOSITE":
+            return {f"a composite {algorithm}": ""}
+        return digests_of(result["checksum_hex"], algorithm) or {}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
