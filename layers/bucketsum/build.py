@@ -127,9 +127,13 @@ def install_compiled(runtime: tuple[str, str], part: Path) -> list[str]:
     return [pin for pin in pins if _pip(part, options, [pin])]
 
 
-def place(part: Path, target: Path, version: str) -> None:
-    """Copy the wheels in *part* to where a runtime searches: pycurl to *target*, codecs below."""
+def place(part: Path, target: Path, runtime: tuple[str, str]) -> None:
+    """Copy the wheels in *part* to where a runtime searches: pycurl to *target*, others below."""
+    version, architecture = runtime
     shutil.rmtree(part / "curl", ignore_errors=True)  # pycurl's old module, unused
+    tag = f".cpython-{version.replace('.', '')}-{architecture}-linux-gnu.so"
+    for binary in [*part.rglob("*.abi3.so")]:  # its name is the same for both architectures
+        binary.rename(binary.with_name(binary.name.replace(".abi3.so", tag)))
     site = target / f"lib/python{version}/site-packages"
     for entry in part.iterdir():
         folder = target if entry.name.startswith("pycurl") else site
@@ -170,11 +174,11 @@ def build(target: Path) -> list[str]:
         runtimes = list(itertools.product(RUNTIMES, ARCHITECTURES))
         parts = [Path(tempfile.mkdtemp(dir=folder)) for _ in runtimes]
         present = threads.map(install_compiled, runtimes, parts)  # pip mostly waits for the network
-        for (version, architecture), part, pins in zip(runtimes, parts, present, strict=True):
-            runtime = f"Python {version} on {architecture}"
-            installed[runtime] = pins
-            missing += [f"{pin} for {runtime}" for pin in compiled_for(version) if pin not in pins]
-            place(part, target, version)
+        for runtime, part, pins in zip(runtimes, parts, present, strict=True):
+            name = "Python {} on {}".format(*runtime)
+            installed[name] = pins
+            missing += [f"{pin} for {name}" for pin in compiled_for(runtime[0]) if pin not in pins]
+            place(part, target, runtime)
     library = target / "bucketsum"
     without = shutil.ignore_patterns("__pycache__")
     shutil.copytree(_HERE / "bucketsum", library, dirs_exist_ok=True, ignore=without)

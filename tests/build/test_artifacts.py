@@ -172,7 +172,7 @@ def test_layer_serves_every_runtime_and_architecture(built: Built) -> None:
             }
             names = {path.name.partition(".")[0] for path in here}
             zstd = set() if runtime == "python3.14" else {"_zstd"}
-            assert names == {"_isal", "igzip_lib", "isal_zlib", "_inflate64"} | zstd
+            assert names == {"_isal", "igzip_lib", "isal_zlib", "_inflate64", "crc"} | zstd
             binaries |= here
     assert {path for path in compiled if "curl" not in path.parts[0]} == binaries
 
@@ -199,15 +199,18 @@ def test_layer_reads_with_its_own_libcurl(built: Built, lambda_packages: Path) -
 
 
 def test_layer_decodes_with_its_own_wheels(built: Built) -> None:
-    """Where Lambda looks, this interpreter finds ISA-L, Deflate64 and Zstandard."""
+    """Where Lambda looks, this interpreter finds ISA-L, Deflate64, Zstandard and S3's CRCs."""
     site = built.layer / "lib" / RUNTIME / "site-packages"
     script = (
         "from bucketsum.archives import decoders as d;"
         "print(d.ENGINES[0], bool(d._optional('inflate64')),"
-        " bool(d._optional('compression.zstd') or d._optional('backports.zstd')))"
+        " bool(d._optional('compression.zstd') or d._optional('backports.zstd')));"
+        "from bucketsum.checksums.running import running;"
+        "print(running('crc64nvme').digest().hex(), running('crc32c').digest().hex())"
     )
     done = run_with([built.layer, site], script)
-    assert (done.stdout.split(), done.stderr) == (["isal", "True", "True"], "")
+    expected = ["isal", "True", "True", "0" * 16, "0" * 8]
+    assert (done.stdout.split(), done.stderr) == (expected, "")
 
 
 def test_layer_suits_every_runtime(built: Built) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -82,9 +84,9 @@ def test_table_has_a_line_for_each_file_and_nothing_in_a_key_acts(run: Run, fold
 
 @pytest.mark.usefixtures("prompt_hasher")
 def test_large_file_in_parts_is_one_object_with_one_digest(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Parts are S3's business: version, size and digest are the whole file's."""
+    """Parts are S3's business: version, size, digest and S3's checksum are the whole file's."""
     monkeypatch.setattr(upload, "MULTIPART_FROM_BYTES", 5 * 1024 * 1024)
     monkeypatch.setattr(upload, "_PART_BYTES", 8 * 1024 * 1024)
     content = os.urandom(11 * 1024 * 1024)
@@ -92,6 +94,11 @@ def test_large_file_in_parts_is_one_object_with_one_digest(
     (uploaded,) = run("put", tmp_path / "large", "--json").document["objects"]
     assert uploaded["etag"].endswith("-2")
     assert uploaded["sha1"] == hashlib.sha1(content).hexdigest()
+    head = stack.client("s3").head_object(
+        Bucket=stack.bucket, Key=uploaded["key"], ChecksumMode="ENABLED"
+    )
+    crc32 = base64.b64encode(zlib.crc32(content).to_bytes(4, "big")).decode()
+    assert (head["ChecksumType"], head["ChecksumCRC32"]) == ("FULL_OBJECT", crc32)
 
 
 def test_the_version_waited_for_is_the_one_that_was_put(

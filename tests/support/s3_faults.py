@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 _SEND_BYTES: Final = 64 * 1024
 
@@ -22,12 +22,16 @@ class StoredObject:
         version_id: Its version, or None in a bucket that keeps none.
         delete_marker: Whether this version says that the object was deleted.
         content_encoding: What it was stored as, such as ``gzip``.
+        checksum: Headers with S3's checksum of it, sent if a request asks for them.
+        parts: Size and checksum of each part, in the XML of GetObjectAttributes.
     """
 
     body: bytes
     version_id: str | None = None
     delete_marker: bool = False
     content_encoding: str | None = None
+    checksum: Mapping[str, str] = field(default_factory=dict)
+    parts: Sequence[str] = ()
 
     @property
     def etag(self) -> str:

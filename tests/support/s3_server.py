@@ -20,7 +20,7 @@ from tests.support.servers import Handler, Server, serving
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _RANGE: Final = re.compile(r"bytes=(\d+)-(\d*)")
 _TIME_LIMIT_SECONDS: Final = 60  # a stalled response ends then at the latest
@@ -56,9 +56,11 @@ class HostileS3:
         body: bytes,
         version_id: str | None = None,
         content_encoding: str | None = None,
+        checksum: Mapping[str, str] | None = None,
+        parts: Sequence[str] = (),
     ) -> StoredObject:
         """Store *body* at ``bucket/key``, over what was there unless it has a version."""
-        stored = StoredObject(body, version_id, content_encoding=content_encoding)
+        stored = StoredObject(body, version_id, False, content_encoding, checksum or {}, parts)
         older = self._versions.get(path, []) if version_id else []
         self._versions[path] = [*older, stored]
         return stored
@@ -137,6 +139,8 @@ class _Handler(Handler):
         refusal = fault.refuse or _refusal(request, stored, fault)
         if refusal:
             self._refuse(*refusal, fault)
+        elif stored and "attributes" in url.query.split("&"):
+            self._send_attributes(stored, fault)
         elif stored:
             self._send_object(request, stored, fault)
 
@@ -147,6 +151,15 @@ class _Handler(Handler):
         headers = {"Content-Type": "application/xml", "Location": "/elsewhere"}
         self._send(status, headers, memoryview(body.encode()), fault)
 
+    def _send_attributes(self, stored: StoredObject, fault: Fault) -> None:
+        parts = "".join(f"<Part>{part}</Part>" for part in stored.parts)
+        body = (
+            "<GetObjectAttributesResponse>"
+            f"<ETag>{stored.etag}</ETag><ObjectParts>{parts}</ObjectParts>"
+            "</GetObjectAttributesResponse>"
+        )
+        self._send(200, {"Content-Type": "application/xml"}, memoryview(body.encode()), fault)
+
     def _send_object(self, request: ReceivedRequest, stored: StoredObject, fault: Fault) -> None:
         body = memoryview(stored.body)  # slices of it copy nothing: a test measures memory
         size = len(body)
@@ -155,6 +168,9 @@ class _Handler(Handler):
             headers["x-amz-version-id"] = stored.version_id
         if stored.content_encoding:
             headers["Content-Encoding"] = stored.content_encoding
+        asks_checksum = request.headers.get("x-amz-checksum-mode") == "ENABLED"
+        if asks_checksum and "range" not in request.headers:
+            headers |= stored.checksum
         wanted = _RANGE.fullmatch(request.headers.get("range", ""))
         if not wanted or fault.ignore_range:
             self._send(200, headers, body, fault)

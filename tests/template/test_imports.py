@@ -129,16 +129,17 @@ lab.workloads.unzip: lab lab.protocol layer layer.archives layer.s3 layer.table 
 layer.archives: layer layer.events layer.invocation layer.s3 layer.table settings
 layer.backfill: layer layer.events layer.hashing layer.invocation layer.long_objects layer.queue \
 layer.s3 layer.table settings
+layer.checksums: layer.events layer.table
 layer.events: layer
 layer.functions: layer layer.archives layer.backfill layer.hashing layer.invocation \
 layer.long_objects layer.queue layer.s3 layer.table settings
-layer.hashing: layer layer.archives layer.events layer.invocation layer.queue layer.s3 layer.table \
-settings
+layer.hashing: layer layer.archives layer.checksums layer.events layer.invocation layer.queue \
+layer.s3 layer.table settings
 layer.invocation: layer
-layer.long_objects: layer layer.events layer.hashing layer.invocation layer.s3 layer.table \
-settings
+layer.long_objects: layer layer.checksums layer.events layer.hashing layer.invocation layer.s3 \
+layer.table settings
 layer.queue: layer settings
-layer.s3: layer layer.events layer.invocation
+layer.s3: layer layer.checksums layer.events layer.invocation layer.table
 layer.table: layer layer.events
 planner: lab.functions
 prober: lab.functions

@@ -33,6 +33,7 @@ IMPLIED: Final = {
         "s3:ListBucket",  # without it S3 answers 403 where it means 404
         "s3:ListBucketVersions",  # AWS documents the rule for keys only; perhaps so for versions
     },
+    "s3:GetObjectAttributes": {"s3:GetObjectVersionAttributes"},  # as GetObjectVersion
 }
 NOT_CALLED_BY_CODE: Final = {
     # Lambda's poller takes messages with the function's role:

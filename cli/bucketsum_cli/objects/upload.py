@@ -31,6 +31,8 @@ MULTIPART_FROM_BYTES: Final = 64 * 1024 * 1024
 """Files from this size on are sent in parts; a failed part is sent again, not the file."""
 
 _PART_BYTES: Final = 16 * 1024 * 1024
+_CHECKSUM: Final = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
+"""Of the whole file, also if it is sent in parts; boto3 alone has S3 keep one for the parts."""
 _FILES_AT_A_TIME: Final = 8
 _SENDING: Final = ("PutObject", "CompleteMultipartUpload")
 
@@ -143,7 +145,8 @@ class _Sender:
             self._on_bytes(size_bytes)
 
         try:
-            self._transfer.upload_file(str(file.path), self._bucket, file.key, count)
+            path = str(file.path)
+            self._transfer.upload_file(path, self._bucket, file.key, count, _CHECKSUM)
         except (OSError, ResponseParserError, *AWS_ERRORS) as error:
             if isinstance(error, NoConnection):
                 self._unreachable.set()

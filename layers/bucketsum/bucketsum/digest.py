@@ -26,6 +26,11 @@ class Digest:
     size_bytes: int
     extra: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def by_name(self) -> Mapping[str, str]:
+        """All algorithms' names → digests."""
+        return {SHA1.name: self.sha1, **self.extra}
+
 
 class RunningDigest:
     """A digest to which chunks are added."""

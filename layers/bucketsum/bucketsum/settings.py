@@ -80,6 +80,7 @@ class Settings:
         deleted_row_days: Days after which rows of deleted objects expire; 0 if never.
         has_sha1_index: Whether rows are written into the index by-sha1 too.
         logs_objects: Whether a healthy object has a log line too.
+        compares_checksums: Whether S3's own checksum is compared with the bytes.
     """
 
     digests_table: str
@@ -96,6 +97,7 @@ class Settings:
     deleted_row_days: int = 0
     has_sha1_index: bool = True
     logs_objects: bool = True
+    compares_checksums: bool = False
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -131,6 +133,7 @@ class Settings:
             deleted_row_days=_whole(env, "DELETED_ROW_DAYS", 0, DELETED_ROW_DAYS_MAX),
             has_sha1_index=_choice(env, "SHA1_INDEX", ("yes", "no")) == "yes",
             logs_objects=_choice(env, "LOG_OBJECTS", ("all", "problems")) == "all",
+            compares_checksums=_choice(env, "COMPARE_CHECKSUMS", ("no", "yes")) == "yes",
         )
 
 

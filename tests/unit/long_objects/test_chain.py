@@ -38,7 +38,8 @@ from bucketsum.long_objects.long_object_rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
-from bucketsum.long_objects.slicer import SliceOutcome, slice_bytes_in
+from bucketsum.long_objects.slice_bytes import slice_bytes_in
+from bucketsum.long_objects.slicer import SliceOutcome
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome

@@ -105,7 +105,12 @@ def _reads(stack: Stack, buckets: Sequence[AttachedBucket]) -> list[dict[str, An
     return [
         {
             "Effect": "Allow",
-            "Action": ["s3:GetObject", "s3:GetObjectVersion"],
+            "Action": [
+                "s3:GetObject",
+                "s3:GetObjectVersion",
+                "s3:GetObjectAttributes",
+                "s3:GetObjectVersionAttributes",  # checksums of parts
+            ],
             "Resource": [f"{arn}/*" for arn in arns],
         },
         {"Effect": "Allow", "Action": ["s3:ListBucket", "s3:ListBucketVersions"], "Resource": arns},

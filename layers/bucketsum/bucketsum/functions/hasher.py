@@ -26,6 +26,7 @@ from bucketsum.queue.dead_letters import DeadLetters, message_of
 from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum.s3.stored_checksums import ComparingSource, StoredChecksums
 from bucketsum.settings import Settings, needed
 from bucketsum.table.digests_table import DigestsTable
 
@@ -47,7 +48,9 @@ metrics = Metrics()
 log_layer(logger)
 speed_up_botocore()
 _DYNAMODB: Final = client_of("dynamodb", PROMPT)
-_REQUESTS: Final = SignedRequests.of_region(_DYNAMODB.meta.region_name)
+_REQUESTS: Final = SignedRequests.of_region(
+    _DYNAMODB.meta.region_name, asks_checksum=SETTINGS.compares_checksums
+)
 _sqs: Final = made_once(lambda: client_of("sqs", PROMPT))
 _s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # for archives and few other objects
 
@@ -72,16 +75,19 @@ _TABLE: Final = DigestsTable(
     SETTINGS.deleted_row_days,
     has_sha1_index=SETTINGS.has_sha1_index,
 )
-_SOURCE: Final = reader(_s3, _REQUESTS, SETTINGS.read_policy, os.environ)
+_READER: Final = reader(_s3, _REQUESTS, SETTINGS.read_policy, os.environ)
+_CHECKSUMS: Final = (
+    StoredChecksums(_s3, SETTINGS.extra_algorithms) if SETTINGS.compares_checksums else None
+)
 _HASHER: Final = ObjectHasher(
-    source=_SOURCE,
+    source=ComparingSource(_READER, _CHECKSUMS) if _CHECKSUMS else _READER,
     table=_TABLE,
     settings=SETTINGS,
     archives=_archives(SETTINGS.archives) if SETTINGS.archives else None,
     hand_over=(lambda job: _hand_over().begin(job)) if SETTINGS.long_objects_queue_url else None,
 )
-_NETWORK: Final = network_of(_SOURCE, _DYNAMODB, _TABLE)
-_SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS) if _NETWORK else None
+_NETWORK: Final = network_of(_READER, _DYNAMODB, _TABLE)
+_SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS, checksums=_CHECKSUMS) if _NETWORK else None
 _TASKS: Final = NotifiedHasher(_HASHER, _TABLE, _SMALL)
 _BATCH: Final = BatchHasher(_TASKS, SETTINGS)
 _REPORT: Final = Report(

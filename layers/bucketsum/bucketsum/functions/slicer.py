@@ -16,12 +16,14 @@ from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.long_objects.slice_bytes import slice_bytes_in
 from bucketsum.long_objects.slice_report import publish_slice
-from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
+from bucketsum.long_objects.slicer import Slicer
 from bucketsum.queue.dead_letters import DeadLetters, message_of
 from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum.s3.stored_checksums import StoredChecksums
 from bucketsum.settings import Settings, needed
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
@@ -53,6 +55,9 @@ _SLICER: Final = Slicer(
     queue=LongObjectsQueue(_SQS, SETTINGS.arrivals_queue_url),
     settings=SETTINGS,
     slice_bytes=slice_bytes_in(os.environ),
+    checksums=StoredChecksums(_s3, SETTINGS.extra_algorithms)
+    if SETTINGS.compares_checksums
+    else None,
 )
 
 _BACKFILLS: Final = BackfillCounts(_DYNAMODB, *needed(os.environ, "BACKFILLS_TABLE"))

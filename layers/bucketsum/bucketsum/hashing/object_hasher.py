@@ -17,11 +17,11 @@ from bucketsum.errors import (
     ObjectUnreadable,
     OutOfTime,
     RowContended,
+    SourceInterrupted,
 )
 from bucketsum.hashing.object_rows import algorithms_of, hashed_row, is_newer, unreadable_row
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
-from bucketsum.measure import Measurement
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Row, Status, comparable_sequencer, row_key_of
@@ -173,18 +173,19 @@ class ObjectHasher:
         with closing(opened.chunks):  # also if time runs out before their end
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
             digest = digest_of(chunks, algorithms_of(job.recorded, self._settings))
-        measurement = Measurement(digest.size_bytes, self._clock() - started)
-        return ReadObject(job, opened.etag, digest, measurement, opened.streams)
+        return ReadObject.of(job, opened, digest, self._clock() - started)
 
     def record(self, read: ReadObject, deadline: Deadline) -> HashResult:
         """Write the row of *read*, unless the table holds this event or a newer one.
 
-        A recorded row is verified; if it differs, the object is read again, over other connections.
+        A recorded row is verified. If that differs, or S3's own checksum does, the object is read
+        again, over other connections.
 
         Raises:
             Retryable: It could not be read again to its end this time.
             ClientError: DynamoDB refused.
         """
+        read = self._confirmed(read, deadline)
         if read.job.recorded:
             from bucketsum.hashing import verification  # noqa: PLC0415 - rare
 
@@ -194,8 +195,23 @@ class ObjectHasher:
                 self._settings,
                 lambda: self._read(self._source.another(), read.job, deadline),
             )
-        outcome = self._record(hashed_row(read, self._settings), read.job)
-        return replace(read.result, outcome=outcome)
+        return read.result_of(self._record(hashed_row(read, self._settings), read.job))
+
+    def _confirmed(self, read: ReadObject, deadline: Deadline) -> ReadObject:
+        """*read*, or the next reading of its object if S3's checksum contradicts it.
+
+        Raises:
+            SourceInterrupted: Two readings have other bytes, and S3's checksum is that of neither.
+        """
+        if not read.is_contradicted:
+            return read
+        again = self._read(self._source.another(), read.job, deadline)
+        if again.is_contradicted and again.digest.sha1 != read.digest.sha1:
+            raise SourceInterrupted(
+                f"S3's checksum is {again.compared and again.compared.checksum}, but two readings "
+                f"have the SHA-1 {read.digest.sha1} and {again.digest.sha1}"
+            )
+        return again
 
     def _hashed_with_members(
         self, archives: ArchiveHasher, job: Job, deadline: Deadline
@@ -211,9 +227,11 @@ class ObjectHasher:
             digest = archives.hash(
                 archive, created, chunks, algorithms_of(job.recorded, self._settings)
             )
-        measurement = Measurement(digest.size_bytes, self._clock() - started)
         summary = archive.summary
-        read = ReadObject(job, opened.etag, digest, measurement, opened.streams)
+        read = ReadObject.of(job, opened, digest, self._clock() - started)
+        if self._confirmed(read, deadline).digest != digest:
+            archives.rows.remove(created)
+            raise SourceInterrupted("the bytes of an archive are not those of its next reading")
         row = replace(hashed_row(read, self._settings), remarks=summary.remarks, archive=summary)
         if job.recorded:
             from bucketsum.hashing import verification  # noqa: PLC0415 - rare
@@ -226,7 +244,7 @@ class ObjectHasher:
             archives.rows.remove_older(created)
         elif outcome is Outcome.SUPERSEDED:
             archives.rows.remove_overwritten(created)
-        return HashResult(created, outcome, digest.sha1, measurement, summary=summary)
+        return replace(read.result_of(outcome), summary=summary)
 
 
 _OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}

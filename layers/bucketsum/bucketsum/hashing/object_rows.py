@@ -32,6 +32,7 @@ def hashed_row(read: ReadObject, settings: Settings) -> Row:
         etag=read.etag,
         sha1=read.digest.sha1,
         digests=read.digest.extra,
+        compared=read.compared,
         timing=Timing(read.measurement.seconds * 1000, read.measurement.mb_per_s),
         setup=ReadSetup(settings.chunk_bytes, read.streams, settings.memory_mb),
     )

@@ -26,11 +26,13 @@ from bucketsum.s3.get_object import ERROR_BYTES_MAX, error_in
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
+    from bucketsum.checksums.comparison import Witness
     from bucketsum.hashing.job import Task
     from bucketsum.hashing.result import HashResult
     from bucketsum.hashing.small_object_connections import Network
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.s3.curl_connections import Transfer
+    from bucketsum.s3.stored_checksums import StoredChecksums
     from bucketsum.settings import Settings
 
 READS_MAX: Final = 10
@@ -52,15 +54,27 @@ class _Reading:
     transfer: Transfer | None = None
     head: ResponseHead | None = None
     refusal: bytes = b""
+    checksums: StoredChecksums | None = None
+    witness: Witness | None = None
+    needs_parts: bool = False
 
     def receive(self, data: bytes) -> None:
         """Hash *data*, or keep it if it says why there is no object."""
         if self.head is None:
-            self.head = ResponseHead.of(self.transfer.lines if self.transfer else ())
-        if not self.head.is_refusal:
+            self.begin(ResponseHead.of(self.transfer.lines if self.transfer else ()))
+        if self.head and not self.head.is_refusal:
             self.digest.update(data)
+            if self.witness:
+                self.witness.update(data)
         elif len(self.refusal) < ERROR_BYTES_MAX:
             self.refusal += data
+
+    def begin(self, head: ResponseHead) -> None:
+        """Look at the *head*; a composite checksum needs another request, so it is left."""
+        self.head = head
+        if self.checksums and not head.is_refusal:
+            self.witness = self.checksums.at_once(self.job.created, head.headers)
+            self.needs_parts = self.witness is None
 
 
 class SmallObjectHasher:
@@ -71,10 +85,12 @@ class SmallObjectHasher:
         network: Network,
         settings: Settings,
         clock: Callable[[], float] = time.perf_counter,
+        checksums: StoredChecksums | None = None,
     ) -> None:
         self._network = network
         self._settings = settings
         self._clock = clock
+        self._checksums = checksums
 
     def begin(
         self, tasks: Sequence[Task | HashResult], deadline: Deadline
@@ -85,7 +101,9 @@ class SmallObjectHasher:
             In the place of a task its result, if DynamoDB has confirmed the row; else the object,
             if it was read: `ObjectHasher.record` writes its row. All others are as they were.
         """
-        batch = _Batch(self._network, self._settings, deadline, self._clock, [*tasks])
+        batch = _Batch(
+            self._network, self._settings, deadline, self._clock, [*tasks], self._checksums
+        )
         return batch.run(
             (place, task)
             for place, task in enumerate(tasks)
@@ -113,6 +131,7 @@ class _Batch:
     _deadline: Deadline
     _clock: Callable[[], float]
     _states: list[Task | ReadObject | HashResult]
+    _checksums: StoredChecksums | None
     _reading: dict[Transfer, _Reading] = field(default_factory=dict)
     _read: deque[tuple[int, ReadObject]] = field(default_factory=deque)
     _writing: dict[Transfer, tuple[int, ReadObject]] = field(default_factory=dict)
@@ -139,6 +158,7 @@ class _Batch:
                     ended = connections.advance()
                 for transfer in ended:
                     self._end(transfer)
+                self._leave_those_with_parts()
         finally:
             connections.drop_all()
         return self._states
@@ -150,10 +170,16 @@ class _Batch:
             get = self._network.requests.get_of(job.created)
         except BotoCoreError:  # it comes again, and is reported, when botocore reads
             return
-        reading = _Reading(place, job, digest, started)
+        reading = _Reading(place, job, digest, started, checksums=self._checksums)
         transfer = self._network.connections.start(get.url, get.headers, reading.receive)
         reading.transfer = transfer
         self._reading[transfer] = reading
+
+    def _leave_those_with_parts(self) -> None:
+        """Stop reading objects whose parts must be listed first; their jobs stay as they were."""
+        for transfer in [t for t, reading in self._reading.items() if reading.needs_parts]:
+            del self._reading[transfer]
+            self._network.connections.drop(transfer)
 
     def _end(self, transfer: Transfer) -> None:
         if reading := self._reading.pop(transfer, None):
@@ -167,18 +193,23 @@ class _Batch:
         created = reading.job.created
         head = ResponseHead.of(transfer.lines)
         digest = reading.digest.digest()
-        if transfer.failure:
+        if reading.head is None:  # nothing came: an empty object
+            reading.begin(head)
+        if transfer.failure or reading.needs_parts:
             return
         if head.length != digest.size_bytes or head.mismatch(created):
             doubt = error_in(head, reading.refusal, created)
             self._states[reading.place] = replace(reading.job, doubt=doubt)
             return
         measurement = Measurement(digest.size_bytes, self._clock() - reading.started)
-        read = ReadObject(reading.job, head.etag.strip('"'), digest, measurement)
+        compared = reading.witness.compared(digest.by_name) if reading.witness else None
+        read = ReadObject(reading.job, head.etag.strip('"'), digest, measurement, compared=compared)
         self._states[reading.place] = read  # until it is written
         self._read.append((reading.place, read))
 
     def _start_writing(self, place: int, read: ReadObject) -> None:
+        if read.is_contradicted:
+            return  # `ObjectHasher.record` reads it again
         row, table = hashed_row(read, self._settings), self._network.table
         request: tuple[str, Mapping[str, Any]]
         if recorded := read.job.recorded:

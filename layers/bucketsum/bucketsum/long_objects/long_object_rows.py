@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.algorithms import SHA1
 from bucketsum.hashing import object_rows
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.result import ReadObject
@@ -14,6 +15,7 @@ from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import ArchiveRecord
 
 if TYPE_CHECKING:
+    from bucketsum.checksums.comparison import Witness
     from bucketsum.digest import Digest
     from bucketsum.long_objects.progress import Progress
     from bucketsum.settings import Settings
@@ -33,6 +35,12 @@ def row_of_long_object(progress: Progress, digest: Digest, streams: int, setting
     status = ArchiveStatus.OUT_OF_TIME
     archive = ArchiveRecord(status, mode, 0, 0, 0, 0, 0.0, reason=MEMBERS_NOT_READ)
     return replace(row, archive=archive)
+
+
+def with_witness(row: Row, witness: Witness | None) -> Row:
+    """Add to *row* what the *witness* says after the last slice."""
+    digests = {SHA1.name: row.sha1 or "", **row.digests}
+    return replace(row, compared=witness.compared(digests)) if witness else row
 
 
 def record_row(table: DigestsTable, progress: Progress, row: Row) -> Outcome:

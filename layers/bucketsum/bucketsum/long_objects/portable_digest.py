@@ -16,6 +16,8 @@ from bucketsum.long_objects.openssl_digest import OpenSslDigest
 if TYPE_CHECKING:
     import ctypes
 
+    from bucketsum.checksums.comparison import Witness
+
 BLOCK_BYTES: Final = 128
 """States can be saved after multiples of this: the block of SHA-512, two blocks of the others."""
 
@@ -23,7 +25,11 @@ _LENGTH_BYTES: Final = 8
 
 
 class PortableDigest:
-    """SHA-1 and further digests in one pass, from a saved state on."""
+    """SHA-1 and further digests in one pass, from a saved state on.
+
+    Attributes:
+        witness: S3's own checksum, compared in the same pass; None if it is not.
+    """
 
     def __init__(
         self,
@@ -38,6 +44,7 @@ class PortableDigest:
         """
         names = (SHA1.name, *extra_algorithms)
         self._length = 0
+        self.witness: Witness | None = None
         if states is not None:
             self._length = _length_of([states.get(name, b"") for name in names])
         self._running: dict[str, Crc32 | OpenSslDigest] = {
@@ -53,6 +60,8 @@ class PortableDigest:
         """Hash the next chunk."""
         for digest in self._running.values():
             digest.update(chunk)
+        if self.witness:
+            self.witness.update(chunk)
         self._length += len(chunk)
 
     def states(self) -> dict[str, bytes]:

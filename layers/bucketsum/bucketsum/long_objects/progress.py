@@ -70,6 +70,7 @@ class Progress:
         archive_mode: Mode in which its members would have been read; None if it is not an archive.
         run: Backfill or verification that counts its end; None for an event.
         reason: Why it was stopped.
+        checksum_state: State of the comparison with S3's checksum at *offset*; None without one.
         states: Algorithms' names → states of the digests at *offset*.
     """
 
@@ -97,6 +98,7 @@ class Progress:
     archive_mode: Mode | None = field(default=None, metadata=stored(read=Mode, write=str))
     run: str | None = None
     reason: str | None = None
+    checksum_state: str | None = None
     states: Mapping[str, bytes] = field(default_factory=dict, metadata=NOT_STORED)
 
     @property
@@ -173,7 +175,8 @@ def crc32_of(progress: Progress) -> str:
     not become a digest.
     """
     states = (f"{name} {state.hex()}" for name, state in sorted(progress.states.items()))
-    saved = "\n".join((progress.etag, str(progress.size_bytes), *states))
+    compared = (progress.checksum_state,) if progress.checksum_state else ()
+    saved = "\n".join((progress.etag, str(progress.size_bytes), *states, *compared))
     return f"{progress.offset} {zlib.crc32(saved.encode()):08x}"
 
 

@@ -99,7 +99,7 @@ class ProgressTable:
                 "seconds": new.seconds, "mb_per_s": new.mb_per_s, "updated_at": now(),
                 "leased_until": 0,
                 **{f"{STATE_PREFIX}{name}": state.hex() for name, state in new.states.items()},
-                CRC_NAME: crc32_of(new),
+                "checksum_state": new.checksum_state, CRC_NAME: crc32_of(new),
             },
         )  # fmt: skip
 

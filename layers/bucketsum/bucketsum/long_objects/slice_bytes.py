@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bucketsum.algorithms import SHA1
-from bucketsum.errors import DamagedProgress, SourceInterrupted
+from bucketsum.errors import BadSettings, DamagedProgress, SourceInterrupted
 from bucketsum.events.message_fields import shown
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 
 if TYPE_CHECKING:
     from bucketsum.long_objects.progress import Progress
+
+
+def slice_bytes_in(env: Mapping[str, str]) -> int | None:
+    """Maximum size of a slice by the variable `SLICE_BYTES`; None if it is not set.
+
+    Raises:
+        BadSettings: It is not a whole number, or less than a block.
+    """
+    text = env.get("SLICE_BYTES", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and int(text) >= BLOCK_BYTES):
+        raise BadSettings(f"SLICE_BYTES is {text!r}, not a whole number from {BLOCK_BYTES} on")
+    return int(text)
 
 
 def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDigest:

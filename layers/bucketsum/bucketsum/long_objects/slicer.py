@@ -6,14 +6,14 @@ The last slice records the row; a slice that cannot read the object records the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.checksums.comparison import NotCompared
 from bucketsum.errors import (
-    BadSettings,
     DamagedProgress,
     NotHashed,
     ObjectGone,
@@ -27,7 +27,7 @@ from bucketsum.hashing.job import Purpose
 from bucketsum.hashing.object_rows import algorithms_of, unreadable_row
 from bucketsum.hashing.verification import difference, mark, unconfirmed
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
-from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object
+from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object, with_witness
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
@@ -36,11 +36,13 @@ from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status, comparable_sequencer
 
 if TYPE_CHECKING:
+    from bucketsum.checksums.comparison import Witness
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.long_objects.message import LongObjectsQueue
     from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.s3.source import Source
+    from bucketsum.s3.stored_checksums import StoredChecksums
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum.table.rows import Row
@@ -96,26 +98,13 @@ class SliceReport:
     reason: str | None = None
 
 
-def slice_bytes_in(env: Mapping[str, str]) -> int | None:
-    """Maximum size of a slice by the variable `SLICE_BYTES`; None if it is not set.
-
-    Raises:
-        BadSettings: It is not a whole number, or less than a block.
-    """
-    text = env.get("SLICE_BYTES", "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and int(text) >= BLOCK_BYTES):
-        raise BadSettings(f"SLICE_BYTES is {text!r}, not a whole number from {BLOCK_BYTES} on")
-    return int(text)
-
-
 @dataclass(frozen=True, slots=True)
 class Slicer:
     """Hashes long objects, a slice for each message.
 
     Attributes:
         slice_bytes: Maximum size of a slice; None if only time ends it.
+        checksums: S3's own, to be compared; None if they are not.
         clock: Seconds since 1970.
     """
 
@@ -126,6 +115,7 @@ class Slicer:
     settings: Settings
     slice_bytes: int | None = None
     clock: Callable[[], float] = time.time
+    checksums: StoredChecksums | None = None
 
     def handle_slice(self, message: Progress, deadline: Deadline) -> SliceReport:
         """Hash the slice of *message*, unless that is done.
@@ -239,6 +229,7 @@ class Slicer:
         digest = digest_at(progress, algorithms_of(self._recorded(progress), self.settings))
         opened = self.source.open(progress.created, progress.offset)
         with closing(opened.chunks):
+            digest.witness = self._witness(progress)
             is_whole = hash_slice(
                 digest,
                 opened.chunks,
@@ -257,9 +248,12 @@ class Slicer:
         )
         if is_whole:
             row = row_of_long_object(moved, digest.digest(), opened.streams, self.settings)
+            row = with_witness(row, digest.witness)
             outcome = self._ended(progress, row, moved)
             return SliceReport(outcome, message, moved, measurement, row.sha1)
-        saved = self.progress_table.advance(progress, replace(moved, states=digest.states()))
+        state = digest.witness.saved() if digest.witness else None
+        moved = replace(moved, states=digest.states(), checksum_state=state)
+        saved = self.progress_table.advance(progress, moved)
         if saved is None:  # another worker did, or botocore repeated a request that had succeeded
             due = self._due(message)
             if isinstance(due, SliceReport):
@@ -282,14 +276,15 @@ class Slicer:
 
     def _ended(self, progress: Progress, row: Row, moved: Progress) -> Outcome | SliceOutcome:
         """Record *row* after the last slice, or mark the recorded one; then end the chain."""
-        if recorded := self._recorded(progress):
-            differing = difference(recorded, row)
-            if differing and differing != progress.differing:  # only two readings that agree count
-                again = self.progress_table.read_again(progress, differing)
-                if again is None:
-                    raise Released(1)
-                self._send(again)
-                return SliceOutcome.CONTINUED
+        recorded = self._recorded(progress)
+        differing = (difference(recorded, row) if recorded else None) or row.contradiction
+        if differing and differing != progress.differing:  # only two readings that agree count
+            again = self.progress_table.read_again(progress, differing)
+            if again is None:
+                raise Released(1)
+            self._send(again)
+            return SliceOutcome.CONTINUED
+        if recorded:
             is_marked = recorded.verified and recorded.verified.at >= progress.started_at
             if differing or not is_marked:  # else this slice comes again
                 outcome = mark(self.digests_table, recorded, row, differing)
@@ -297,8 +292,18 @@ class Slicer:
                 outcome = Outcome.VERIFIED
         else:
             outcome = record_row(self.digests_table, moved, row)
+            if differing and outcome is Outcome.HASHED:
+                outcome = Outcome.DIFFERS
         self._remove_progress(progress)
         return outcome
+
+    def _witness(self, progress: Progress) -> Witness | None:
+        state = progress.checksum_state
+        if self.checksums is None:
+            return None
+        if progress.offset and state is None:
+            return NotCompared("it is read in slices, between which its comparison does not go on")
+        return self.checksums.witness(progress.created, {}, state if progress.offset else None)
 
     def _remove_progress(self, progress: Progress) -> None:
         """Remove the item, unless an equal object at the key, which has a newer event, needs it."""

@@ -68,6 +68,7 @@ class CurlReader:
             etag=begun.etag or "",
             chunks=self._chunks(connections, ranges, begun, budget),
             streams=ranges.streams,
+            headers=ranges.headers,
         )
 
     def another(self) -> CurlReader:

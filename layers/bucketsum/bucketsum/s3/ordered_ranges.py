@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -107,6 +107,9 @@ class OrderedRanges:
     Invariant: the parts are contiguous. The first begins at `offset`, the next byte to pass on;
     each ends at the offset of the next; the last ends at ``_scheduled``, the byte after the last
     one requested. With no parts, `offset` is ``_scheduled``.
+
+    Attributes:
+        headers: Of the first response, if it brings the whole object.
     """
 
     def __init__(
@@ -127,6 +130,7 @@ class OrderedRanges:
         self._size, self._scheduled = created.size_bytes, 0
         self._receive_at = 0.0
         self._retries = 0
+        self.headers: Mapping[str, str] = {}
 
     @property
     def streams(self) -> int:
@@ -166,6 +170,7 @@ class OrderedRanges:
         is_range = split or offset
         if not offset and not head.mismatch(self._created):  # also if S3 ignored the range
             self._continue_as_whole()
+            self.headers = head.headers
         elif not is_range or head.mismatch(self._created, offset, first.end):
             span = (offset, first.end) if is_range else ()
             raise FallBack(f"HTTP status {head.status}", self._doubt(first.transfer, head, span))

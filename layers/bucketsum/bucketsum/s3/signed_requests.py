@@ -8,6 +8,7 @@ from urllib.parse import quote, urlsplit
 
 from botocore.exceptions import NoCredentialsError
 
+from bucketsum.checksums.stored import MODE_HEADER
 from bucketsum.invocation.clients import aws_s3_endpoint, credentials, s3_endpoint
 from bucketsum.s3.response_head import if_match
 from bucketsum.s3.sigv4 import EMPTY_SHA256, Signer
@@ -46,23 +47,32 @@ class SignedRequests:
     compare. botocore takes ten times as long for a signature, and needs a client.
     """
 
-    def __init__(self, endpoint_url: str, region: str, credentials: Credentials | None) -> None:
+    def __init__(
+        self,
+        endpoint_url: str,
+        region: str,
+        credentials: Credentials | None,
+        *,
+        asks_checksum: bool = False,
+    ) -> None:
         self.endpoint_url = endpoint_url
+        self._headers = {**_NO_BODY, **(MODE_HEADER if asks_checksum else {})}
         # If somebody configures just this URL, botocore has the bucket in the path: S3 takes both.
         self._is_aws = endpoint_url == aws_s3_endpoint(region)
         self._region = region
         self._credentials = credentials
 
     @classmethod
-    def of_region(cls, region: str) -> Self:
+    def of_region(cls, region: str, *, asks_checksum: bool = False) -> Self:
         """For *region*, or the endpoint that the environment names."""
-        return cls(s3_endpoint(region), region, credentials())
+        return cls(s3_endpoint(region), region, credentials(), asks_checksum=asks_checksum)
 
     @classmethod
-    def of_client(cls, s3: S3Client) -> Self:
+    def of_client(cls, s3: S3Client, *, asks_checksum: bool = False) -> Self:
         """For the endpoint and the credentials of *s3*."""
         meta, signer = s3.meta, vars(s3)["_request_signer"]
-        return cls(meta.endpoint_url, meta.region_name, vars(signer)["_credentials"])
+        keys = vars(signer)["_credentials"]
+        return cls(meta.endpoint_url, meta.region_name, keys, asks_checksum=asks_checksum)
 
     def get_of(self, created: ObjectCreated) -> SignedGet:
         """The request for exactly the version that was created.
@@ -80,7 +90,7 @@ class SignedRequests:
         path += f"/{quote(created.key, safe='/~')}"
         query = f"versionId={quote(created.version_id, safe='')}" if created.version_id else ""
         signer = Signer(self._credentials, f"{scheme}://{host}", self._region, "s3")
-        headers = signer.headers_of(_NO_BODY, method="GET", path=path, query=query)
+        headers = signer.headers_of(self._headers, method="GET", path=path, query=query)
         if condition := if_match(created):
             headers.append(f"If-Match: {condition}")
         return SignedGet(f"{signer.url}{path}{query and '?'}{query}", headers)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import botocore
@@ -13,8 +13,10 @@ from botocore.config import Config
 from bucketsum.errors import SourceInterrupted
 
 if TYPE_CHECKING:
+    from bucketsum.checksums.comparison import Witness
     from bucketsum.errors import BucketsumError
     from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.table.checksum_values import Compared
 
 # By default botocore checks a full read against S3's stored checksum, computing a second
 # digest in line (CRC-64 or SHA-1 again). TLS, the length and If-Match already guard it.
@@ -51,12 +53,20 @@ class OpenObject:
         chunks: The bytes in order. Yields all of them or raises; can be iterated once. Close it
             if you stop early, to release its connection at once.
         streams: Number of connections that read it.
+        headers: Of the response, with lower-case names, if a single one brings the whole object.
+        witness: S3's checksum, compared while the chunks are iterated; None if it is not.
     """
 
     size_bytes: int
     etag: str
     chunks: Generator[bytes]
     streams: int = 1
+    headers: Mapping[str, str] = field(default_factory=dict)
+    witness: Witness | None = None
+
+    def compared(self, digests: Mapping[str, str]) -> Compared | None:
+        """The word of the witness after all chunks, which have *digests*; None without one."""
+        return self.witness.compared(digests) if self.witness else None
 
 
 class Source(Protocol):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.events.version import Version
 from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.codec import NOT_STORED, nested, stored
 
 if TYPE_CHECKING:
@@ -204,6 +205,7 @@ class Row:
         member: The central directory's description of a member; None for objects.
         remarks: Oddities of a member's name or of an archive, such as ``duplicate``.
         archive: Result for its members; None if it was not read as an archive.
+        compared: Whether S3's own checksum is that of its bytes; None if S3 was not asked.
         deletion: Its deletion; None if it exists. That of a member is in its archive's row.
         verified: Its verification; None if it was never verified.
         difference: What verifications found instead of its digest; None if nothing.
@@ -228,6 +230,7 @@ class Row:
     member: MemberRecord | None = field(default=None, metadata=nested(MemberRecord))
     remarks: tuple[str, ...] = field(default=(), metadata=_REMARKS)
     archive: ArchiveRecord | None = field(default=None, metadata=nested(ArchiveRecord))
+    compared: Compared | None = field(default=None, metadata=nested(Compared))
     deletion: Deletion | None = field(default=None, metadata=nested(Deletion))
     verified: Verified | None = field(default=None, metadata=nested(Verified))
     difference: Difference | None = field(default=None, metadata=nested(Difference))
@@ -242,6 +245,12 @@ class Row:
     def changed_at(self) -> str:
         """Time of its deletion, or else of its object's creation."""
         return self.deletion.at if self.deletion else self.arrived_at
+
+    @property
+    def contradiction(self) -> str | None:
+        """The value that was read instead of S3's own checksum; None if there is no such."""
+        is_one = self.compared is not None and self.compared.result is ChecksumResult.DIFFERS
+        return self.compared.reason if self.compared and is_one else None
 
     @property
     def mb_per_s(self) -> float | None:

@@ -1,0 +1,191 @@
+"""S3's own checksum is compared with the bytes that are hashed, on every path."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from base64 import b64encode
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+from tests.integration.hasher.hasher_stack import HasherStack
+from tests.integration.hasher.log_lines import metrics_in, objects_in
+from tests.integration.hasher.reading import arrival_of
+from tests.integration.hasher.test_archives import ARCHIVES
+from tests.support.events import message_of
+from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3
+from tests.support.zip_maker import zip_of
+
+from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+
+COMPARES: Final = {"COMPARE_CHECKSUMS": "yes"}
+LARGE_MEMORY: Final = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769"}
+"""With it, an object from 16 MiB on is read in ranges."""
+SMALL: Final = b"small content"
+LARGE: Final = os.urandom(SPLIT_FROM_BYTES + 4321)
+
+
+def crc32(data: bytes) -> bytes:
+    """CRC-32 in S3's bytes."""
+    return zlib.crc32(data).to_bytes(4, "big")
+
+
+def text(value: bytes) -> str:
+    """A value in base64."""
+    return b64encode(value).decode()
+
+
+def whole(body: bytes) -> dict[str, str]:
+    """The headers of a full-object checksum."""
+    return {"x-amz-checksum-crc32": text(crc32(body)), "x-amz-checksum-type": "FULL_OBJECT"}
+
+
+def in_parts(body: bytes, count: int) -> dict[str, Any]:
+    """The checksum that S3 keeps of an upload in *count* parts."""
+    size = -(-len(body) // count)
+    parts = [body[start:end] for start, end in pairwise([*range(0, len(body), size), len(body)])]
+    values = [crc32(part) for part in parts]
+    composite = f"{text(crc32(b''.join(values)))}-{len(parts)}"
+    return {
+        "checksum": {"x-amz-checksum-crc32": composite, "x-amz-checksum-type": "COMPOSITE"},
+        "parts": [
+            f"<PartNumber>{number}</PartNumber><Size>{len(part)}</Size>"
+            f"<ChecksumCRC32>{text(value)}</ChecksumCRC32>"
+            for number, (part, value) in enumerate(zip(parts, values, strict=True), 1)
+        ],
+    }
+
+
+def rotten(body: bytes) -> bytes:
+    """*body* with its last byte changed."""
+    return body[:-1] + bytes([body[-1] ^ 1])
+
+
+def recorded(
+    stack: HasherStack, hostile: HostileS3, body: bytes, stored: Mapping[str, Any], key: str = "a"
+) -> dict[str, str]:
+    """The row of *body* after its event; *stored* is what S3 keeps of it."""
+    path = f"inbox/{key}"
+    created = arrival_of(hostile.put(path, body, **stored), path)
+    assert stack.deliver(message_of(created)) == []
+    return stack.rows()[key, "null"]
+
+
+@pytest.mark.parametrize("body", [SMALL, LARGE, b""], ids=["small", "large", "empty"])
+@pytest.mark.parametrize("memory", [{}, LARGE_MEMORY], ids=["whole", "ranges"])
+def test_an_equal_checksum_is_recorded(
+    hostile_stack: HasherStack, hostile: HostileS3, body: bytes, memory: dict[str, str]
+) -> None:
+    """The row has S3's checksum and that it is equal, whether one response or many brought it."""
+    hostile_stack.load(**COMPARES, **memory)
+    row = recorded(hostile_stack, hostile, body, {"checksum": whole(body)})
+    assert row["sha1"] == hashlib.sha1(body).hexdigest()
+    assert row["s3_checksum"] == f"crc32:{text(crc32(body))}"
+    assert row["s3_checksum_result"] == "equal"
+    assert "s3_checksum_reason" not in row
+
+
+@pytest.mark.parametrize("body", [SMALL, LARGE], ids=["small", "large"])
+@pytest.mark.parametrize("memory", [{}, LARGE_MEMORY], ids=["whole", "ranges"])
+def test_a_composite_checksum_is_compared_part_by_part(
+    hostile_stack: HasherStack, hostile: HostileS3, body: bytes, memory: dict[str, str]
+) -> None:
+    """One list of the parts suffices, and the part that differs is named."""
+    hostile_stack.load(**COMPARES, **memory)
+    row = recorded(hostile_stack, hostile, body, in_parts(body, 3))
+    assert row["s3_checksum_result"] == "equal"
+    assert row["s3_checksum"].endswith("-3")
+    row = recorded(hostile_stack, hostile, rotten(body), in_parts(body, 3), "b")
+    assert row["s3_checksum_result"] == "differs"
+    assert row["s3_checksum_reason"].startswith("part 3 has crc32:")
+
+
+@pytest.mark.parametrize("body", [SMALL, LARGE], ids=["small", "large"])
+def test_a_difference_is_read_twice_and_never_only_hashed(
+    hostile_stack: HasherStack,
+    hostile: HostileS3,
+    body: bytes,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The row has both values, and the outcome, the log and the metric say that it differs."""
+    hostile_stack.load(**COMPARES)
+    row = recorded(hostile_stack, hostile, body, {"checksum": whole(rotten(body))})
+    assert row["sha1"] == hashlib.sha1(body).hexdigest()
+    assert row["s3_checksum"] == f"crc32:{text(crc32(rotten(body)))}"
+    assert row["s3_checksum_result"] == "differs"
+    assert row["s3_checksum_reason"] == f"crc32:{text(crc32(body))} as read"
+    out = capsys.readouterr().out
+    [line] = objects_in(out)
+    assert line["outcome"] == "differs"
+    assert "two readings" in line["reason"]
+    assert sum(metrics_in(out)["ObjectsDiffers"]) == 1
+    begun = [get for get in hostile.requests if get.headers.get("range", "bytes=0-")[6:8] == "0-"]
+    assert [get.method for get in begun if get.method != "HEAD"] == ["GET", "GET"]
+
+
+@pytest.mark.parametrize("body", [SMALL, LARGE], ids=["small", "large"])
+def test_a_difference_that_the_second_reading_has_not_wakes_nobody(
+    hostile_stack: HasherStack, hostile: HostileS3, body: bytes
+) -> None:
+    """A change by the network is not recorded: the second reading is."""
+    hostile_stack.load(**COMPARES)
+    hostile.script(Fault(body=rotten))
+    row = recorded(hostile_stack, hostile, body, {"checksum": whole(body)})
+    assert row["sha1"] == hashlib.sha1(body).hexdigest()
+    assert row["s3_checksum_result"] == "equal"
+
+
+def test_two_readings_that_differ_are_not_recorded(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """If S3's checksum is that of neither, the message returns to the queue."""
+    hostile_stack.load(**COMPARES)
+    path = "inbox/a"
+    created = arrival_of(hostile.put(path, SMALL, checksum=whole(b"other")), path)
+    hostile.script(Fault(body=rotten))
+    assert hostile_stack.deliver(message_of(created)) == [message_of(created)]
+    assert hostile_stack.rows() == {}
+
+
+def test_an_archive_is_compared_too(hostile_stack: HasherStack, hostile: HostileS3) -> None:
+    """Its bytes are S3's business, its members are not."""
+    body = zip_of({"x": b"1"})
+    hostile_stack.load(**COMPARES, **ARCHIVES)
+    row = recorded(hostile_stack, hostile, body, {"checksum": whole(body)}, "a.zip")
+    assert (row["archive_status"], row["s3_checksum_result"]) == ("read", "equal")
+    row = recorded(hostile_stack, hostile, body, {"checksum": whole(b"other")}, "b.zip")
+    assert (row["archive_status"], row["s3_checksum_result"]) == ("read", "differs")
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        ({}, "S3 keeps no checksum of it"),
+        ({"checksum": {"x-amz-checksum-crc32": "?"}}, "not base64"),
+        ({"checksum": whole(SMALL) | {"x-amz-checksum-sha1": "AAAA"}}, "S3 sent 2 checksums"),
+        ({"checksum": {"x-amz-checksum-xxhash3": text(bytes(8))}}, "xxhash3 is not computed"),
+        (in_parts(SMALL, 2) | {"parts": ()}, "lists 0 parts"),
+        (in_parts(SMALL + b"more", 2), "not the object's size"),
+    ],
+)
+def test_what_cannot_be_compared_has_its_reason(
+    hostile_stack: HasherStack, hostile: HostileS3, stored: dict[str, Any], reason: str
+) -> None:
+    """The object's own SHA-1 is recorded, whatever S3 sends."""
+    hostile_stack.load(**COMPARES)
+    row = recorded(hostile_stack, hostile, SMALL, stored)
+    assert (row["status"], row["sha1"]) == ("hashed", hashlib.sha1(SMALL).hexdigest())
+    assert row["s3_checksum_result"] == "not compared"
+    assert reason in row["s3_checksum_reason"]
+
+
+def test_it_can_be_switched_off(hostile_stack: HasherStack, hostile: HostileS3) -> None:
+    """Then S3 is not asked, and rows say nothing of its checksum."""
+    hostile_stack.load(COMPARE_CHECKSUMS="no")
+    row = recorded(hostile_stack, hostile, SMALL, {"checksum": whole(SMALL)})
+    assert not [name for name in row if name.startswith("s3_")]
+    assert not [get for get in hostile.requests if "x-amz-checksum-mode" in get.headers]
