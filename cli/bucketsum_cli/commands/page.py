@@ -75,7 +75,7 @@ def page(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Write what a stack's buckets have as a self-contained HTML page.
+    """Summarize a stack's buckets on one HTML page.
 
     The page has objects, arrivals, failures, verification, coverage, duplicates and costs. Lists
     all buckets, unless --snapshot is given. Anybody with the link of --publish can read the page

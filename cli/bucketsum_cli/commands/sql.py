@@ -40,7 +40,7 @@ def sql(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Answer a question in SQL, of the views of a snapshot.
+    """Run an SQL query on a snapshot.
 
     The views are objects, members, deletions, current_objects, listing, samples and cells. The
     language is DuckDB's, or Athena's with --athena. A query cannot change anything. It reaches no
