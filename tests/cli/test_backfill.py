@@ -33,8 +33,8 @@ BILLION: Final = ("--objects", "1000000000", "--mean-size", "100000")
 
 @pytest.fixture
 def executions(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> dict[str, Any]:
-    """The requests to Step Functions by operation; the table of backfills is there."""
-    assert stack.bucket == BUCKET
+    """The requests to Step Functions by operation; the bucket has an object."""
+    put_object(stack, "there", b"four")
     seen: dict[str, Any] = {}
 
     def kept(operation: str, request: object) -> Any:  # noqa: ANN401 - an answer
@@ -76,7 +76,7 @@ def test_the_estimate_names_what_s3_adds(
     run: Run, stack: Stack, executions: dict[str, Any]
 ) -> None:
     """Retrieval is the first line; archived objects are left out, unless asked for."""
-    for storage_class in ("STANDARD", "STANDARD_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"):
+    for storage_class in ("STANDARD_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"):
         arguments: Any = {"StorageClass": storage_class}
         body = bytes(10_000_000)
         stack.client("s3").put_object(Bucket=BUCKET, Key=storage_class, Body=body, **arguments)
@@ -179,6 +179,8 @@ def test_a_start_that_is_refused_leaves_nothing_running(
         (("photos", "--yes"), "attach it first"),
         ((BUCKET, "--objects", "3"), "must be used together"),
         (("show", "20261121T000000-abc"), "there is no backfill"),
+        ((BUCKET, "--prefix", "no-such/", "--yes"), "no key in inbox begins with no-such/"),
+        ((BUCKET, "--prefix", "no-such/", "--dry-run"), "nothing was started"),
         ((BUCKET, "--inventory", "manifest.json", "--dry-run"), "not a URL like s3://"),
         ((BUCKET, "--inventory", "manifest.json", "--yes"), "not a URL like s3://"),
         (
@@ -338,6 +340,33 @@ def test_a_run_whose_objects_are_not_all_counted_ends_with_a_no(
     shown = run(command, "show", "last")
     assert shown.status == 1
     assert "left     2 not counted: see `bucketsum failures`" in " ".join(shown.out.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [(("--storage-class", "GLACIER_IR"), 1), (("--sample", "1%", "--older-than", "90d"), 0)],
+)
+def test_a_verification_that_read_nothing_is_no_success(
+    run: Run,
+    executions: dict[str, Any],
+    stack: Stack,
+    replace_sleep: SleepReplacer,
+    options: tuple[str, ...],
+    status: int,
+) -> None:
+    """A filter that leaves nothing is a no, unless everything was verified lately."""
+    table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
+
+    def lists_nothing(_seconds: float) -> None:
+        newest = next(table.backfills())
+        assert isinstance(newest, Backfill)
+        table.record_plan(newest.backfill_id, [Part(0, done=True)])
+        assert table.end(newest.backfill_id, BackfillStatus.QUEUED, now())
+
+    replace_sleep(lists_nothing)
+    ended = run("verify", BUCKET, *options, "--yes", "--wait")
+    assert (ended.status, "no object was read" in ended.err) == (status, status == 1), ended.err
+    assert executions
 
 
 @pytest.mark.usefixtures("executions")

@@ -36,7 +36,7 @@ from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
 from bucketsum_cli.backfill.estimate_views import estimate_document
 from bucketsum_cli.backfill.views import progress_document
-from bucketsum_cli.commands.backfill.start import StartedBackfill
+from bucketsum_cli.commands.backfill.beginning import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.commands.root import cli
 from bucketsum_cli.terminal.documents import iso_text, json_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,7 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.verifications import Scheduled
 from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
+from bucketsum.prices import STORED_BYTE_MONTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +46,7 @@ EVENT: Final = {
 def table(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> BackfillsTable:
     """The table of backfills; Step Functions starts and stops whatever it is told."""
     change_calls(monkeypatch, answered(EXECUTED))
+    put_object(stack, "a/there", b"four")
     return BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
 
 
@@ -77,6 +80,8 @@ def test_its_options_are_in_its_record(run: Run, table: BackfillsTable) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
+        (("--prefix", "no-such/", "--wait"), "no key in inbox begins with no-such/"),
+        (("--storage-class", "GLACIR"), "'GLACIR' is not one of 'STANDARD', "),
         (("--older-than", "90"), "not an age such as 90d"),
         (("--older-than", "99999w"), "not an age"),
         (("--sample", "0%"), "not a share"),
@@ -102,11 +107,27 @@ def test_only_the_wanted_storage_classes_are_counted(
 ) -> None:
     """The estimate is about the objects that will be read."""
     assert not list(table.backfills())
-    put_object(stack, "a", b"four")
     stack.client("s3").put_object(Bucket=BUCKET, Key="b", Body=b"b", StorageClass="STANDARD_IA")
     shown = run("verify", BUCKET, "--storage-class", "STANDARD", "--dry-run").out
     assert "1 object, 4 B" in shown
     assert "left out: 1 in other storage classes" in shown
+
+
+def test_the_schedule_takes_the_classes_that_the_command_takes() -> None:
+    """A misspelt class would verify nothing for years."""
+    parameter = load_template()["Parameters"]["VerifyStorageClasses"]
+    allowed = re.compile(parameter["AllowedPattern"]).search
+    for names in ("", *STORED_BYTE_MONTH, ",".join(STORED_BYTE_MONTH)):
+        assert allowed(names), names
+    for names in (
+        "GLACIR",
+        "STANDARD,",
+        "STANDARD,GLACIR",
+        ",STANDARD",
+        "standard",
+        "STANDARD_IAX",
+    ):
+        assert not allowed(names), names
 
 
 def test_a_bucket_has_one_verification_at_a_time(run: Run, table: BackfillsTable) -> None:

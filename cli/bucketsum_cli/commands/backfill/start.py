@@ -1,12 +1,9 @@
-"""`bucketsum backfill start`: count, show the estimate, ask, start; `verify` does the same."""
+"""`bucketsum backfill start`: the existing objects of a bucket are hashed."""
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
-from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from botocore.exceptions import ClientError
@@ -14,84 +11,20 @@ from botocore.exceptions import ClientError
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.inventory import InventoryFile, manifest_at
 from bucketsum.clock import now
-from bucketsum_cli.arguments.options import (
-    BucketName,
-    Target,
-    count_option,
-    json_option,
-    prefix_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import BucketName, Target, prefix_option
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import Backfills
-from bucketsum_cli.backfill.counting import Count, count_of, figures_count
-from bucketsum_cli.backfill.estimate import Work, estimate_of
-from bucketsum_cli.backfill.estimate_views import (
-    BackfillEstimate,
-    estimate_document,
-    print_estimate,
-)
-from bucketsum_cli.backfill.views import BackfillProgress, print_progress, progress_document
+from bucketsum_cli.backfill.counting import Count
+from bucketsum_cli.backfill.estimate import Work
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
+from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER, bucket_arn
+from bucketsum_cli.commands.backfill.beginning import Begin, begin, begin_options, require_served
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.backfills import RecordedProgress
 
-_POLL_SECONDS: Final = 2.0
 _FILES_AT_ONCE: Final = 16
-
-
-@dataclass(frozen=True, slots=True)
-class StartedBackfill:
-    """The result of `backfill start`."""
-
-    backfill: str | None
-    estimate: Annotated[BackfillEstimate | None, "Null if the objects were not counted."]
-    progress: Annotated[BackfillProgress | None, "With --wait: its progress at the end."] = None
-
-
-@dataclass(frozen=True, slots=True)
-class Begin:
-    """The options with which backfills and verifications begin."""
-
-    dry_run: bool
-    wait: bool
-    count: bool
-    yes: bool
-    as_json: bool
-
-
-def begin_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give *command* the options of a run's beginning and of its stack, as ``options``."""
-
-    @click.option(
-        "--dry-run",
-        is_flag=True,
-        help="Show the number of requests, the cost and the time; start nothing.",
-    )
-    @click.option(
-        "--wait",
-        is_flag=True,
-        help="Wait until all objects are done; Ctrl-C ends only the waiting.",
-    )
-    @count_option
-    @yes_option
-    @json_option(StartedBackfill)
-    @stack_options
-    @wraps(command)
-    def with_options(**given: Any) -> None:  # noqa: ANN401 - the command's types
-        begins = {field.name: given.pop(field.name) for field in fields(Begin)}
-        command(options=Begin(**begins), **given)
-
-    return with_options
 
 
 @click.command("start")
@@ -172,74 +105,6 @@ def start(
     begin(Backfills(stack), backfill, options, given)
 
 
-def begin(
-    backfills: Backfills, backfill: Backfill, options: Begin, counted: Count | None = None
-) -> None:
-    """Count the objects unless they were *counted*, show the estimate, ask and start.
-
-    Raises:
-        CannotDoError: The answer is no, or it cannot be started.
-    """
-    stack, kind = backfills.stack, backfills.kind
-    if counted is None and (options.dry_run or not options.yes):
-        figures = None if options.count else figures_count(stack.connection, backfill)
-        counted = figures or count_of(stack.client("s3"), backfill)
-    estimate = _shown_estimate(backfills, counted, as_json=options.as_json)
-    if options.dry_run:
-        if options.as_json:
-            print_json(StartedBackfill(None, estimate))
-        return
-    question = f"Start the {kind.name} of {backfill.bucket}?"
-    confirm(question, "nothing was started", yes=options.yes)
-    expected = counted.work.object_count if counted else None
-    backfills.start(replace(backfill, expected_objects=expected))
-    _show_started(backfills, backfill.backfill_id, estimate, options)
-
-
-def _show_started(
-    backfills: Backfills, name: str, estimate: BackfillEstimate | None, options: Begin
-) -> None:
-    if not options.as_json:
-        say(f"started {name}; show its progress with `{backfills.kind.line('show', name)}`")
-    ended = _awaited(backfills, name) if options.wait else None
-    if options.as_json:
-        print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
-    elif ended:
-        print_progress(ended)
-    if ended and (ended.has_failed or not ended.is_done):
-        raise SystemExit(ANSWER_IS_NO)
-
-
-def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
-    """Show a bar until nothing more happens; after Ctrl-C, say that only the bar ended."""
-    try:
-        with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
-            task = bar.add_task("reading", total=0)
-            while True:
-                current = backfills.progress(name)
-                done = current.tally.objects
-                bar.update(task, completed=done, total=done + (current.left or 0))
-                if current.is_over:
-                    return current
-                time.sleep(_POLL_SECONDS)
-    except KeyboardInterrupt:
-        note(f"{name} continues; `{backfills.kind.line('stop', name)}` stops it")
-        raise
-
-
-def require_served(stack: Stack, bucket: str) -> None:
-    """Refuse a bucket that the stack's functions cannot read.
-
-    Raises:
-        CannotDoError: It is neither the stack's own nor an attached one.
-    """
-    if not serves(stack, bucket):
-        raise CannotDoError(
-            f"{bucket} is not a bucket of the stack {stack.name}, so its functions cannot read "
-            f"it; attach it first: `{command_line('attach', bucket)}`"
-        )
-
-
 def _require_readable(stack: Stack, url: str) -> None:
     """Refuse an inventory that the enqueuer may not read."""
     place, readable = S3Place.of_object(url), stack.parameters.get(INVENTORY_PARAMETER, "")
@@ -274,15 +139,3 @@ def _require_files(stack: Stack, url: str, bucket: str) -> None:
             raise CannotDoError(f"{missing} {url}") from error
         if code not in ("AccessDenied", "403"):
             raise
-
-
-def _shown_estimate(
-    backfills: Backfills, count: Count | None, *, as_json: bool
-) -> BackfillEstimate | None:
-    if count is None:
-        return None
-    purpose = backfills.kind.purpose
-    estimate = estimate_of(count.work, backfills.setup, backfills.prices, purpose)
-    if not as_json:
-        print_estimate(count, estimate, backfills.prices.region, backfills.kind)
-    return estimate_document(count, estimate)

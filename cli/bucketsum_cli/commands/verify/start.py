@@ -12,15 +12,20 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill.backfill_records import MEMBERS, Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
+from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.arguments.options import BucketName, Target, prefix_option
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import VERIFICATION, Backfills
-from bucketsum_cli.commands.backfill.start import begin, begin_options, require_served
+from bucketsum_cli.commands.backfill.beginning import (
+    Begin,
+    begin,
+    begin_options,
+    require_served,
+)
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.commands.backfill.start import Begin
 
 _AGE: Final = re.compile(r"(\d{1,4})([hdw])")
 _UNITS: Final = {"h": "hours", "d": "days", "w": "weeks"}
@@ -81,6 +86,7 @@ class Share(click.ParamType):
     "--storage-class",
     "storage_classes",
     multiple=True,
+    type=click.Choice([*STORED_BYTE_MONTH], case_sensitive=False),
     metavar="CLASS",
     help="Read only objects of CLASS, such as STANDARD; repeat it for several.",
 )

@@ -1,0 +1,174 @@
+"""The beginning of backfills and verifications: count, show the estimate, ask, start, wait."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import click
+
+from bucketsum_cli.arguments.options import count_option, json_option, stack_options, yes_option
+from bucketsum_cli.backfill.counting import Count, count_of, figures_count
+from bucketsum_cli.backfill.estimate import estimate_of
+from bucketsum_cli.backfill.estimate_views import (
+    BackfillEstimate,
+    estimate_document,
+    print_estimate,
+)
+from bucketsum_cli.backfill.views import BackfillProgress, print_progress, progress_document
+from bucketsum_cli.buckets.served_buckets import serves
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.hints import command_line
+from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
+
+if TYPE_CHECKING:
+    from bucketsum.backfill.backfill_records import Backfill
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.backfill.backfills import Backfills, RecordedProgress
+
+_POLL_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class StartedBackfill:
+    """The result of `backfill start`."""
+
+    backfill: str | None
+    estimate: Annotated[BackfillEstimate | None, "Null if the objects were not counted."]
+    progress: Annotated[BackfillProgress | None, "With --wait: its progress at the end."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The options with which backfills and verifications begin."""
+
+    dry_run: bool
+    wait: bool
+    count: bool
+    yes: bool
+    as_json: bool
+
+
+def begin_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give *command* the options of a run's beginning and of its stack, as ``options``."""
+
+    @click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Show the number of requests, the cost and the time; start nothing.",
+    )
+    @click.option(
+        "--wait",
+        is_flag=True,
+        help="Wait until all objects are done; Ctrl-C ends only the waiting.",
+    )
+    @count_option
+    @yes_option
+    @json_option(StartedBackfill)
+    @stack_options
+    @wraps(command)
+    def with_options(**given: Any) -> None:  # noqa: ANN401 - the command's types
+        begins = {field.name: given.pop(field.name) for field in fields(Begin)}
+        command(options=Begin(**begins), **given)
+
+    return with_options
+
+
+def begin(
+    backfills: Backfills, backfill: Backfill, options: Begin, counted: Count | None = None
+) -> None:
+    """Count the objects unless they were *counted*, show the estimate, ask and start.
+
+    Raises:
+        CannotDoError: There is nothing to read, or it cannot be started.
+    """
+    stack, kind = backfills.stack, backfills.kind
+    if counted is None and backfill.inventory is None:
+        _require_keys(stack, backfill)
+    if counted is None and (options.dry_run or not options.yes):
+        figures = None if options.count else figures_count(stack.connection, backfill)
+        counted = figures or count_of(stack.client("s3"), backfill)
+    estimate = _shown_estimate(backfills, counted, as_json=options.as_json)
+    if options.dry_run:
+        if options.as_json:
+            print_json(StartedBackfill(None, estimate))
+        return
+    question = f"Start the {kind.name} of {backfill.bucket}?"
+    confirm(question, "nothing was started", yes=options.yes)
+    expected = counted.work.object_count if counted else None
+    backfills.start(replace(backfill, expected_objects=expected))
+    _show_started(backfills, backfill.backfill_id, estimate, options)
+
+
+def _show_started(
+    backfills: Backfills, name: str, estimate: BackfillEstimate | None, options: Begin
+) -> None:
+    if not options.as_json:
+        say(f"started {name}; show its progress with `{backfills.kind.line('show', name)}`")
+    ended = _awaited(backfills, name) if options.wait else None
+    if options.as_json:
+        print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
+    elif ended:
+        print_progress(ended)
+    if ended and not (ended.tally.objects or ended.backfill.older_than):
+        note("no object was read: none is current and of a storage class that was to be read")
+        raise SystemExit(ANSWER_IS_NO)
+    if ended and (ended.has_failed or not ended.is_done):
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
+    """Show a bar until nothing more happens; after Ctrl-C, say that only the bar ended."""
+    try:
+        with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
+            task = bar.add_task("reading", total=0)
+            while True:
+                current = backfills.progress(name)
+                done = current.tally.objects
+                bar.update(task, completed=done, total=done + (current.left or 0))
+                if current.is_over:
+                    return current
+                time.sleep(_POLL_SECONDS)
+    except KeyboardInterrupt:
+        note(f"{name} continues; `{backfills.kind.line('stop', name)}` stops it")
+        raise
+
+
+def _require_keys(stack: Stack, backfill: Backfill) -> None:
+    """Refuse a bucket or prefix without keys, so that a misspelt one is not all well."""
+    bucket, prefix = backfill.bucket, backfill.prefix or ""
+    listed = stack.client("s3").list_object_versions(Bucket=bucket, Prefix=prefix, MaxKeys=1)
+    if not (listed.get("Versions") or listed.get("DeleteMarkers")):
+        problem = f"no key in {bucket} begins with {prefix}" if prefix else f"{bucket} is empty"
+        raise CannotDoError(
+            f"{problem}: nothing was started; `{command_line('ls', '--bucket', bucket)}` shows "
+            "its keys"
+        )
+
+
+def require_served(stack: Stack, bucket: str) -> None:
+    """Refuse a bucket that the stack's functions cannot read.
+
+    Raises:
+        CannotDoError: It is neither the stack's own nor an attached one.
+    """
+    if not serves(stack, bucket):
+        raise CannotDoError(
+            f"{bucket} is not a bucket of the stack {stack.name}, so its functions cannot read "
+            f"it; attach it first: `{command_line('attach', bucket)}`"
+        )
+
+
+def _shown_estimate(
+    backfills: Backfills, count: Count | None, *, as_json: bool
+) -> BackfillEstimate | None:
+    if count is None:
+        return None
+    purpose = backfills.kind.purpose
+    estimate = estimate_of(count.work, backfills.setup, backfills.prices, purpose)
+    if not as_json:
+        print_estimate(count, estimate, backfills.prices.region, backfills.kind)
+    return estimate_document(count, estimate)
