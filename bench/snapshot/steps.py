@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from bench.snapshot.rows import BUCKET, lines
 from bench.tables.process import ProcessMeter
-from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots import scan
 from bucketsum_cli.snapshots.engine import SidesDatabase, open_snapshot
 from bucketsum_cli.snapshots.folder import ROWS, new_folder, read_snapshot
+from bucketsum_cli.snapshots.storage_prices import put_prices
 
 SCAN: Final = "scan"
 SCANNED_ROWS: Final = 2000

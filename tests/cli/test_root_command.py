@@ -451,11 +451,34 @@ def test_long_key_does_not_widen_the_other_lines_of_a_pipe(run: Run, stack: Stac
 
 @pytest.mark.parametrize(
     ("words", "meant"),
-    [(("chek",), "'check'"), (("backfill", "strt"), "'start'"), (("local", "satus"), "'status'")],
-)
+    [(("chek",), "'check'"), (("backfill", "strt"), "'start'"), (("local", "satus"), "'status'"),
+     (("snapshot", "lits"), "'list'")],
+)  # fmt: skip
 def test_a_misspelled_command_is_named(run: Run, words: tuple[str, ...], meant: str) -> None:
     """`backfill strt` is not a bucket; a bucket of such a name can still be meant."""
     run(*words).assert_refused(f"No such command '{words[-1]}'. Did you mean {meant}?")
+
+
+def test_the_hint_of_a_group_names_that_group(run: Run) -> None:
+    """A bucket may be called like a misspelled command."""
+    run("verify", "shw").assert_refused("For a bucket of this name: `bucketsum verify start shw`")
+    assert "of this name" not in run("snapshot", "lits").err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [(("verify", "b", "--prefx", "a"), "Did you mean --prefix?"),
+     (("verify", "b", "--dry"), "Did you mean --dry-run?"),
+     (("verify", "b", "--schedule", "90d"), ""), (("put", "a", "--bag"), ""),
+     (("snapshot", "--listin"), "Did you mean --listing?")],
+)  # fmt: skip
+def test_an_unknown_option_has_a_useful_hint_or_none(
+    run: Run, words: tuple[str, ...], hint: str
+) -> None:
+    """`--schedule` is not `--help`, and `--bag` is not `--all`."""
+    ended = run(*words)
+    ended.assert_refused("No such option: --", hint)
+    assert ("Did you mean" in ended.err) is bool(hint)
 
 
 @pytest.mark.usefixtures("stack")
@@ -469,9 +492,9 @@ def test_a_variable_names_the_bucket(
     run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """BUCKETSUM_BUCKET stands for --bucket; a bucket in an argument is stronger."""
-    stack.client("s3").create_bucket(Bucket="other")
-    monkeypatch.setenv("BUCKETSUM_BUCKET", "other")
-    assert run("show", "a", "--json").document["bucket"] == "other"
+    stack.client("s3").create_bucket(Bucket="another")
+    monkeypatch.setenv("BUCKETSUM_BUCKET", "another")
+    assert run("show", "a", "--json").document["bucket"] == "another"
     assert run("show", f"s3://{stack.bucket}/a", "--json").document["bucket"] == stack.bucket
     assert run("show", "a", "--bucket", stack.bucket, "--json").document["bucket"] == stack.bucket
 

@@ -74,8 +74,8 @@ cli.terminal layer.table
 cli.commands.snapshot: cli.arguments cli.commands cli.snapshots cli.terminal
 cli.commands.tune: cli.arguments cli.aws cli.commands cli.emulator cli.selftest cli.terminal \
 cli.tune cli.tune.here cli.tune.report lab.protocol lab.results layer
-cli.commands.verify: cli.arguments cli.aws cli.backfill cli.commands.backfill cli.terminal layer \
-layer.backfill layer.hashing
+cli.commands.verify: cli.arguments cli.aws cli.backfill cli.commands cli.commands.backfill \
+cli.terminal layer layer.backfill layer.hashing
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
 layer.queue
 cli.emulator: cli.machine cli.terminal

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import click
 
 from bucketsum.archives.member_rows import MEMBER_MARK
-from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.arguments.options import (
     BucketName,
     Target,
@@ -22,6 +21,7 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
 from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of
 from bucketsum_cli.terminal.formatting import count_text, month_usd_text, size_text
 from bucketsum_cli.terminal.hints import command_line
@@ -30,8 +30,6 @@ from bucketsum_cli.terminal.tables import KEY, VERSION, Cell, Column, print_tabl
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from bucketsum_cli.snapshots.engine import Database
 
 _COLUMNS: Final = (KEY, VERSION, Column("class"))
 
@@ -141,18 +139,6 @@ def _note_unknown(target: Target, bucket: str) -> None:
     """Say that a *bucket* without rows is none of the stack's: its name may be misspelt."""
     if bucket not in buckets_of(target.find()):
         note(f"{bucket} is not a bucket of the stack; `{command_line('buckets')}` shows all")
-
-
-def put_prices(database: Database) -> None:
-    """Make the table of the prices of storage classes."""
-    database.put_table(
-        "storage_prices",
-        "storage_class VARCHAR, usd_per_byte_month DOUBLE",
-        (
-            {"storage_class": name, "usd_per_byte_month": price.each}
-            for name, price in STORED_BYTE_MONTH.items()
-        ),
-    )
 
 
 def _groups(records: Iterable[Mapping[str, Any]]) -> Iterator[DuplicateGroup]:

@@ -90,6 +90,42 @@ class LazyGroup(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
 
+class DefaultCommandGroup(LazyGroup):
+    """A group of which one command need not be named.
+
+    Args:
+        default: This command.
+        argument: The kind of its argument, which may be named like a command; empty for none.
+    """
+
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401 - click's
+        default: str,
+        argument: str = "",
+        **settings: Any,  # noqa: ANN401 - click's
+    ) -> None:
+        super().__init__(*args, **settings)
+        self._default = default
+        self._argument = argument
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Name the default if the first word is neither a command nor ``--help``."""
+        word = args[0] if args else ""
+        is_named = word in (*self.places, *ctx.help_option_names)
+        if is_named or not (args or not self.no_args_is_help):
+            return super().parse_args(ctx, args)
+        if word and word[0] != "-" and not ctx.resilient_parsing:
+            line = f"`bucketsum {ctx.info_name} {self._default} {word}`"
+            meant = f" For a {self._argument} of this name: {line}" if self._argument else ""
+            self.refuse_misspelled(ctx, word, meant)
+        return super().parse_args(ctx, [self._default, *args])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command; the default for any other word."""
+        return super().get_command(ctx, cmd_name) or super().get_command(ctx, self._default)
+
+
 def _is_empty(text: object, parameter: click.Parameter) -> bool:
     if not isinstance(text, str):
         return False

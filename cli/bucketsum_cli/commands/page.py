@@ -18,12 +18,12 @@ from bucketsum_cli.arguments.options import (
     yes_option,
 )
 from bucketsum_cli.commands.asking import database_of, snapshot_option
-from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.page.answers import PageAnswer, answers_of
 from bucketsum_cli.page.figures import figures_of
 from bucketsum_cli.page.page import page_of
 from bucketsum_cli.page.publish import publish
 from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.formatting import moment_text
 from bucketsum_cli.terminal.output import note, print_json, say, write_text

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Final
 
 import click
@@ -61,6 +62,8 @@ _PLACES: Final = {
 
 _UNBROKEN: Final = "\u2011"
 """The non-breaking hyphen, at which no line ends."""
+_SIMILAR: Final = 0.75
+"""Of the letters of an option; with less, another one is meant."""
 
 
 class _HelpText(click.HelpFormatter):
@@ -144,12 +147,26 @@ def _require_stdout() -> None:
 
 def _show(error: click.ClickException) -> None:
     """Show *error*, with the usage if the arguments are wrong, folded at words."""
+    if isinstance(error, click.NoSuchOption):
+        error.possibilities = _similar_options(error)
     error.message = "\n".join(map(printable, error.message.split("\n")))
     text = io.StringIO()
     error.show(text)
     with contextlib.suppress(OSError):
         for line in text.getvalue().splitlines():
             note(line)
+
+
+def _similar_options(error: click.NoSuchOption) -> list[str]:
+    """The options that may be meant; click compares the dashes too, and finds too many."""
+    if error.ctx is None:
+        return []
+    known = [name for option in error.ctx.command.get_params(error.ctx) for name in option.opts]
+    names = {name.lstrip("-"): name for name in known if name.startswith("--")}
+    word = error.option_name.lstrip("-")
+    close = get_close_matches(word, names, cutoff=_SIMILAR)
+    longer = [name for name in names if name.startswith(f"{word}-")]
+    return [names[name] for name in dict.fromkeys((*close, *longer))]
 
 
 def _drop_output() -> int:

@@ -12,7 +12,6 @@ from tests.cli.snapshots.athena_server import URL, athena_server
 from tests.cli.snapshots.hostile_rows import hostile
 
 from bucketsum.algorithms import CRC32, EXTRA_ALGORITHMS
-from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots import engine
 from bucketsum_cli.snapshots.athena import (
@@ -23,6 +22,7 @@ from bucketsum_cli.snapshots.athena import (
 )
 from bucketsum_cli.snapshots.engine import SidesDatabase, open_snapshot, query_text
 from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:

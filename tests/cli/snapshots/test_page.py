@@ -14,11 +14,11 @@ from tests.cli.deployed import BUCKET, put_and_record
 from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile
 from tests.cli.snapshots.oracle import Oracle
 
-from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.page.figures import figures_of, is_listed
 from bucketsum_cli.page.page import page_of
 from bucketsum_cli.snapshots.engine import open_snapshot
 from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.terminal.output import printable
 
 if TYPE_CHECKING:

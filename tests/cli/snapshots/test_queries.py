@@ -15,10 +15,10 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.table.codec import names_of
 from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.rows import FailedReading, Row, Status
-from bucketsum_cli.commands.duplicates import put_prices
 from bucketsum_cli.commands.find_list import WANTED, wanted_in
 from bucketsum_cli.snapshots.engine import open_snapshot
 from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.storage_prices import put_prices
 
 if TYPE_CHECKING:
     from pathlib import Path

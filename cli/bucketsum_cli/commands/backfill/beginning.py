@@ -114,7 +114,7 @@ def _show_started(
     elif ended:
         print_progress(ended)
     if ended and not (ended.tally.objects or ended.backfill.older_than):
-        note("no object was read: none is current and of a storage class that was to be read")
+        note("no object was read: their storage class, version or sample leaves all of them out")
         raise SystemExit(ANSWER_IS_NO)
     if ended and (ended.has_failed or not ended.is_done):
         raise SystemExit(ANSWER_IS_NO)

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from bucketsum_cli.commands.lazy_group import LazyGroup
+from bucketsum_cli.commands.lazy_group import DefaultCommandGroup
 
 _PLACES: Final = {
     "take": "bucketsum_cli.commands.snapshot.take:take_snapshot",
@@ -15,17 +15,9 @@ _PLACES: Final = {
 }
 
 
-class TakeByDefault(LazyGroup):
-    """A group whose first command need not be named."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Name `take` if the first word is neither a command nor ``--help``."""
-        if not args or args[0] not in (*self.places, *ctx.help_option_names):
-            args = ["take", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group("snapshot", cls=TakeByDefault, places=_PLACES)
+@click.group(
+    "snapshot", cls=DefaultCommandGroup, places=_PLACES, default="take", no_args_is_help=False
+)
 def snapshot() -> None:
     """Copy everything that a stack has recorded to a local folder.
 

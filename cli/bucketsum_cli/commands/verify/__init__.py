@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import click
 
-from bucketsum_cli.commands.backfill import StartByDefault, places_of
+from bucketsum_cli.commands.backfill import places_of
+from bucketsum_cli.commands.lazy_group import DefaultCommandGroup
 
 
-@click.group("verify", cls=StartByDefault, places=places_of("verify"))
+@click.group(
+    "verify",
+    cls=DefaultCommandGroup,
+    places=places_of("verify"),
+    default="start",
+    argument="bucket",
+)
 def verify() -> None:
     """Read the objects of a bucket again, and compare their digests.
 

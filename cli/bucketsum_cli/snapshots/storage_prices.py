@@ -1,0 +1,22 @@
+"""The prices of storage classes, as a table of a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bucketsum.prices import STORED_BYTE_MONTH
+
+if TYPE_CHECKING:
+    from bucketsum_cli.snapshots.engine import Database
+
+
+def put_prices(database: Database) -> None:
+    """Make the table of the prices of storage classes."""
+    database.put_table(
+        "storage_prices",
+        "storage_class VARCHAR, usd_per_byte_month DOUBLE",
+        (
+            {"storage_class": name, "usd_per_byte_month": price.each}
+            for name, price in STORED_BYTE_MONTH.items()
+        ),
+    )
