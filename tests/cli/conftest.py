@@ -30,6 +30,7 @@ from bucketsum_cli.buckets.attachments import notifications
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
 from bucketsum_cli.emulator import emulator_state, process
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
+from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.main import main
 
 if TYPE_CHECKING:
@@ -89,9 +90,10 @@ def replace_sleep(monkeypatch: pytest.MonkeyPatch) -> SleepReplacer:
 
 @pytest.fixture(autouse=True)
 def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let no test find the emulator of the clone that the command is in."""
+    """Let no test find the emulator of the clone that the command is in, or a person's files."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr(emulator_state, "_INSTALLED_FROM", tmp_path / "no-clone")
-    monkeypatch.delenv(emulator_state.HOME_VARIABLE, raising=False)
+    monkeypatch.delenv(HOME_VARIABLE, raising=False)
 
 
 @pytest.fixture(autouse=True)

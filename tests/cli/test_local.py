@@ -30,6 +30,7 @@ from bucketsum_cli.emulator import emulator_state, launcher, process
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.emulator.interpreter import Interpreter, make_runtime
 from bucketsum_cli.emulator.sam import Sam, template_parameters
+from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -218,12 +219,12 @@ def test_another_emulator_is_named_by_a_variable(
 ) -> None:
     """After `make demo KEEP=1` all commands can use the demonstration's stack."""
     home = project.separate("demo").home
-    monkeypatch.setenv(emulator_state.HOME_VARIABLE, str(home))
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
     assert emulator_state.local_project() == project.separate("demo")
     ended = run("ls", "--local")
     assert (ended.status, str(home) in ended.err) == (2, True)
     assert "`bucketsum local up`" in ended.err
-    assert f"unset {emulator_state.HOME_VARIABLE}" in ended.err
+    assert f"unset {HOME_VARIABLE}" in ended.err
 
 
 def test_a_running_emulator_needs_no_clone(
@@ -233,7 +234,7 @@ def test_a_running_emulator_needs_no_clone(
     aws = LocalAws(1, "https://127.0.0.1:4566", "us-east-1", "bucketsum", "/a b/ca.pem")
     project.home.mkdir(parents=True, exist_ok=True)
     (project.home / "local.json").write_text(json.dumps(asdict(aws)))
-    monkeypatch.setenv(emulator_state.HOME_VARIABLE, str(project.home))
+    monkeypatch.setenv(HOME_VARIABLE, str(project.home))
     monkeypatch.setattr(emulator_state, "_INSTALLED_FROM", tmp_path / "none")
     monkeypatch.setattr(emulator_state, "living_pid", lambda _: 1)
     monkeypatch.chdir(tmp_path.parent)
@@ -253,9 +254,7 @@ def test_a_demonstration_that_was_kept_is_not_thrown_away(
     """The next one says how to use and how to end the stack that is still up."""
     home = project.separate("demo").home
     monkeypatch.setattr(emulator_state, "living_pid", lambda at: 1 if at.home == home else None)
-    run("local", "demo").assert_refused(
-        f"export {emulator_state.HOME_VARIABLE}={home}", "bucketsum local down"
-    )
+    run("local", "demo").assert_refused(f"export {HOME_VARIABLE}={home}", "bucketsum local down")
 
 
 def test_tabs_of_a_log_are_blanks(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ cli.tune.workloads.transfer lab.workloads.records
 benchmarks: bench.cost bench.function bench.readers bench.snapshot bench.targets bench.unzip \
 bench.workloads
 cli: cli.commands
-cli.arguments: cli.aws cli.buckets cli.emulator cli.terminal
+cli.arguments: cli.aws cli.buckets cli.machine cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.hashing layer.invocation layer.long_objects \
 layer.table
 cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing layer.s3 \
@@ -69,8 +69,8 @@ cli.emulator cli.manifests cli.objects cli.page cli.selftest cli.snapshots cli.s
 layer layer.archives layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.commands cli.terminal \
 layer layer.backfill
-cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.objects cli.selftest \
-cli.terminal layer.table
+cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.machine cli.objects \
+cli.selftest cli.terminal layer.table
 cli.commands.snapshot: cli.arguments cli.commands cli.snapshots cli.terminal
 cli.commands.tune: cli.arguments cli.aws cli.commands cli.emulator cli.selftest cli.terminal \
 cli.tune cli.tune.here cli.tune.report lab.protocol lab.results layer
@@ -87,12 +87,12 @@ cli.page: cli.aws cli.backfill cli.buckets cli.html cli.snapshots cli.terminal l
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events layer.hashing \
 layer.long_objects layer.table
-cli.snapshots: cli.aws cli.buckets cli.emulator cli.manifests cli.terminal layer layer.backfill \
+cli.snapshots: cli.aws cli.buckets cli.machine cli.manifests cli.terminal layer layer.backfill \
 layer.events
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill layer.hashing \
 layer.queue layer.table
 cli.terminal: layer
-cli.tune: cli.arguments cli.aws cli.emulator cli.machine cli.terminal lab lab.plan lab.protocol \
+cli.tune: cli.arguments cli.aws cli.machine cli.terminal lab lab.plan lab.protocol \
 lab.results lab.workloads layer layer.events layer.table settings
 cli.tune.here: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.emulator cli.machine \
 cli.terminal cli.tune cli.tune.workloads lab lab.measure lab.plan lab.protocol lab.results \

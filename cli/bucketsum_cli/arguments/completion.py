@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.arguments.options import Target
-from bucketsum_cli.emulator.emulator_state import DEFAULT_STACK
+from bucketsum_cli.machine.folders import DEFAULT_STACK
 
 if TYPE_CHECKING:
     import click

@@ -16,7 +16,7 @@ from bucketsum_cli.aws.connection import Connection, connection_to, local_connec
 from bucketsum_cli.aws.stack import Stack, stack_at
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import serves
-from bucketsum_cli.emulator.emulator_state import DEFAULT_STACK
+from bucketsum_cli.machine.folders import DEFAULT_STACK
 from bucketsum_cli.terminal.hints import command_line, remember_options
 from bucketsum_cli.terminal.output import note
 

@@ -9,18 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from bucketsum_cli.emulator import process
+from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import write_text
 
 FOLDER: Final = ".bucketsum"
 """Folder in a clone for all that the local emulator writes."""
-
-HOME_VARIABLE: Final = "BUCKETSUM_HOME"
-"""Environment variable with the folder of another local emulator, for example the demo's."""
-
-DEFAULT_STACK: Final = "bucketsum"
-"""Name of a stack, here and on AWS, unless another is named."""
 
 _INSTALLED_FROM: Final = Path(__file__).resolve().parents[3]
 _STATE_FILE: Final = "local.json"
@@ -122,18 +117,6 @@ def local_project() -> LocalProject:
         else:
             raise
     return LocalProject(folder, Path(home).resolve()) if home else LocalProject.at(folder)
-
-
-def files_folder(name: str) -> Path:
-    """Folder *name* of what commands write: in the emulator's folder, else in the current one."""
-    home = os.environ.get(HOME_VARIABLE)
-    if home:
-        return Path(home) / name
-    try:
-        project = project_folder()
-    except CannotDoError:
-        project = Path.cwd()
-    return project / FOLDER / name
 
 
 def running(project: LocalProject) -> LocalAws:

@@ -22,6 +22,7 @@ from bucketsum_cli.emulator import emulator_state, gateway, process
 from bucketsum_cli.emulator.interpreter import Interpreter, make_runtime
 from bucketsum_cli.machine import worker
 from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
+from bucketsum_cli.machine.folders import DEFAULT_STACK
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _start_at(
         pid=server.pid,
         endpoint=f"https://127.0.0.1:{port}",
         region=REGION,
-        stack=emulator_state.DEFAULT_STACK,
+        stack=DEFAULT_STACK,
         ca_bundle=str(home / _CA_FILE),
     )
     try:

@@ -24,6 +24,7 @@ from bucketsum.prices import ATHENA_BYTE
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.engine import Answer, Database
+from bucketsum_cli.snapshots.folder import ATHENA
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
 from bucketsum_cli.terminal.output import note, notes
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.connection import Connection
     from bucketsum_cli.snapshots.folder import Snapshot
 
-_PLACE: Final = "athena.json"
-"""Of a snapshot's folder; its place."""
 _POLL_SECONDS: Final = 0.5
 _LEAST_BYTES: Final = 10 * 1024 * 1024
 """What a query is billed for at least."""
@@ -99,7 +98,7 @@ def place_for(aws: Connection, url: str, snapshot: Snapshot | None) -> Iterator[
         finally:
             delete_tables(aws, wanted)
         return
-    with (snapshot.folder / _PLACE).open("a+", encoding="utf-8") as file:
+    with (snapshot.folder / ATHENA).open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         kept = kept_place(snapshot)
         if kept is None:
@@ -115,7 +114,7 @@ def place_for(aws: Connection, url: str, snapshot: Snapshot | None) -> Iterator[
 
 def kept_place(snapshot: Snapshot) -> AthenaPlace | None:
     """The place of *snapshot*; None if Athena was never asked."""
-    file = snapshot.folder / _PLACE
+    file = snapshot.folder / ATHENA
     text = file.read_text("utf-8") if file.exists() else ""
     return AthenaPlace(**json.loads(text)) if text else None
 
@@ -128,7 +127,7 @@ def delete_tables(aws: Connection, place: AthenaPlace) -> None:
     """
     if not _DATABASE.fullmatch(place.database):
         raise CannotDoError(
-            f"the database {place.database} is not deleted: {_PLACE} of the snapshot must name "
+            f"the database {place.database} is not deleted: {ATHENA} of the snapshot must name "
             "one of bucketsum's own, such as bucketsum_0123456789abcdef"
         )
     with _absent_is_fine():

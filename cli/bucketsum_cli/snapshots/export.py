@@ -47,14 +47,29 @@ def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[SnapshotFile
     if description["ExportStatus"] != "COMPLETED":
         reason = f"{description.get('FailureCode')}: {description.get('FailureMessage')}"
         raise CannotDoError(f"DynamoDB's export to {url} failed: {reason}")
-    at = PurePosixPath(description["ExportManifest"]).parent
+    try:
+        return _fetched(
+            s3, place.bucket, PurePosixPath(description["ExportManifest"]).parent, folder
+        )
+    except s3.exceptions.NoSuchKey as error:
+        is_local = stack.connection.endpoint is not None
+        reason = "the local emulator writes no files" if is_local else str(error)
+        raise CannotDoError(
+            f"DynamoDB's export to {url} is complete, but its files are missing: {reason}; use "
+            "--via scan"
+        ) from error
+
+
+def _fetched(
+    s3: S3Client, bucket: str, at: PurePosixPath, folder: Path
+) -> tuple[SnapshotFile, ...]:
     for name in _MANIFESTS:
-        _fetch(s3, place.bucket, str(at / name), folder / name)
+        _fetch(s3, bucket, str(at / name), folder / name)
     files = exported(folder).files
     with ThreadPoolExecutor(_FILES_AT_A_TIME) as pool:
         fetched = pool.map(
             lambda file: _fetch(
-                s3, place.bucket, str(at / ROWS / file.name.rpartition("/")[2]), folder / file.name
+                s3, bucket, str(at / ROWS / file.name.rpartition("/")[2]), folder / file.name
             ),
             files,
         )

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum_cli.emulator.emulator_state import files_folder
+from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
@@ -29,15 +29,20 @@ ROWS: Final = "data"
 LISTING: Final = "listing"
 MEASUREMENTS: Final = "measurements"
 
+ATHENA: Final = "athena.json"
+"""Where Athena has its tables, if it has."""
+PARTIAL: Final = ".partial-"
+"""The name of a folder begins so, until it is whole."""
+
 _LIST: Final = "snapshot.json"
 _SUMMARY: Final = "manifest-summary.json"
 _EXPORTED_FILES: Final = "manifest-files.json"
 _OWN_FILES: Final = (
-    _LIST, _SUMMARY, _EXPORTED_FILES, "athena.json", "tables-*.duckdb*", ".*-tables-*.duckdb*",
+    _LIST, _SUMMARY, _EXPORTED_FILES, ATHENA, "tables-*.duckdb*", ".*-tables-*.duckdb*",
+    "lock",
 )  # fmt: skip
 """Beside those that a list names: its list first, the tables last."""
 _FULL: Final = "FULL_EXPORT"
-_PARTIAL: Final = ".partial-"
 _BLOCK_BYTES: Final = 1024 * 1024
 _NOT_A_LIST: Final = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
@@ -73,6 +78,7 @@ class Snapshot:
         stack: Its name; of a table's export, the table's.
         ended_at: When its last row was read.
         via: ``scan`` or ``export``.
+        is_kept: Whether a person took it; else a question did, and later ones may remove it.
     """
 
     folder: Path
@@ -85,6 +91,7 @@ class Snapshot:
     via: str
     files: tuple[SnapshotFile, ...] = ()
     listed: tuple[Listed, ...] = ()
+    is_kept: bool = True
 
     @property
     def rows(self) -> int:
@@ -96,6 +103,11 @@ class Snapshot:
         """Time since its last row was read."""
         return (datetime.now(UTC) - datetime.fromisoformat(self.ended_at)).total_seconds()
 
+    @property
+    def source(self) -> tuple[str, ...]:
+        """Of the same table are those with the same source."""
+        return (self.account, self.region, self.stack, self.table)
+
     def of_kind(self, kind: str) -> list[SnapshotFile]:
         """Its files of one kind, as `ROWS`."""
         return [file for file in self.files if file.name.startswith(f"{kind}/")]
@@ -103,17 +115,18 @@ class Snapshot:
 
 def snapshots_folder() -> Path:
     """The folder of all snapshots that were not written to another one."""
-    return files_folder("snapshots")
+    return kept_files("snapshots")
 
 
-def snapshots() -> list[Snapshot]:
+def snapshots(*, is_quiet: bool = False) -> list[Snapshot]:
     """The snapshots in `snapshots_folder`, the newest first; notes which cannot be read."""
     kept = []
     for file in snapshots_folder().glob(f"[!.]*/{_LIST}"):
         try:
             kept.append(read_snapshot(file.parent))
         except CannotDoError as error:
-            note(error.message)
+            if not is_quiet:
+                note(error.message)
     return sorted(kept, key=lambda snapshot: snapshot.ended_at, reverse=True)
 
 
@@ -126,7 +139,7 @@ def new_folder(folder: Path) -> Iterator[tuple[Path, Callable[[Snapshot], None]]
     """
     if folder.exists():
         raise CannotDoError(f"{folder} exists; name a new folder with --to, or delete it")
-    partial = folder.with_name(f"{_PARTIAL}{os.getpid()}-{folder.name}")
+    partial = folder.with_name(f"{PARTIAL}{os.getpid()}-{folder.name}")
 
     def complete(snapshot: Snapshot) -> None:
         values = {name: value for name, value in asdict(snapshot).items() if name != "folder"}

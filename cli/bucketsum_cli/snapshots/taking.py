@@ -20,6 +20,7 @@ from bucketsum_cli.snapshots.folder import (
     snapshots,
     snapshots_folder,
 )
+from bucketsum_cli.snapshots.keeping import hold, remove_old, require_room
 from bucketsum_cli.snapshots.listing import list_keys
 from bucketsum_cli.snapshots.scan import figures_of, scan
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -29,6 +30,7 @@ from bucketsum_cli.terminal.output import confirm, note
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.snapshots.scan import TableFigures
 
 LAST: Final = "last"
 
@@ -46,6 +48,7 @@ class Taking:
         inventory: Manifest of an S3 inventory that is read in place of a listing.
         to: Its folder; None is a new one in `snapshots_folder`.
         yes: Whether no question is asked.
+        is_kept: Whether a person wants the snapshot itself, and not only an answer.
     """
 
     export_to: str | None = None
@@ -53,6 +56,7 @@ class Taking:
     inventory: str | None = None
     to: Path | None = None
     yes: bool = False
+    is_kept: bool = False
 
 
 def take(stack: Stack, taking: Taking) -> Snapshot:
@@ -63,17 +67,11 @@ def take(stack: Stack, taking: Taking) -> Snapshot:
     """
     dynamodb, begun_at = stack.client("dynamodb"), now()
     figures = figures_of(dynamodb, stack.table)
-    if figures.rows > _ASKED_ROWS and not taking.yes:
-        hint = ""
-        if figures.rows > _EXPORTED_ROWS and not taking.export_to:
-            price = usd_text(figures.export_usd)
-            hint = f"; --via export costs {price} USD and reads nothing from the table"
-        usd = usd_text(figures.export_usd if taking.export_to else figures.scan_usd)
-        duration = duration_text(figures.scan_seconds)
-        note(f"{figures.rows:,} rows: about {duration} and {usd} USD{hint}")
-        confirm("Take a snapshot?", "nothing was read", yes=False)
     name = f"{begun_at.replace(':', '-')}-{stack.name}"
     folder = taking.to or snapshots_folder() / name
+    room = require_room(folder, figures.rows)
+    if figures.rows > _ASKED_ROWS and not taking.yes:
+        _ask(figures, taking, room)
     with new_folder(folder) as (partial, complete):
         if taking.export_to:
             files = export(stack, figures.arn, taking.export_to, partial)
@@ -95,9 +93,24 @@ def take(stack: Stack, taking: Taking) -> Snapshot:
             via="export" if taking.export_to else "scan",
             files=files,
             listed=tuple(taking.listed),
+            is_kept=taking.is_kept,
         )
         complete(snapshot)
+    hold(snapshot)
+    remove_old(snapshot)
     return snapshot
+
+
+def _ask(figures: TableFigures, taking: Taking, room: str) -> None:
+    """Show what a snapshot of a large table costs, and ask."""
+    hint = ""
+    if figures.rows > _EXPORTED_ROWS and not taking.export_to:
+        price = usd_text(figures.export_usd)
+        hint = f"; --via export costs {price} USD and reads nothing from the table"
+    usd = usd_text(figures.export_usd if taking.export_to else figures.scan_usd)
+    duration = duration_text(figures.scan_seconds)
+    note(f"{figures.rows:,} rows: about {duration}, {usd} USD, {room}{hint}")
+    confirm("Take a snapshot?", "nothing was read", yes=False)
 
 
 def buckets_of(stack: Stack) -> tuple[str, ...]:
@@ -113,8 +126,10 @@ def kept_snapshot(name: str, stack: Stack | None = None) -> Snapshot:
     """
     if name != LAST:
         return read_snapshot(Path(name))
+    wanted = stack and (stack.connection.region, stack.name, stack.table)
     for snapshot in snapshots():
-        if stack is None or (snapshot.stack, snapshot.table) == (stack.name, stack.table):
+        if wanted in (None, snapshot.source[1:]):
+            hold(snapshot)
             return snapshot
     raise CannotDoError(
         f"there is no snapshot in {snapshots_folder()}; take one with "

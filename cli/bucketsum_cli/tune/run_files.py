@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import from_values
-from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import write_text
 from bucketsum_cli.tune.machine import machine_of
@@ -35,8 +35,8 @@ _WRITE_SECONDS: Final = 2.0
 
 
 def runs_folder() -> Path:
-    """The folder of runs: in the emulator's folder, else in the current folder."""
-    return emulator_state.files_folder(_FOLDER)
+    """The folder of runs; see `kept_files`."""
+    return kept_files(_FOLDER)
 
 
 class RunFiles:

@@ -120,6 +120,17 @@ def test_an_export_that_cannot_be_written_is_named(
     assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
 
 
+def test_an_export_without_files_says_what_to_do(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The local emulator completes an export and writes none: the next step is a scan."""
+    complete_exports(stack, monkeypatch)
+    monkeypatch.setattr(export, "_MANIFESTS", ("not-written.json",))
+    run("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x").assert_refused(
+        "its files are missing", "use --via scan"
+    )
+
+
 def test_a_listing_in_parts_has_each_version_once(
     stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.commands.local.demonstration import Demonstration, run_demo
 from bucketsum_cli.commands.local.deployment import bring_up, locked, stop
 from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note, say
 
@@ -62,6 +63,6 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
 def _use(project: emulator_state.LocalProject) -> str:
     command = "bucketsum" if shutil.which("bucketsum") else shlex.quote(sys.argv[0])
     return (
-        f"use it with `export {emulator_state.HOME_VARIABLE}={project.home}` and then, for "
+        f"use it with `export {HOME_VARIABLE}={project.home}` and then, for "
         f"example, `{command} ls --local`; end it with `{command} local down`"
     )

@@ -23,7 +23,10 @@ class StoppedEmulator:
 @click.command("down")
 @json_option(StoppedEmulator)
 def down(as_json: bool) -> None:
-    """Stop the local emulator and delete all its data."""
+    """Stop the local emulator and delete all its data.
+
+    Snapshots stay: `bucketsum snapshot list` shows where they are.
+    """
     project = emulator_state.local_project()
     with locked(project):
         stopped = stop(project)

@@ -8,8 +8,9 @@ from bucketsum_cli.arguments.options import Target, json_option, stack_options, 
 from bucketsum_cli.commands.asking import delete_tables_of
 from bucketsum_cli.commands.snapshot.take import KeptSnapshot
 from bucketsum_cli.snapshots.folder import delete_snapshot, snapshots, snapshots_folder
+from bucketsum_cli.snapshots.keeping import reason_kept, size_of
 from bucketsum_cli.snapshots.taking import kept_snapshot
-from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text
+from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 from bucketsum_cli.terminal.tables import Column, print_table
@@ -17,15 +18,18 @@ from bucketsum_cli.terminal.tables import Column, print_table
 _COLUMNS = (
     Column("folder", shrinks=True), Column("stack"), Column("rows", right=True),
     Column("listed", right=True), Column("ended (UTC)"), Column("age", right=True),
+    Column("size", right=True), Column("kept"),
 )  # fmt: skip
 
 
 @click.command("list")
 @json_option(list[KeptSnapshot])
 def list_snapshots(as_json: bool) -> None:
-    """Show the snapshots, the newest first.
+    """Show the snapshots, the newest first, with their sizes and why they are kept.
 
-    Those that --to wrote to another folder are not known.
+    They are in the folder that BUCKETSUM_HOME names, else in bucketsum/snapshots in the folder
+    XDG_DATA_HOME or ~/.local/share. One that a question took is removed after three newer ones of
+    the same table. Those that --to wrote to another folder are not shown.
 
     Example: bucketsum snapshot list
     """
@@ -37,7 +41,8 @@ def list_snapshots(as_json: bool) -> None:
         [
             str(snapshot.folder), snapshot.stack, f"{snapshot.rows:,}",
             count_text(len(snapshot.listed), "bucket"), moment_text(snapshot.ended_at),
-            duration_text(snapshot.age_seconds),
+            duration_text(snapshot.age_seconds), size_text(size_of(snapshot)),
+            reason_kept(snapshot, (other for other in kept if other.source == snapshot.source)),
         ]
         for snapshot in kept
     )  # fmt: skip

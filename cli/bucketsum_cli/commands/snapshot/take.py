@@ -11,6 +11,7 @@ import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
+from bucketsum_cli.snapshots.keeping import size_of
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, take
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
@@ -34,12 +35,15 @@ class KeptSnapshot:
     via: Annotated[str, "`scan` or `export`."]
     rows: Annotated[int, "Items of the digests table."]
     listed: Annotated[Sequence[Listed], "Keys that were listed in S3 too."]
+    is_kept: Annotated[bool, "False if only a question took it; the last 3 of a table stay."]
+    size_bytes: Annotated[int, "Its size on the disk, with the tables of questions."]
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> KeptSnapshot:
         """The document of *snapshot*."""
-        values = {name: getattr(snapshot, name) for name in cls.__annotations__}
-        return cls(**values)
+        names = cls.__annotations__.keys() - {"size_bytes"}
+        values = {name: getattr(snapshot, name) for name in names}
+        return cls(**values, size_bytes=size_of(snapshot))
 
 
 @click.command("take")
@@ -83,7 +87,7 @@ def take_snapshot(
         raise click.UsageError("--via export and --export-to must be used together")
     stack = target.find()
     listed = [Listed(bucket, "") for bucket in buckets_of(stack)] if listing else []
-    snapshot = take(stack, Taking(export_to, listed, to=to, yes=yes))
+    snapshot = take(stack, Taking(export_to, listed, to=to, yes=yes, is_kept=True))
     if as_json:
         print_json(KeptSnapshot.of(snapshot))
     else:
