@@ -38,7 +38,7 @@ _LOCK: Final = "lock"
 
 
 def require_room(folder: Path, rows: int) -> str:
-    """How much disk and memory a snapshot of *rows* in *folder* takes.
+    """The disk and memory that a snapshot of *rows* in *folder* takes.
 
     Raises:
         CannotDoError: The disk has not so much.

@@ -44,14 +44,14 @@ def planted(stack: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> St
 
 @pytest.mark.usefixtures("planted")
 def test_questions_leave_a_few_in_the_folder_of_the_person(run: Run, tmp_path: Path) -> None:
-    """They are in XDG's folder for data, not where one stands; what was taken stays."""
-    taken = Path(run("snapshot", "--json").document["folder"])
+    """They are in XDG's folder for data, not where one stands; what was first stays."""
+    first = Path(run("snapshot", "--json").document["folder"])
     for _ in range(6):
         assert run("coverage", BUCKET).status == 0
-    assert taken.parent == snapshots_folder() == tmp_path / "data" / "bucketsum" / "snapshots"
+    assert first.parent == snapshots_folder() == tmp_path / "data" / "bucketsum" / "snapshots"
     kept = run("snapshot", "list", "--json").document
-    assert [each["is_kept"] for each in kept] == [False] * keeping.LAST_ONES + [True]
-    assert all(each["size_bytes"] > 100 for each in kept)
+    assert [snapshot["is_kept"] for snapshot in kept] == [False] * keeping.LAST_ONES + [True]
+    assert all(snapshot["size_bytes"] > 100 for snapshot in kept)
     shown = run("snapshot", "list").out
     assert "one of the last 3" in shown
     assert "taken by `snapshot`" in shown
@@ -72,15 +72,15 @@ def test_a_snapshot_that_is_read_or_has_tables_elsewhere_stays(run: Run) -> None
         (with_tables.folder / "athena.json").touch()
         for _ in range(5):
             assert run("coverage", BUCKET).status == 0
-        assert {held.folder, with_tables.folder} <= {each.folder for each in snapshots()}
+        assert {held.folder, with_tables.folder} <= {snapshot.folder for snapshot in snapshots()}
         assert "has tables for --athena" in run("snapshot", "list").out
         reader.communicate()
     assert run("coverage", BUCKET).status == 0
-    assert held.folder not in {each.folder for each in snapshots()}
+    assert held.folder not in {snapshot.folder for snapshot in snapshots()}
 
 
 def test_another_tables_snapshots_are_not_counted(run: Run, planted: Stack) -> None:
-    """Three of each table stay, and folders of dead processes go after a day."""
+    """Three of snapshot table stay, and folders of dead processes go after a day."""
     assert run("coverage", BUCKET).status == 0
     [old] = snapshots()
     text = (old.folder / "snapshot.json").read_text()
@@ -91,7 +91,7 @@ def test_another_tables_snapshots_are_not_counted(run: Run, planted: Stack) -> N
     os.utime(dead, (0, 0))
     for _ in range(4):
         assert run("coverage", BUCKET).status == 0
-    assert old.folder in {each.folder for each in snapshots()}
+    assert old.folder in {snapshot.folder for snapshot in snapshots()}
     assert (young.exists(), dead.exists()) == (True, False)
 
 

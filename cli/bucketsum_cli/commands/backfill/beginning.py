@@ -86,7 +86,8 @@ def begin(
         CannotDoError: There is nothing to read, or it cannot be started.
     """
     stack, kind = backfills.stack, backfills.kind
-    if counted is None and backfill.inventory is None:
+    is_listed = counted is None and backfill.inventory is None
+    if is_listed and (backfill.prefix or not options.dry_run):
         _require_keys(stack, backfill)
     if counted is None and (options.dry_run or not options.yes):
         figures = None if options.count else figures_count(stack.connection, backfill)
