@@ -31,7 +31,7 @@ from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import Row, RowKey
+from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via
@@ -66,7 +66,7 @@ OF_THE_LAB: Final = {check.name for check in measuring.checks} if (measuring := 
 
 OBJECT_LINES: Final = [
     ("duplicate", "unchanged"), ("deleted", "gone"), ("missing-version", "gone"),
-    ("unreadable", "unreadable"), ("unreadable", "unreadable"), ("logged", "hashed"),
+    ("unreadable", "archived"), ("unreadable", "archived"), ("logged", "hashed"),
 ]  # fmt: skip
 
 
@@ -107,7 +107,8 @@ class Hasher(DigestsTable):
         try:
             answer = self._s3.get_object(**_place(row_key))
         except ClientError:
-            return unreadable(row_key, b"", "archived in Glacier", sequencer)
+            row = unreadable(row_key, b"", "archived in Glacier", sequencer)
+            return replace(row, status=Status.ARCHIVED)
         content = answer["Body"].read()
         facts: dict[str, Any] = {"etag": answer["ETag"].strip('"')}
         if row_key.key.endswith(".zip") and self._world.archive is not None:

@@ -291,6 +291,8 @@ class S3:
             for version in _after(versions, *after)
         ]
         page = entries[: request["MaxKeys"]]
+        for version, _ in page:
+            version.refused |= version.archived  # nobody asks for it
         response: dict[str, Any] = {
             "Versions": [
                 {
@@ -299,6 +301,7 @@ class S3:
                     "ETag": f'"{version.etag}"',
                     "Size": len(version.content),
                     "LastModified": version.last_modified,
+                    "StorageClass": "GLACIER" if version.archived else "STANDARD",
                     "IsLatest": is_latest,
                 }
                 for version, is_latest in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from datetime import datetime, tzinfo
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from tests.simulation.functions import CHUNK_BYTES
 from tests.simulation.lambda_model import Threads
 from tests.simulation.s3_model import EPOCH
 
+from bucketsum import clock
 from bucketsum.backfill import enqueue, listing
 from bucketsum.hashing import batch, object_hasher, small_objects
 from bucketsum.invocation import deadline
@@ -39,6 +41,7 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
     model_time = SimpleNamespace(
         sleep=schedule.pause, time=lambda: EPOCH + schedule.now, monotonic=lambda: schedule.now
     )
+    model_clock = SimpleNamespace(now=partial(_now, schedule))
     changes: tuple[tuple[Any, str, object], ...] = (
         (batch, "ThreadPoolExecutor", partial(Threads, schedule)),
         (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),
@@ -48,6 +51,7 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
         (deadline, "_SLOW_MB_PER_S", _LONG_BYTES / 897 / 1e6),
         (slicer, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
         (digests_table, "time", model_time),
+        (clock, "datetime", model_clock),
         (enqueue, "time", model_time),
         (enqueue, "QUEUED_MESSAGES_MIN", 2),
         (listing, "PAGE_OBJECTS", 2),
@@ -72,3 +76,7 @@ def _refuse(_session: object, request: object) -> None:
 
 def _print_nothing(_: object) -> None:
     """Print nothing."""
+
+
+def _now(schedule: Schedule, zone: tzinfo) -> datetime:
+    return datetime.fromtimestamp(EPOCH + schedule.now, zone)

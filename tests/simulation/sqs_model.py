@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.simulation.network import Network, refusal
+from tests.simulation.s3_model import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -216,7 +217,7 @@ def _as_received(message: Message) -> dict[str, Any]:
         "Body": message.body,
         "MessageAttributes": message.attributes,
         "Attributes": {
-            "SentTimestamp": str(int(message.sent_at * 1000)),
+            "SentTimestamp": str(int((EPOCH + message.sent_at) * 1000)),
             "ApproximateReceiveCount": str(message.receives),
         },
         "ReceiptHandle": message.receipt,

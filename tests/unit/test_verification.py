@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,7 @@ from bucketsum.backfill.messages import bodies_of
 from bucketsum.errors import (
     BucketsumError,
     DamagedRow,
+    ObjectArchived,
     ObjectGone,
     ObjectSuperseded,
     ObjectUnreadable,
@@ -62,6 +64,7 @@ ROW: Final = Row(
     digests={"md5": hashlib.md5(CONTENT).hexdigest()},
 )
 ALL: Final = Check()
+FIRST: Final = ReceivedMessage("", "handle", 1, "id", "backfill")
 SHA256: Final = hashlib.sha256(CONTENT).hexdigest()
 
 
@@ -103,6 +106,7 @@ def verify(
     check: Check | None = ALL,
     extra: tuple[str, ...] = (),
     listed: ObjectCreated = LISTED,
+    received: ReceivedMessage = FIRST,
 ) -> MessageResult:
     """Handle the message of a verification of *listed*, or of a backfill."""
     settings = replace(SETTINGS, extra_algorithms=extra)
@@ -110,7 +114,7 @@ def verify(
     backfills: Any = None
     [body] = bodies_of("b", [listed], check)
     batch = ListedBatchHasher(hasher, table, backfills, settings)
-    [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], PLENTY)
+    [result] = batch.handle([replace(received, body=body)], PLENTY)
     return result
 
 
@@ -131,7 +135,7 @@ def row_in(table: DigestsTable, listed: ObjectCreated = LISTED) -> Row:
         ([ROT, ObjectGone("deleted")], Outcome.GONE, 2),
         ([ObjectSuperseded("overwritten")], Outcome.SUPERSEDED, 1),
         ([ROT, ObjectSuperseded("overwritten")], Outcome.SUPERSEDED, 2),
-        ([ObjectUnreadable("archived")], Outcome.UNREADABLE, 1),
+        ([ObjectArchived("GLACIER")], Outcome.ARCHIVED, 1),
     ],
 )
 def test_an_object_differs_only_if_two_readings_say_so(
@@ -169,6 +173,93 @@ def test_a_difference_that_no_second_reading_confirms_proves_nothing(
     result = verify(Source([ROT, second]), table)
     assert isinstance(result.failure, SourceInterrupted)
     assert sha1_of(ROT) in str(result.failure)
+    assert row_in(table) == ROW
+
+
+READABLE: Final = [CONTENT], [ROT, ROT]
+
+
+@pytest.mark.parametrize("answers", READABLE, ids=["verified", "differs"])
+def test_a_row_says_since_when_its_object_is_unreadable(answers: list[bytes]) -> None:
+    """The first refusal stays with the last reason, until the object is read again."""
+    table = table_with(ROW)
+    [report] = verify(Source([ObjectUnreadable("denied")]), table).reports
+    first = row_in(table).failed_reading
+    assert (report.outcome, report.reason) == (Outcome.UNREADABLE, "denied")
+    assert first
+    assert replace(row_in(table), failed_reading=None) == ROW
+    verify(Source([ObjectUnreadable("no key")]), table)
+    assert row_in(table).failed_reading == replace(first, reason="no key")
+    verify(Source([*answers]), table)
+    assert row_in(table).failed_reading is None
+
+
+UNREADABLE_ONCE: Final[list[list[bytes | BucketsumError]]] = [
+    [SourceUnavailable("SlowDown")],
+    [SourceInterrupted("another size")],
+    [ROT, OTHER],
+    [ROT, ObjectUnreadable("denied")],
+]
+
+
+@pytest.mark.parametrize("answers", UNREADABLE_ONCE)
+@pytest.mark.parametrize("receives", [1, SETTINGS.max_receives])
+def test_a_message_ends_when_no_retry_is_left(
+    answers: list[bytes | BucketsumError], receives: int
+) -> None:
+    """Then the row says that the object could not be read, and no dead letter is needed."""
+    table = table_with(ROW)
+    result = verify(Source([*answers]), table, received=replace(FIRST, receive_count=receives))
+    failed = row_in(table).failed_reading
+    assert replace(row_in(table), failed_reading=None) == ROW
+    if receives == 1:
+        assert (result.failure is None, failed) == (False, None)
+    else:
+        assert [report.outcome for report in result.reports] == [Outcome.UNREADABLE]
+        assert failed
+        assert failed.reason == result.reports[0].reason
+
+
+@pytest.mark.parametrize("first", READABLE, ids=["verified", "differs"])
+def test_a_message_that_comes_again_reads_nothing_twice(first: list[bytes]) -> None:
+    """Its figures are those of the row; a reading from before it was sent does not count."""
+    table = table_with(ROW)
+    sent = replace(FIRST, sent_ms=int(time.time() * 1000) - 1000)
+    [report] = verify(Source([*first]), table, received=sent).reports
+    row = row_in(table)
+    [again] = verify(Source([]), table, received=sent).reports
+    assert (again.outcome, row_in(table)) == (report.outcome, row)
+    assert again.measurement
+    assert again.measurement.size_bytes == ROW.size_bytes
+    later = replace(FIRST, sent_ms=int(time.time() * 1000) + 1000)
+    [report] = verify(Source([CONTENT]), table, received=later).reports
+    assert report.outcome is Outcome.VERIFIED
+
+
+GLACIER: Final = replace(LISTED, storage_class="GLACIER")
+
+
+@pytest.mark.parametrize("check", [None, ALL])
+def test_a_listed_archived_object_has_a_row(check: Check | None) -> None:
+    """Nothing is read for it; restored, it is hashed."""
+    table = table_with()
+    for _ in range(2):
+        [report] = verify(Source([]), table, check, listed=GLACIER).reports
+        assert report.outcome is Outcome.ARCHIVED
+    row = row_in(table)
+    assert (row.status, row.storage_class, row.sha1) == (Status.ARCHIVED, "GLACIER", None)
+    assert (row.etag, row.size_bytes) == (LISTED.etag, LISTED.size_bytes)
+    [report] = verify(Source([CONTENT]), table, check).reports
+    assert (report.outcome, row_in(table).storage_class) == (Outcome.HASHED, None)
+
+
+def test_a_digest_outlives_the_archiving_of_its_object() -> None:
+    """A verification counts it as archived, and a backfill as recorded before."""
+    table = table_with(ROW)
+    outcomes = [
+        verify(Source([]), table, check, listed=GLACIER).reports[0].outcome for check in (ALL, None)
+    ]
+    assert outcomes == [Outcome.ARCHIVED, Outcome.UNCHANGED]
     assert row_in(table) == ROW
 
 

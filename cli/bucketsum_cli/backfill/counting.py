@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bucketsum.backfill.backfill_records import Backfill, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
-from bucketsum.backfill.listing import is_of_class, page_of_keys
+from bucketsum.backfill.listing import is_read, is_selected, page_of_keys
 from bucketsum_cli.backfill.estimate import Work
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.terminal.documents import INLINE
@@ -41,7 +41,7 @@ def figures_count(connection: Connection, backfill: Backfill) -> Count | None:
     sizes = {
         name: size_bytes
         for name, size_bytes in figures.bytes_by_class.items()
-        if is_of_class(backfill, name)
+        if is_selected(backfill, name) and is_read(backfill, name)
     }
     work = Work(figures.objects, sum(sizes.values()), sizes)
     return Count(work, f"all versions: {SOURCE}", is_exact=False)
@@ -64,7 +64,7 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
             objects += len(counted)
             for listed, storage_class in zip(counted, page.classes, strict=False):
                 sizes[storage_class] += listed.size_bytes
-            archived += page.archived
+            archived += len(page.archived) + page.left_out
             part = page.after
             status.update(f"counting: {objects:,} objects, {size_text(sizes.total())}")
     work = Work(objects, sizes.total(), sizes)

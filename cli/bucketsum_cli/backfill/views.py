@@ -71,7 +71,7 @@ class BackfillProgress:
     executions: Annotated[int | None, "Executions of the state machine; `resume` adds one."] = None
     queued_objects: Annotated[int | None, "Objects that were queued."] = None
     queued_bytes: Annotated[int | None, "Their size."] = None
-    archived_objects: Annotated[int | None, "Objects of storage classes that are left out."] = None
+    archived_objects: Annotated[int | None, "Archived objects: recorded, not read."] = None
     purpose: Annotated[str | None, "`record`, or `verify` for a verification."] = None
     older_than: Annotated[Moment | None, "Only objects recorded and verified before."] = None
     missing: Annotated[str | None, "Only rows that lack this digest, or `members`."] = None
@@ -130,7 +130,7 @@ def print_progress(progress: RecordedProgress) -> None:
         f"{progress.parts_done} of {len(progress.parts)} parts")  # fmt: skip
     is_check = backfill.purpose is Purpose.VERIFY
     if progress.archived:
-        say(f"left out {progress.archived:,} in {LEFT_OUT[backfill.purpose]}")
+        say(f"archived {progress.archived:,}: not read; restored, they are hashed")
     if is_check:
         say(f"checked  {tally.verified + tally.differs:,}: verified {tally.verified:,} "
             f"({size_text(tally.verified_bytes)}), differs {tally.differs:,}")  # fmt: skip

@@ -130,11 +130,11 @@ def _outcome_of_absent(scratch: Scratch, row: Row) -> Finding:
 def _unreadable(scratch: Scratch) -> Finding:
     """An object of the storage class Glacier cannot be read until it is restored."""
     row = scratch.row(scratch.put("unreadable", b"archived", StorageClass="GLACIER"))
-    if row.status is not Status.UNREADABLE:
+    if row.status is not Status.ARCHIVED:
         detail = "an object in Glacier was read"
         return known_difference(detail) if scratch.stack.connection.is_local else failed(detail)
     scratch.send_again(row)
-    if scratch.object_line(row.key, "unreadable", count=2) is None:
+    if scratch.object_line(row.key, "archived", count=2) is None:
         return failed("its event was sent again, but it was not tried again within the time")
     return passed(row.reason or "")
 
@@ -220,7 +220,7 @@ OBJECT_CHECKS: Final = (
     SelftestCheck("deleted", "a key deleted before it is read gets no row", _deleted, 2),
     SelftestCheck("missing-version", "S3 answers 404 for a missing version", _missing_version, 2),
     SelftestCheck(
-        "unreadable", "an unreadable object is tried again at its next event", _unreadable, 2
+        "unreadable", "an archived object is tried again at its next event", _unreadable, 2
     ),
     SelftestCheck("malformed", "a malformed message is dead-lettered with a reason", _malformed, 1),
     SelftestCheck("archive", "the members of a zip archive have rows", _archive, 3),

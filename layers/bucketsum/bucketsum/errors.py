@@ -21,6 +21,7 @@
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read
     │   └── ObjectUnreadable      it exists, but cannot be read; the text says what to do
+    │       ├── ObjectArchived        S3 sends it only after a restore
     │       └── LibraryMissing        a long object needs an OpenSSL that this runtime lacks
     ├── BadSettings           the deployer: names variable, value and range
     └── BadBackfill           who started the backfill: the text says why it cannot run
@@ -117,6 +118,15 @@ class ObjectSuperseded(NotHashed):
 
 class ObjectUnreadable(NotHashed):
     """The object exists but cannot be read; the message says what a person can do."""
+
+
+class ObjectArchived(ObjectUnreadable):
+    """S3 sends the object only after a restore."""
+
+    def __init__(self, storage_class: str | None, detail: str = "") -> None:
+        """*storage_class* is the object's, if it is known; *detail* is S3's text."""
+        super().__init__(f"archived; restore it, then it is hashed{detail and f' ({detail})'}")
+        self.storage_class = storage_class
 
 
 class LibraryMissing(ObjectUnreadable):

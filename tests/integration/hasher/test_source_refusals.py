@@ -13,6 +13,7 @@ from tests.support.s3_faults import Fault
 
 from bucketsum.errors import (
     BucketsumError,
+    ObjectArchived,
     ObjectGone,
     ObjectSuperseded,
     ObjectUnreadable,
@@ -33,7 +34,7 @@ REFUSALS: Final = [
     (405, "MethodNotAllowed", ObjectGone),
     (412, "PreconditionFailed", ObjectSuperseded),
     (412, "", SourceUnavailable),
-    (403, "InvalidObjectState", ObjectUnreadable),
+    (403, "InvalidObjectState", ObjectArchived),
     (403, "AccessDenied", ObjectUnreadable),
     (403, "", SourceUnavailable),
     (403, "AllAccessDisabled", ObjectUnreadable),
@@ -86,6 +87,17 @@ def test_what_cannot_be_read_says_what_to_do(
     with pytest.raises(ObjectUnreadable, match=advice) as caught:
         reading.content_of(reading.s3.put(PATH, BODY))
     assert "the words of S3" in str(caught.value)
+
+
+@pytest.mark.parametrize("storage_class", ["DEEP_ARCHIVE", "GLACIER", None])
+def test_a_refusal_names_the_storage_class(reading: Reading, storage_class: str | None) -> None:
+    """S3's document has it, if the object is archived; that of other servers may not."""
+    known = f"</Message><StorageClass>{storage_class}</StorageClass><Message>"
+    message = f"not valid{known if storage_class else ''}"
+    reading.s3.always = Fault(refuse=(403, "InvalidObjectState", message))
+    with pytest.raises(ObjectArchived) as caught:
+        reading.content_of(reading.s3.put(PATH, BODY))
+    assert caught.value.storage_class == storage_class
 
 
 def test_a_delete_marker_hides_no_version(reading: Reading) -> None:

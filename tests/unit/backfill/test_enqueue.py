@@ -137,17 +137,33 @@ def test_each_key_is_queued_once(world: World, concurrency: int) -> None:
 
 
 @pytest.mark.parametrize("archived", [False, True])
-def test_archived_objects_are_left_out_and_counted(world: World, *, archived: bool) -> None:
+def test_archived_objects_are_queued_to_be_recorded(world: World, *, archived: bool) -> None:
     """S3 refuses to read GLACIER and DEEP_ARCHIVE, at a price; --archived tries all the same."""
     world.put("a")
     for name in ("GLACIER", "DEEP_ARCHIVE", "STANDARD_IA"):
         storage_class: Any = name
         world.s3.put_object(Bucket=BUCKET, Key=name, Body=b"x", StorageClass=storage_class)
     world.run(replace(BACKFILL, archived=archived))
-    keys = {key for key, _ in world.queued()}
-    assert keys == {"a", "STANDARD_IA"} | ({"GLACIER", "DEEP_ARCHIVE"} if archived else set())
-    [part] = world.table.parts(BACKFILL.backfill_id)
-    assert part.archived == (0 if archived else 2)
+    assert {key for key, _ in world.queued()} == {"a", "STANDARD_IA", "GLACIER", "DEEP_ARCHIVE"}
+    classes = {listed.storage_class for listed in world.objects if listed.storage_class}
+    assert classes == (set() if archived else {"GLACIER", "DEEP_ARCHIVE"})
+    parts = [part] = world.table.parts(BACKFILL.backfill_id)
+    assert (part.archived, part.size_bytes) == ((0, 4) if archived else (2, 2))
+    hashes = sum(map(object_hash, world.objects))
+    assert is_complete(parts, Tally(hashed=2, archived=2, object_hashes=hashes))
+
+
+def test_a_limit_does_not_count_what_is_not_read(world: World) -> None:
+    """Archived objects before the limit are recorded, however many they are."""
+    for number in range(20):
+        key, archived = f"{number:03}", number < 15
+        storage_class: Any = "GLACIER" if archived else "STANDARD"
+        world.s3.put_object(Bucket=BUCKET, Key=key, Body=b"x", StorageClass=storage_class)
+    world.run(replace(BACKFILL, limit=3))
+    world.queued()
+    assert [listed.key for listed in world.objects if not listed.storage_class] == [
+        "015", "016", "017",
+    ]  # fmt: skip
 
 
 def test_prefix_and_limit(world: World) -> None:
@@ -289,7 +305,7 @@ def test_an_inventory_is_read(world: World) -> None:
     assert world.queued() == [(key, "v1") for key in KEYS]
 
 
-def test_archived_rows_of_an_inventory_are_left_out(world: World) -> None:
+def test_archived_rows_of_an_inventory_are_not_read(world: World) -> None:
     """As in a listing, where the inventory has the storage class."""
     schema = "Key, Size, LastModifiedDate, ETag, StorageClass, IntelligentTieringAccessTier"
     rows = [
@@ -298,8 +314,9 @@ def test_archived_rows_of_an_inventory_are_left_out(world: World) -> None:
     tiers = ("FREQUENT", "INFREQUENT", "ARCHIVE_INSTANT", "ARCHIVE", "DEEP_ARCHIVE")
     rows += [(tier.lower(), "3", MOMENT, "e", "INTELLIGENT_TIERING", tier) for tier in tiers]
     world.run(replace(BACKFILL, inventory=write_inventory(world, *rows, fileSchema=schema)))
-    left = [key for key, _ in world.queued()]
-    assert left == ["STANDARD_IA", "archive_instant", "frequent", "infrequent"]
+    assert len(world.queued()) == len(rows)
+    read = sorted(listed.key for listed in world.objects if not listed.storage_class)
+    assert read == ["STANDARD_IA", "archive_instant", "frequent", "infrequent"]
 
 
 @pytest.mark.parametrize(

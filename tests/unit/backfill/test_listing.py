@@ -13,7 +13,13 @@ from botocore.exceptions import ClientError
 
 from bucketsum.backfill import listing
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
-from bucketsum.backfill.listing import is_of_class, is_sampled, page_of_keys, ranges_of_keys
+from bucketsum.backfill.listing import (
+    is_read,
+    is_sampled,
+    is_selected,
+    page_of_keys,
+    ranges_of_keys,
+)
 from bucketsum.errors import SourceUnavailable
 
 if TYPE_CHECKING:
@@ -169,4 +175,6 @@ def test_a_sample_is_the_same_share_of_the_keys_each_time(share: float) -> None:
 def test_only_the_wanted_storage_classes_are_read(backfill: Backfill, classes: set[str]) -> None:
     """A class whose reading costs is never read by surprise, and an archived one cannot be."""
     known = ("STANDARD", "STANDARD_IA", "GLACIER")
-    assert {name for name in known if is_of_class(backfill, name)} == classes
+    assert {
+        name for name in known if is_selected(backfill, name) and is_read(backfill, name)
+    } == classes

@@ -132,7 +132,7 @@ def _overwritten(chain: Chain, created: ObjectCreated) -> None:
 
 
 def _denied(_chain: Chain, _created: ObjectCreated) -> None:
-    raise ObjectUnreadable("archived")
+    raise ObjectUnreadable("denied")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,9 @@ def test_an_object_that_changes_between_slices_is_not_marked(
     assert (after.verified, after.difference) == (None, None)
     assert chain.in_progress() == []
     if change is _denied:
-        assert after == row
+        assert after.failed_reading
+        assert after.failed_reading.reason == "denied"
+        assert replace(after, failed_reading=None) == row
 
 
 def test_a_difference_is_not_lost_with_a_second_reading_that_is_refused() -> None:

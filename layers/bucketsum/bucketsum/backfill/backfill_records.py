@@ -132,12 +132,12 @@ class Part:
         version: The last version of this key that was queued; empty if S3 did not say, None before
             the first page and for a file.
         done: Whether all of it is queued.
-        objects: Objects that are queued.
+        objects: Objects that are queued, archived ones included.
         object_hashes: Sum of their hashes; see `is_complete`.
-        size_bytes: Their size.
+        size_bytes: Size of those that are to be read.
         messages: Messages that they are in.
         pages: Requests that listed them.
-        archived: Objects of storage classes that were left out.
+        archived: Archived objects, which are not read: they are queued to be recorded so.
         failure: Why its next page could not be queued, at the last attempt; None if it could.
     """
 

@@ -132,7 +132,7 @@ class Enqueuer:
         """
         queued = 0
         parts = self._parts(backfill.backfill_id, numbers)
-        before = sum(part.objects for part in parts.values())
+        before = sum(map(_read, parts.values()))
         budget = None if backfill.limit is None else max(0, backfill.limit - before)
         for place, number in enumerate(numbers):
             part = parts[number]
@@ -151,9 +151,8 @@ class Enqueuer:
                     raise
                 if moved is None:  # another enqueuer has this part
                     return queued, ()
-                added = moved.objects - part.objects
-                queued += added
-                budget = None if budget is None else budget - added
+                queued += moved.objects - part.objects
+                budget = None if budget is None else budget - _read(moved) + _read(part)
                 part = moved
             if not part.done:
                 return queued, numbers[place:]
@@ -168,17 +167,18 @@ class Enqueuer:
     def _with_next_page(
         self, backfill: Backfill, part: Part, page: Page, budget: int | None
     ) -> Part | None:
-        objects = page.objects if budget is None else page.objects[:budget]
+        read = page.objects if budget is None else page.objects[:budget]
+        objects = *read, *page.archived
         messages = self.queue.send_objects(backfill, objects)
         moved = replace(
             page.after,
-            done=page.after.done or (budget is not None and budget <= len(objects)),
+            done=page.after.done or (budget is not None and budget <= len(read)),
             objects=part.objects + len(objects),
             object_hashes=part.object_hashes + sum(map(object_hash, objects)),
-            size_bytes=part.size_bytes + sum(listed.size_bytes for listed in objects),
+            size_bytes=part.size_bytes + sum(listed.size_bytes for listed in read),
             messages=part.messages + messages,
             pages=part.pages + 1,
-            archived=part.archived + page.archived,
+            archived=part.archived + len(page.archived),
             failure=None,
         )
         return moved if self.table.advance(backfill.backfill_id, part, moved) else None
@@ -186,3 +186,8 @@ class Enqueuer:
     def _is_running(self, backfill: Backfill) -> bool:
         current = self.table.backfill(backfill.backfill_id)
         return current is not None and current.status is BackfillStatus.RUNNING
+
+
+def _read(part: Part) -> int:
+    """Objects of *part* that are queued and not archived: those that a limit counts."""
+    return part.objects - part.archived

@@ -16,7 +16,7 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from urllib.parse import unquote_plus
 
-from bucketsum.backfill.listing import Page, is_of_class, is_sampled
+from bucketsum.backfill.listing import Page, is_read, is_sampled, is_selected
 from bucketsum.backfill.messages import listed_object
 from bucketsum.errors import BadInventory, MalformedMessage
 from bucketsum.events.message_fields import bucket_name, object_key, shown, size_at, text_at
@@ -194,10 +194,14 @@ class InventoryReader:
         listed = self._listed_at(file, position)
         position += len(listed)
         self._next = (file, position)
-        objects = tuple(entry for entry in listed if entry)
-        if len(listed) < ROWS_PER_PAGE:
-            return Page(objects, replace(part, done=True))
-        return Page(objects, replace(part, position=str(position)))
+        is_last = len(listed) < ROWS_PER_PAGE
+        after = replace(part, done=True) if is_last else replace(part, position=str(position))
+        chosen = [entry for entry in listed if entry]
+        return Page(
+            objects=tuple(entry for entry in chosen if not entry.storage_class),
+            after=after,
+            archived=tuple(entry for entry in chosen if entry.storage_class),
+        )
 
     def _listed_at(self, file: str, position: int) -> list[ObjectCreated | None]:
         """The objects of the rows from *position* on; None for a row that is left out."""
@@ -255,11 +259,14 @@ class InventoryReader:
             raise BadInventory(
                 f"row {number} of {shown(file)} is not valid: {error}"[:300]
             ) from error
+        storage_class = row.get("StorageClass") or "STANDARD"
         chosen = (
             (row.get("IsLatest", _TRUE) == _TRUE or self._backfill.all_versions)
-            and is_of_class(self._backfill, row.get("StorageClass") or "STANDARD")
-            and (self._backfill.archived or row.get(_TIER, "") not in _ARCHIVE_TIERS)
+            and is_selected(self._backfill, storage_class)
             and is_sampled(self._backfill, listed.key)
             and listed.key.startswith(self._backfill.prefix or "")
         )
+        is_in_tier = row.get(_TIER, "") in _ARCHIVE_TIERS and not self._backfill.archived
+        if is_in_tier or not is_read(self._backfill, storage_class):
+            listed = replace(listed, storage_class=storage_class)
         return listed if chosen else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -11,12 +12,14 @@ from bucketsum.algorithms import ALGORITHMS
 from bucketsum.backfill.backfill_records import MEMBERS, Tally, tally_of
 from bucketsum.backfill.messages import body_of, listed_objects_in, object_hash
 from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
-from bucketsum.events.message_fields import shown
+from bucketsum.events.message_fields import is_moment, shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.job import Job, Purpose
 from bucketsum.hashing.object_rows import SECONDS
 from bucketsum.hashing.result import HashResult
+from bucketsum.hashing.verification import UNREAD, mark_refused
+from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, Row, Status, row_key_of
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Check
     from bucketsum.backfill.table import BackfillsTable
     from bucketsum.hashing.batch import TaskHasher
+    from bucketsum.hashing.job import Task
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
@@ -56,10 +60,10 @@ class ListedBatchHasher:
                 yield MessageResult(message, [*map(Job, _objects_in(message))], results=[error])
             return
 
-        def tasks_in(body: str) -> list[Job | HashResult]:
-            whole = listed_objects_in(body)
+        def tasks_in(message: ReceivedMessage) -> list[Job | HashResult]:
+            whole = listed_objects_in(message.body)
             tasks = (
-                self._task_of(listed, records.get(row_key_of(listed)), whole.check)
+                self._task_of(listed, records.get(row_key_of(listed)), whole.check, message.sent_ms)
                 for listed in whole.objects
             )
             return [
@@ -68,6 +72,9 @@ class ListedBatchHasher:
             ]
 
         for result in BatchHasher(self.hasher, self.settings, tasks_in).handle(messages, deadline):
+            is_last = result.received.receive_count >= self.settings.max_receives
+            if is_last and len(result.results) == len(result.handled):
+                result.results = [*map(self._given_up, result.handled, result.results)]
             if failed := [task.created for task in result.failed if isinstance(task, Job)]:
                 whole = listed_objects_in(result.received.body)
                 # So that a dead letter names no others:
@@ -75,11 +82,24 @@ class ListedBatchHasher:
                 result.received = replace(result.received, body=body)
             yield result
 
+    def _given_up(
+        self, task: Task | HashResult, result: HashResult | Exception
+    ) -> HashResult | Exception:
+        """After the last receive, an object that S3 did not send cannot be verified."""
+        if not (isinstance(task, Job) and task.recorded and isinstance(result, UNREAD)):
+            return result
+        try:
+            outcome = mark_refused(self.table, task.recorded, result)
+        except (BotoCoreError, ClientError):
+            return result
+        return HashResult(task.created, outcome, reason=str(result))
+
     def _task_of(
         self,
         listed: ObjectCreated,
         record: Row | Deletion | DamagedRow | None,
         check: Check | None,
+        sent_ms: int | None,
     ) -> Job | HashResult:
         """The task of *listed*; with a *check*, a row that it selects is verified.
 
@@ -89,9 +109,13 @@ class ListedBatchHasher:
         is_recorded = isinstance(task, HashResult) and task.outcome is Outcome.UNCHANGED
         if not (is_recorded and isinstance(record, Row)):
             return task
+        if check and (outcome := _read_since(record, sent_ms)):
+            return HashResult(listed, outcome, measurement=Measurement(record.size_bytes, 0))
         is_same = record.etag in (None, listed.etag) and record.size_bytes == listed.size_bytes
         if is_same and not (check and self._is_due(record, check)):
             return task
+        if listed.storage_class:
+            return HashResult(listed, Outcome.ARCHIVED)
         job = Job(replace(listed, sequencer=record.sequencer), record, Purpose.VERIFY)
         for name, value in record.digests.items():
             if name not in ALGORITHMS or not ALGORITHMS[name].is_digest(value):
@@ -150,8 +174,26 @@ def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
     """
     if row.deletion:
         return None if row.version.is_null else Outcome.SUPERSEDED
+    if row.status is Status.ARCHIVED and listed.storage_class:
+        is_same = (row.etag, row.storage_class) == (listed.etag, listed.storage_class)
+        return Outcome.ARCHIVED if is_same else None
     is_same = row.etag == listed.etag or not row.version.is_null
     return Outcome.UNCHANGED if is_same and row.status is Status.HASHED else None
+
+
+def _read_since(row: Row, sent_ms: int | None) -> Outcome | None:
+    """The outcome of a reading since its message was sent, which is received again; None if none.
+
+    So the row and the counts of a verification say the same, and nothing is read twice for it.
+    """
+    verified_at = row.verified.at if row.verified else ""
+    differs_at = row.difference.at if row.difference else ""
+    read_at = max(verified_at, differs_at)
+    if sent_ms is None or not is_moment(read_at):
+        return None
+    if datetime.fromisoformat(read_at).timestamp() * 1000 < sent_ms:
+        return None
+    return Outcome.DIFFERS if differs_at > verified_at else Outcome.VERIFIED
 
 
 def _time(listed: ObjectCreated, row: Row) -> str:

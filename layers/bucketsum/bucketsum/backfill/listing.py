@@ -40,16 +40,18 @@ class Page:
     """Objects to queue, and the part after them.
 
     Attributes:
-        objects: Objects; their sequencer is `NO_SEQUENCER`.
+        objects: Objects to read; their sequencer is `NO_SEQUENCER`.
         after: The part as it is when they are queued, without its counts.
         classes: Their storage classes, in the same order; empty for an inventory.
-        archived: Objects of storage classes that are left out.
+        archived: Objects to record without reading them, with their storage classes.
+        left_out: Number of objects of storage classes that are not selected.
     """
 
     objects: tuple[ObjectCreated, ...]
     after: Part
     classes: tuple[str, ...] = ()
-    archived: int = 0
+    archived: tuple[ObjectCreated, ...] = ()
+    left_out: int = 0
 
 
 def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
@@ -83,14 +85,20 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
         for entry in entries
         if (backfill.all_versions or entry["IsLatest"]) and is_sampled(backfill, entry["Key"])
     ]
-    read = [entry for entry in chosen if is_of_class(backfill, _class_of(entry))]
+    selected = [entry for entry in chosen if is_selected(backfill, _class_of(entry))]
+    read = [entry for entry in selected if is_read(backfill, _class_of(entry))]
+    archived = (entry for entry in selected if not is_read(backfill, _class_of(entry)))
     return Page(
         objects=tuple(_object_of(backfill.bucket, entry) for entry in read),
         after=replace(part, done=True)
         if ended
         else replace(part, position=next_key, version=version),
         classes=tuple(map(_class_of, read)),
-        archived=len(chosen) - len(read),
+        archived=tuple(
+            replace(_object_of(backfill.bucket, entry), storage_class=_class_of(entry))
+            for entry in archived
+        ),
+        left_out=len(chosen) - len(selected),
     )
 
 
@@ -99,11 +107,14 @@ def is_sampled(backfill: Backfill, key: str) -> bool:
     return backfill.sample is None or zlib.crc32(key.encode()) < backfill.sample * 2**32
 
 
-def is_of_class(backfill: Backfill, storage_class: str) -> bool:
-    """Whether the backfill reads objects of *storage_class*."""
-    classes = backfill.storage_classes
-    is_wanted = not classes or storage_class in classes
-    return is_wanted and (backfill.archived or storage_class not in ARCHIVED)
+def is_selected(backfill: Backfill, storage_class: str) -> bool:
+    """Whether the backfill is about objects of *storage_class*."""
+    return not backfill.storage_classes or storage_class in backfill.storage_classes
+
+
+def is_read(backfill: Backfill, storage_class: str) -> bool:
+    """Whether it reads those of *storage_class*; others are recorded as archived."""
+    return backfill.archived or storage_class not in ARCHIVED
 
 
 def _class_of(entry: Any) -> str:  # noqa: ANN401 - an entry of S3's listing

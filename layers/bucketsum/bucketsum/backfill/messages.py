@@ -98,6 +98,7 @@ def listed_object(bucket: str, entry: object) -> ObjectCreated:
         size_bytes=size_at(entry, "size_bytes"),
         sequencer=NO_SEQUENCER,
         event_time=moment_at(entry, "last_modified"),
+        storage_class=optional_opaque_at(entry, "storage_class"),
     )
 
 
@@ -112,14 +113,14 @@ def bodies_of(
         full = (
             len(batch) == OBJECTS_MAX
             or body_bytes + entry_bytes > _BODY_BYTES_MAX
-            or total_bytes + listed.size_bytes > TOTAL_BYTES_MAX
+            or total_bytes + _read_bytes(listed) > TOTAL_BYTES_MAX
         )
         if batch and full:
             yield body_of(backfill_id, batch, check)
             batch, body_bytes, total_bytes = [], 0, 0
         batch.append(listed)
         body_bytes += entry_bytes
-        total_bytes += listed.size_bytes
+        total_bytes += _read_bytes(listed)
     if batch:
         yield body_of(backfill_id, batch, check)
 
@@ -140,14 +141,19 @@ def body_of(backfill_id: str, objects: Sequence[ObjectCreated], check: Check | N
     return _json(message | {"objects": [_entry_of(listed) for listed in objects]})
 
 
+def _read_bytes(listed: ObjectCreated) -> int:
+    return 0 if listed.storage_class else listed.size_bytes
+
+
 def _entry_of(listed: ObjectCreated) -> dict[str, Any]:
-    return {
+    entry = {
         "key": listed.key,
         "version_id": listed.version_id,
         "etag": listed.etag,
         "size_bytes": listed.size_bytes,
         "last_modified": listed.event_time,
     }
+    return entry | ({"storage_class": listed.storage_class} if listed.storage_class else {})
 
 
 def _json(value: object) -> str:

@@ -38,12 +38,14 @@ class ObjectCreated(_Version):
         etag: Entity tag without quotes, or None if the event has none.
         sequencer: Upper-case hexadecimal; orders the events of one key.
         event_time: Time at which S3 created the object, ISO 8601 in UTC.
+        storage_class: Of a listed object that is not read, as it is archived; None for others.
     """
 
     etag: str | None
     size_bytes: int
     sequencer: str
     event_time: str
+    storage_class: str | None = None
 
     def message(self, source: str) -> dict[str, Any]:
         """EventBridge's event of the object, from *source*; its keys are not encoded."""

@@ -31,9 +31,10 @@ LARGE_BYTES: Final = 256 * 1024 * 1024
 75 MiB/s, redelivery about 1 s."""
 
 
-def notified_in(body: str) -> list[Task | HashResult]:
+def notified_in(message: ReceivedMessage) -> list[Task | HashResult]:
     """The tasks in a message of events."""
-    return [Job(event) if isinstance(event, ObjectCreated) else event for event in events_in(body)]
+    events = events_in(message.body)
+    return [Job(event) if isinstance(event, ObjectCreated) else event for event in events]
 
 
 class TaskHasher(Protocol):
@@ -79,9 +80,14 @@ class MessageResult:
         return [result for result in self.results if isinstance(result, HashResult)]
 
     @property
+    def handled(self) -> list[Task | HashResult]:
+        """Its tasks, in the order of their results."""
+        return [*self.quick, *self.large]
+
+    @property
     def failed(self) -> list[Task | HashResult]:
         """Tasks whose results are errors; all tasks if some have no result."""
-        handled: list[Task | HashResult] = [*self.quick, *self.large]
+        handled = self.handled
         if len(self.results) != len(handled):
             return handled
         results = zip(handled, self.results, strict=True)
@@ -106,7 +112,7 @@ class BatchHasher:
         self,
         hasher: TaskHasher,
         settings: Settings,
-        tasks_in: Callable[[str], Sequence[Task | HashResult]] = notified_in,
+        tasks_in: Callable[[ReceivedMessage], Sequence[Task | HashResult]] = notified_in,
     ) -> None:
         self._hasher = hasher
         self._settings = settings
@@ -134,7 +140,7 @@ class BatchHasher:
 
     def _parsed(self, message: ReceivedMessage) -> MessageResult:
         try:
-            return MessageResult(message, self._tasks_in(message.body))
+            return MessageResult(message, self._tasks_in(message))
         except MalformedMessage as error:
             return MessageResult(message, results=[error])
 
@@ -200,9 +206,10 @@ class BatchHasher:
             return error
 
     def _is_quick(self, task: Job | ObjectRestored, deadline: Deadline) -> bool:
-        """Whether its object is small, or so large that it is only handed over."""
+        """Whether its object is small, or is only handed over, or not read."""
         event = _object_of(task)
-        if is_long(event, self._settings, deadline):
+        is_archived = isinstance(event, ObjectCreated) and event.storage_class is not None
+        if is_archived or is_long(event, self._settings, deadline):
             return True
         if (archives := self._settings.archives) and archives.takes(event.key):
             return False  # its members may take far longer than its own size suggests

@@ -12,6 +12,7 @@ from bucketsum.digest import digest_of
 from bucketsum.errors import (
     DamagedRow,
     NotHashed,
+    ObjectArchived,
     ObjectGone,
     ObjectSuperseded,
     ObjectUnreadable,
@@ -19,7 +20,7 @@ from bucketsum.errors import (
     RowContended,
     SourceInterrupted,
 )
-from bucketsum.hashing.object_rows import algorithms_of, hashed_row, is_newer, unreadable_row
+from bucketsum.hashing.object_rows import algorithms_of, hashed_row, is_newer, refused_row
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
@@ -96,14 +97,19 @@ class ObjectHasher:
         if isinstance(expected, DamagedRow):
             raise expected
         try:
+            if created.storage_class:
+                raise ObjectArchived(created.storage_class)
             known = None if expected else self._known(created)
             return known or self._hashed_or_handed_over(job, deadline)
         except ObjectUnreadable as error:
             if job.recorded:
-                return HashResult(created, Outcome.UNREADABLE, reason=str(error))
+                from bucketsum.hashing import verification  # noqa: PLC0415 - rare
+
+                outcome = verification.mark_refused(self._table, job.recorded, error)
+                return HashResult(created, outcome, reason=str(error))
             if expected and not is_newer(created, expected):
                 raise
-            row = unreadable_row(created, str(error), self._settings)
+            row = refused_row(created, error, self._settings)
             outcome = self._record(row, job)  # an earlier digest of it is kept
             return HashResult(created, outcome, reason=str(error))
         except NotHashed as error:

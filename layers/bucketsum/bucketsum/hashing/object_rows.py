@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.clock import now
+from bucketsum.errors import ObjectArchived
 from bucketsum.table.rows import Deletion, ReadSetup, Row, Status, Timing, row_key_of
 
 if TYPE_CHECKING:
+    from bucketsum.errors import ObjectUnreadable
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.hashing.result import ReadObject
     from bucketsum.settings import Settings
@@ -36,6 +38,14 @@ def hashed_row(read: ReadObject, settings: Settings) -> Row:
         timing=Timing(read.measurement.seconds * 1000, read.measurement.mb_per_s),
         setup=ReadSetup(settings.chunk_bytes, read.streams, settings.memory_mb),
     )
+
+
+def refused_row(created: ObjectCreated, error: ObjectUnreadable, settings: Settings) -> Row:
+    """The row of an object that S3 refused to send, as of now."""
+    if isinstance(error, ObjectArchived):
+        row = _row_of_event(created, Status.ARCHIVED)
+        return replace(row, reason=str(error), storage_class=error.storage_class)
+    return unreadable_row(created, str(error), settings)
 
 
 def unreadable_row(created: ObjectCreated, reason: str, settings: Settings | None) -> Row:

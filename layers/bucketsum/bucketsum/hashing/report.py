@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bucketsum.hashing.result import HashResult
     from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage
 
-_QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED, Outcome.VERIFIED)
+_QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED, Outcome.VERIFIED, Outcome.ARCHIVED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as
 much as the reading."""
 
@@ -50,9 +50,10 @@ class Report:
         done: list[MessageResult] = []
         returned: list[MessageResult] = []
         for message in messages:
-            for result in message.reports:
-                self.publish(result)
             is_done = self.is_done(message.received, message.failure)
+            for result in message.reports:
+                if is_done or result.outcome is not Outcome.UNREADABLE:  # else it is read again
+                    self.publish(result)
             (done if is_done else returned).append(message)
         return done, returned
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def hash_restored(
     restored: ObjectRestored, table: DigestsTable, hasher: ObjectHasher, deadline: Deadline
 ) -> HashResult:
-    """Hash *restored* if its row is unreadable, or if nothing is recorded for it.
+    """Hash *restored* if its row has no digest, or if nothing is recorded for it.
 
     With a recorded deletion and no row, nothing is read: the deletion may be of another object.
 
@@ -41,7 +41,7 @@ def hash_restored(
         created = ObjectCreated(*version, *content, NO_SEQUENCER, restored.event_time)
     elif (
         isinstance(record, Row)
-        and record.status is Status.UNREADABLE
+        and record.status is not Status.HASHED
         and (None in (record.etag, restored.etag) or record.etag == restored.etag)
     ):
         content = restored.etag or record.etag, restored.size_bytes

@@ -116,6 +116,7 @@ class SmallObjectHasher:
         plan = self._settings.read_policy.plan_for(created.size_bytes)
         return (
             (job.expected is None or job.recorded is not None)
+            and created.storage_class is None
             and created.size_bytes < LOOK_UP_FROM_BYTES
             and not plan.splits(created.size_bytes)
             and not is_long(created, self._settings, deadline)

@@ -7,27 +7,38 @@ its digest and its event are still those that were compared.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.algorithms import SHA1
 from bucketsum.clock import now
-from bucketsum.errors import ObjectUnreadable, SourceInterrupted, SourceUnavailable
+from bucketsum.errors import ObjectArchived, ObjectUnreadable, SourceInterrupted, SourceUnavailable
 from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.table.codec import encoded, names_of
 from bucketsum.table.condition import absent, compared
 from bucketsum.table.digests_table import item_found
 from bucketsum.table.items import DIGEST_PREFIX, item_of, key_of
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import ArchiveRecord, Difference, RowKey, Verified, comparable_sequencer
+from bucketsum.table.rows import (
+    ArchiveRecord,
+    Difference,
+    FailedReading,
+    RowKey,
+    Verified,
+    comparable_sequencer,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from bucketsum.errors import BucketsumError
     from bucketsum.hashing.result import HashResult, ReadObject
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum.table.rows import Row
+
+
+UNREAD: Final = (ObjectUnreadable, SourceInterrupted, SourceUnavailable)
+"""Errors of a reading that say nothing about the object's bytes."""
 
 
 def difference(recorded: Row, read: Row) -> str | None:
@@ -67,7 +78,7 @@ def verified(
     if first := differing:
         try:
             read = read_again()
-        except (ObjectUnreadable, SourceInterrupted, SourceUnavailable) as error:
+        except UNREAD as error:
             raise unconfirmed(first, error) from error
         row = hashed_row(read, settings)
         differing = difference(recorded, row)
@@ -87,12 +98,24 @@ def mark(table: DigestsTable, recorded: Row, row: Row, differing: str | None = N
     Raises:
         ClientError: DynamoDB refused.
     """
-    try:
-        table.dynamodb.update_item(**mark_parameters(table, recorded, row, differing))
-    except table.dynamodb.exceptions.ConditionalCheckFailedException as error:
-        is_deleted = "deletion_sequencer" in item_found(error)
-        return Outcome.GONE if is_deleted else Outcome.SUPERSEDED
-    return Outcome.DIFFERS if differing else Outcome.VERIFIED
+    outcome = Outcome.DIFFERS if differing else Outcome.VERIFIED
+    return _updated(table, mark_parameters(table, recorded, row, differing), outcome)
+
+
+def mark_refused(table: DigestsTable, recorded: Row, error: BucketsumError) -> Outcome:
+    """Note in *recorded* since when and why it cannot be read, unless it is only archived.
+
+    Returns:
+        UNREADABLE or ARCHIVED; GONE or SUPERSEDED if the row has changed since it was looked up.
+
+    Raises:
+        ClientError: DynamoDB refused.
+    """
+    if isinstance(error, ObjectArchived):
+        return Outcome.ARCHIVED
+    since = recorded.failed_reading.at if recorded.failed_reading else now()
+    changes = encoded(FailedReading(since, str(error)), "")
+    return _updated(table, _update(table, recorded, changes), Outcome.UNREADABLE)
 
 
 def mark_parameters(
@@ -104,14 +127,33 @@ def mark_parameters(
     else:
         count = recorded.verified.count if recorded.verified else 0
         changes = encoded(Verified(now(), count + 1), "") | _added(recorded, row)
+    return _update(table, recorded, changes, names_of(FailedReading))
+
+
+def _updated(table: DigestsTable, update: dict[str, Any], outcome: Outcome) -> Outcome:
+    try:
+        table.dynamodb.update_item(**update)
+    except table.dynamodb.exceptions.ConditionalCheckFailedException as error:
+        is_deleted = "deletion_sequencer" in item_found(error)
+        return Outcome.GONE if is_deleted else Outcome.SUPERSEDED
+    return outcome
+
+
+def _update(
+    table: DigestsTable, recorded: Row, changes: Mapping[str, Any], removed: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The parameters of an UpdateItem of *recorded*, if its row is the same and exists."""
+    gone = [f"#{name}" for name in removed]
     same = compared("sha1", "=", recorded.sha1 or "") & absent("deletion_sequencer")
     same &= compared("sequencer", "=", comparable_sequencer(recorded.sequencer))
     return {
         "TableName": table.name,
         "Key": key_of(RowKey(recorded.bucket, recorded.key, recorded.entry)),
-        "UpdateExpression": "SET " + ", ".join(f"#{name} = :new_{name}" for name in changes),
+        "UpdateExpression": "SET "
+        + ", ".join(f"#{name} = :new_{name}" for name in changes)
+        + (f" REMOVE {', '.join(gone)}" if gone else ""),
         **same.parameters(
-            names={f"#{name}": name for name in changes},
+            names={f"#{name}": name for name in changes} | {name: name[1:] for name in gone},
             values={f":new_{name}": value for name, value in changes.items()},
         ),
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",

@@ -24,8 +24,8 @@ from bucketsum.errors import (
 )
 from bucketsum.events.message_fields import shown
 from bucketsum.hashing.job import Purpose
-from bucketsum.hashing.object_rows import algorithms_of, unreadable_row
-from bucketsum.hashing.verification import difference, mark, unconfirmed
+from bucketsum.hashing.object_rows import algorithms_of, refused_row
+from bucketsum.hashing.verification import difference, mark, mark_refused, unconfirmed
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object, with_witness
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
@@ -208,11 +208,15 @@ class Slicer:
         except ObjectUnreadable as error:
             if progress.differing:
                 raise unconfirmed(progress.differing, error) from error
+            reason = str(error)
             if progress.purpose is Purpose.VERIFY:
+                outcome = Outcome.SUPERSEDED
+                if recorded := self._recorded(progress):
+                    outcome = mark_refused(self.digests_table, recorded, error)
                 self._remove_progress(progress)
-                return SliceReport(Outcome.UNREADABLE, message, progress, reason=str(error))
-            reason = str(error)  # first the row: a chain that has stopped is not looked at again
-            row = unreadable_row(progress.created, reason, self.settings)
+                return SliceReport(outcome, message, progress, reason=reason)
+            # First the row: a chain that has stopped is not looked at again.
+            row = refused_row(progress.created, error, self.settings)
             outcome = record_row(self.digests_table, progress, row)
             self.progress_table.end_lease(progress)
             if self.progress_table.stop(progress, reason) is None:

@@ -48,6 +48,7 @@ class ReceivedMessage:
         receive_count: Number of receives of the message, including this one.
         message_id: Identifies a message that returns to the queue, in Lambda's response.
         queue_url: Queue that it was received from.
+        sent_ms: When it was sent, in milliseconds since 1970; None if SQS did not say.
     """
 
     body: str
@@ -55,17 +56,20 @@ class ReceivedMessage:
     receive_count: int
     message_id: str
     queue_url: str
+    sent_ms: int | None = None
 
 
 def message_of(record: dict[str, Any], settings: Settings) -> ReceivedMessage:
     """The message in a record of Lambda's SQS event, of a queue beside the arrivals queue."""
     folder = settings.arrivals_queue_url.rpartition("/")[0]  # its account and Region
+    sent = record["attributes"].get("SentTimestamp")
     return ReceivedMessage(
         body=record["body"],
         receipt_handle=record["receiptHandle"],
         receive_count=int(record["attributes"]["ApproximateReceiveCount"]),
         message_id=record["messageId"],
         queue_url=f"{folder}/{record['eventSourceARN'].rpartition(':')[2]}",
+        sent_ms=int(sent) if sent else None,
     )
 
 

@@ -6,8 +6,9 @@ S3's response                                                 error
 status 500 and above, whatever the code; no response at all   `SourceUnavailable`
 NoSuchKey, NoSuchVersion, NoSuchBucket, MethodNotAllowed      `ObjectGone`
 PreconditionFailed                                            `ObjectSuperseded`
-InvalidObjectState, AccessDenied, AllAccessDisabled,          `ObjectUnreadable`
-InvalidRequest; KMS.* except throttling
+InvalidObjectState                                            `ObjectArchived`
+AccessDenied, AllAccessDisabled, InvalidRequest; KMS.*        `ObjectUnreadable`
+except throttling
 everything else, such as throttling, or a GET's 404 without   `SourceUnavailable`
 S3's document: what stands between may have sent it
 bytes other than those requested; see `ResponseHead.mismatch` `SourceInterrupted`
@@ -27,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -41,6 +42,7 @@ from urllib3.exceptions import HTTPError
 from bucketsum.errors import (
     BucketsumError,
     NotHashed,
+    ObjectArchived,
     ObjectGone,
     ObjectSuperseded,
     ObjectUnreadable,
@@ -51,7 +53,7 @@ from bucketsum.events.version import Version
 from bucketsum.s3.response_head import ResponseHead, if_match
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
@@ -68,13 +70,19 @@ ERROR_BYTES_MAX: Final = 64 * 1024
 
 _CODE: Final = re.compile(rb"<Code>([^<]+)</Code>")
 _MESSAGE: Final = re.compile(rb"<Message>([^<]*)</Message>")
+_STORAGE_CLASS: Final = re.compile(rb"<StorageClass>([A-Z_]{1,40})</StorageClass>")
 _SERVER_ERROR: Final = 500
-_GONE: Final = frozenset({"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed"})
+_ABSENT: Final[Mapping[str, type[NotHashed]]] = {
+    "NoSuchKey": ObjectGone,
+    "NoSuchVersion": ObjectGone,
+    "NoSuchBucket": ObjectGone,
+    "MethodNotAllowed": ObjectGone,
+    "PreconditionFailed": ObjectSuperseded,
+}
 _CODES_OF_HEAD: Final = {"404": "NoSuchKey", "405": "MethodNotAllowed"}
-_SUPERSEDED: Final = "PreconditionFailed"
+_ARCHIVED: Final = "InvalidObjectState"
 _INVALID: Final = "InvalidRequest"
 _UNREADABLE: Final = {
-    "InvalidObjectState": "archived in Glacier; restore it, then it is hashed",
     "AccessDenied": "access denied; let the hasher's role read the bucket and use the object's "
     "KMS key, then `bucketsum redrive --key` it",
     "AllAccessDisabled": "S3 has disabled access to this bucket",
@@ -96,7 +104,8 @@ def error_in(
         return None
     text = unescape(message[1].decode(errors="replace")) if message else ""
     name = code[1].decode(errors="replace")
-    error = _refusal(head.status, name, text)
+    storage_class = _STORAGE_CLASS.search(body)
+    error = _refusal(head.status, name, text, storage_class[1].decode() if storage_class else None)
     return None if isinstance(error, SourceUnavailable) or name == _INVALID else error
 
 
@@ -215,18 +224,21 @@ def _error_of(error: ClientError) -> BucketsumError:
     code = refusal["Code"]
     if error.operation_name == "HeadObject":  # it has no document
         code = _CODES_OF_HEAD.get(code, code)
-    return _refusal(status, code, refusal.get("Message", ""))
+    storage_class: Any = error.response.get("StorageClass")
+    return _refusal(status, code, refusal.get("Message", ""), storage_class)
 
 
-def _refusal(status: int, code: str, message: str) -> BucketsumError:
+def _refusal(
+    status: int, code: str, message: str, storage_class: str | None = None
+) -> BucketsumError:
     """The error for S3's refusal; see the table above."""
     text = f"{code}: {message}"
     if status >= _SERVER_ERROR:
         return SourceUnavailable(text)  # says nothing about the object, whatever its code
-    if code in _GONE:
-        return ObjectGone(text)
-    if code == _SUPERSEDED:
-        return ObjectSuperseded(text)
+    if absence := _ABSENT.get(code):
+        return absence(text)
+    if code == _ARCHIVED:
+        return ObjectArchived(storage_class, text)
     if code.startswith("KMS.") and "Throttling" not in code:
         return ObjectUnreadable(f"its KMS key cannot be used ({text})")
     if code in _UNREADABLE:

@@ -89,10 +89,10 @@ class DigestsTable:
         The outcome is the row's status, or else `UNCHANGED` for the same event and `SUPERSEDED` for
         a newer one.
 
-        A hashed row is never overwritten by an event that is not newer; an unreadable one is
+        A hashed row is never overwritten by an event that is not newer; one without a digest is
         overwritten by the same event once it can be read. A deletion that was recorded before
-        stays in the row, unless it is of an older object at the same key. If *row* is unreadable,
-        a digest of the same entity tag stays too, under the newer event: `UNCHANGED`.
+        stays in the row, unless it is of an older object at the same key. If *row* has no digest,
+        one of the same entity tag stays too, under the newer event: `UNCHANGED`.
 
         Raises:
             DamagedRow: Another program changed the item; no condition on it can be met.
@@ -108,7 +108,7 @@ class DigestsTable:
                 if refusal := _refusal(item, row):
                     return refusal
                 has_digest = "sha1" in item and item.get("etag") == {"S": row.etag}
-                if row.status is Status.UNREADABLE and has_digest:  # of the same content
+                if row.status is not Status.HASHED and has_digest:  # of the same content
                     [hashed] = rows_of([item])
                     row = replace(
                         hashed,
@@ -136,7 +136,7 @@ class DigestsTable:
             values[":deletion"] = {"S": comparable_sequencer(row.deletion.sequencer)}
         else:
             condition = _IF_NOT_DELETED_SINCE if row.version.is_null else _IF_NOT_DELETED
-        if row.status is Status.UNREADABLE and row.etag is not None:
+        if row.status is not Status.HASHED and row.etag is not None:
             condition += _IF_NO_DIGEST
             values[":etag"] = {"S": row.etag}
         return {
@@ -158,7 +158,7 @@ class DigestsTable:
         same += _IF_STILL_SO_DELETED if seen.deletion else _IF_NOT_DELETED
         if seen.deletion:
             values[":deletion"] = {"S": seen.deletion.sequencer}
-        if row.status is Status.UNREADABLE and row.etag == seen.etag:
+        if row.status is not Status.HASHED and row.etag == seen.etag:
             same += " AND attribute_not_exists(sha1)"  # the event may have been hashed meanwhile
         try:
             self.dynamodb.put_item(
