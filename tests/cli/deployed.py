@@ -167,7 +167,12 @@ def member(path: str) -> MemberRecord:
 
 
 def record_archive(
-    stack: Stack, members: dict[str, bytes], sequencer: str = "01", *, lost: int = 0
+    stack: Stack,
+    members: dict[str, bytes],
+    sequencer: str = "01",
+    *,
+    lost: int = 0,
+    **facts: Any,  # noqa: ANN401 - fields of Row
 ) -> str:
     """Put a.zip and record its members, but for those that are *lost*; returns its version."""
     record = replace(READ, members=len(members) + lost)
@@ -177,7 +182,7 @@ def record_archive(
         for path, content in members.items():
             row_key = RowKey(BUCKET, "a.zip", member_entry(version, sequencer, path))
             writer.put(hashed(row_key, content, sequencer, member=member(path)))
-    stack.digests_table().record(row)
+    stack.digests_table().record(replace(row, **facts))
     return version
 
 

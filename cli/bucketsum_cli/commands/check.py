@@ -55,6 +55,8 @@ _STYLES: Final = {
     Result.FAILED: "bold red",
     Result.UNREADABLE: "red",
     Result.DAMAGED: "bold red",
+    Result.HIDDEN: "red",
+    Result.LOST: "bold red",
     Result.DELETED: "red",
     Result.MISSING: "red",
 }
@@ -113,8 +115,11 @@ def check(
     Results: equal; differs; missing (there is no such object); deleted (recorded, but no longer in
     the bucket); not hashed yet; needs a backfill (the object is from before `bucketsum attach`);
     not covered (no notification covers the key); failed (the object's message is in the dead-letter
-    queue); unreadable (the hashing function could not read the object); damaged (another program
-    changed its record); no such digest (the record has no digest of the list's algorithm).
+    queue); unreadable (its last reading failed); archived (it was never read, and must be restored
+    first); damaged (another program changed its record); hidden (the newest version of the key is a
+    delete marker); lost (recorded, not in the bucket, and no deletion was reported); no such digest
+    (the record has no digest of the list's algorithm). What a verification found to differ from its
+    record differs, whatever the file is.
 
     Exits with 1 if a file is not equal to its object.
 
@@ -203,7 +208,7 @@ def _check_archive(target: Target, paths: Sequence[Path], archive: str, prefix: 
     selection = files_as_members(paths, prefix, members.links)
     files, unread = hashed_files(selection.files, members.links)
     rows = members.on_disk({file.key for file in selection.files})
-    objects = {path: Counterpart(row) for path, row in rows.items()}
+    objects = {path: Counterpart(row, archive=members.archive) for path, row in rows.items()}
     absent = rows.keys() - {file.key for file, _ in files}
     missing = sorted(key for key in absent if not _is_folder(rows[key], key, paths, prefix))
     skipped = [*selection.skipped, *unread]
@@ -266,7 +271,11 @@ def _hints(file: ComparedFile, algorithms: Sequence[str], bucket: str) -> dict[R
         Result.NO_SUCH_DIGEST: f"the rows have no {', '.join(algorithms)}; they have SHA-1, and "
         "what the parameter ExtraAlgorithms names, for objects that were hashed since",
         Result.FAILED: dead_letters_hint(),
-        Result.UNREADABLE: f"`{command_line('ls')}` shows why, `{redrive}` tries again",
+        Result.UNREADABLE: f"{file.reason}; `{redrive}` tries again",
+        Result.ARCHIVED: f"{file.reason}; `{command_line('backfill', bucket, '--archived')}` reads "
+        "it once it is restored",
+        Result.HIDDEN: f"`{command_line('show', file.key)}` has the versions below the marker",
+        Result.LOST: f"S3 does not list it; `{command_line('show', file.key)}` shows what it was",
         Result.MISSING: f"there is no such object; {_put_command(file)} uploads it",
         **{Result(pending): hint for pending, hint in pending_hints(bucket).items()},
     }

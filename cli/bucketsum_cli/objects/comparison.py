@@ -16,6 +16,7 @@ from bucketsum.archives.member_rows import MEMBER_MARK, member_entry
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.state import ObjectState, Presence, state_of
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.manifests.entries import NO_NAME, NOT_UTF_8
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
@@ -50,12 +51,18 @@ class Result(StrEnum):
     """The same, as no notification covers the key."""
     FAILED = "failed"
     """The message of the newest version is in the dead-letter queue."""
-    UNREADABLE = "unreadable"
-    """The hasher could not read the object."""
-    DAMAGED = "damaged"
+    UNREADABLE = ObjectState.UNREADABLE.value
+    """The last reading of the object failed."""
+    ARCHIVED = ObjectState.ARCHIVED.value
+    """The object must be restored before it can be read; it never was."""
+    DAMAGED = ObjectState.DAMAGED.value
     """Another program changed the object's row."""
-    DELETED = "deleted"
-    """The key is recorded, but the object is no longer in the bucket."""
+    HIDDEN = ObjectState.HIDDEN.value
+    """The newest version of the key is a delete marker."""
+    LOST = ObjectState.LOST.value
+    """The key is recorded, S3 does not list it, and no deletion is recorded."""
+    DELETED = ObjectState.DELETED.value
+    """The same, and its deletion is recorded."""
     MISSING = "missing"
     """There is no such object, and nothing is recorded."""
 
@@ -87,12 +94,14 @@ class Counterpart:
         version: The object's newest version; None for members, and if there is no object.
         absent: The result if there is neither a row nor an object.
         reason: Why there is none, if that is known.
+        archive: The archive of a member; without a digest that holds, no member is equal.
     """
 
     row: Row | None = None
     version: ObjectVersion | None = None
     absent: Result = Result.MISSING
     reason: str | None = None
+    archive: Row | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +131,22 @@ def objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
 def _objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
     table = stack.digests_table()
 
-    def counterpart(newest: Newest, key: str) -> Counterpart:
+    def counterpart(key: str, newest: Newest, is_hidden: bool) -> Counterpart:  # noqa: FBT001 - of a tuple
         if newest:
             return Counterpart(newest[1], newest[0])
         recorded = next(iter(table.versions_of(stack.bucket, key)), None)
         if recorded is None:
             return Counterpart()
+        state = state_of(recorded, Presence.ABSENT)
+        if state is ObjectState.LOST and is_hidden:
+            return Counterpart(absent=Result.HIDDEN, reason="its newest version is a delete marker")
         deletion = recorded.deletion
-        reason = f"deleted at {deletion.at} by a {deletion.by}" if deletion else None
-        return Counterpart(absent=Result.DELETED, reason=reason)
+        reason = f"deleted at {deletion.at} by a {deletion.by}" if deletion else recorded.reason
+        return Counterpart(absent=Result(state), reason=reason)
 
     newest = with_bar(newest_versions(stack, keys), "comparing", len(keys))
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        pending = [(key, pool.submit(counterpart, version, key)) for key, version in newest]
+        pending = [(version[0], pool.submit(counterpart, *version)) for version in newest]
         return {key: future.result() for key, future in pending}
 
 
@@ -149,7 +161,7 @@ def _members_of(stack: Stack, names: Collection[str]) -> dict[str, Counterpart]:
         name: RowKey(row.bucket, row.key, member_entry(row.entry, row.sequencer, path or ""))
         for name, archive in of_name.items()
         for path in [split_name(name)[1]]
-        if (row := archive.row) and row.status is Status.HASHED and not row.difference
+        if (row := archive.row) and row.status is Status.HASHED
     }
     rows = stack.digests_table().rows_at(places.values())
     return {
@@ -164,7 +176,7 @@ def _member_in(archive: Counterpart, row: Row | None) -> Counterpart:
     reason = "the archive has no such member"
     if record is None or record.status is not ArchiveStatus.READ:
         reason = f"not all members are known: {record.reason if record else 'it was not unpacked'}"
-    return Counterpart(row) if row else Counterpart(reason=reason)
+    return Counterpart(row, archive=archive.row) if row else Counterpart(reason=reason)
 
 
 def hashed_files(
@@ -254,13 +266,14 @@ def _result_of(
     row, version = counterpart.row, counterpart.version
     recorded = {SHA1.name: row.sha1, **row.digests} if row and row.sha1 else {}
     result, reason = counterpart.absent, counterpart.reason
-    if row and row.status is Status.HASHED:
+    known = _worst(row, counterpart.archive)
+    if row and known is row and state_of(row) is ObjectState.HASHED:
         result = _relation(digests, recorded)
         if comparison.size_bytes not in (None, row.size_bytes):
             result = Result.DIFFERS
             reason = f"the list has {comparison.size_bytes} bytes, the object {row.size_bytes}"
-    elif row:
-        result, reason = Result(row.status), row.reason
+    elif known:
+        result, reason = Result(state_of(known)), reason_of(known)
     elif version:
         name = (version.key, version.version)
         reason = failed.get((*name, version.etag)) or failed.get((*name, None))
@@ -276,6 +289,23 @@ def _result_of(
         digests={name: digest for name, digest in digests.items() if name != SHA1.name},
         recorded_digests=recorded,
     )
+
+
+def _worst(row: Row | None, archive: Row | None) -> Row | None:
+    """The *archive* of a member if its own digest does not hold; else the member's *row*."""
+    return archive if archive and state_of(archive) is not ObjectState.HASHED else row
+
+
+def reason_of(row: Row) -> str | None:
+    """Why the object with *row* has no digest that holds, if that is known."""
+    state = state_of(row)
+    if state is ObjectState.DIFFERS and row.difference:
+        return f"S3 returned {row.difference.digest} on {row.difference.at}"
+    if state is ObjectState.UNREADABLE and row.failed_reading:
+        return f"since {row.failed_reading.at}: {row.failed_reading.reason}"
+    if state is ObjectState.ARCHIVED:
+        return f"it is in {row.storage_class or 'an archive class'} and was never read"
+    return row.reason
 
 
 def _relation(digests: Mapping[str, str], recorded: Mapping[str, str | None]) -> Result:

@@ -116,11 +116,13 @@ class Members:
     Attributes:
         folder: Only members below this folder of the archive are meant.
         all_known: Whether all members have a row.
+        archive: The archive's own row.
     """
 
     rows: Mapping[str, Row]
     folder: str
     all_known: bool
+    archive: Row
 
     @property
     def links(self) -> set[str]:
@@ -174,7 +176,7 @@ def members_by_path(stack: Stack, key: str, folder: str) -> Members:
         or (first := paths.get(_NUMBER.sub("", path))) is None
         or first.sha1 != row.sha1
     }
-    return Members(unique, folder, members.problem is None)
+    return Members(unique, folder, members.problem is None, archive)
 
 
 def files_as_members(paths: Iterable[Path], folder: str, links: Iterable[str]) -> FileSelection:

@@ -25,7 +25,7 @@ def similar_keys(stack: Stack, missing: Iterable[str]) -> Mapping[str, str]:
         if form != key
     }
     similar = {
-        forms[form]: form for form, newest in newest_versions(stack, forms) if newest is not None
+        forms[form]: form for form, newest, _ in newest_versions(stack, forms) if newest is not None
     }
     folders: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for key in [*missing][:_KEYS]:

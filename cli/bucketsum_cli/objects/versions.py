@@ -60,14 +60,22 @@ def newest_version(s3: S3Client, table: DigestsTable, bucket: str, key: str) -> 
 
     S3 lists the exact key first, and its newest version or delete marker before all others.
     """
+    return _newest_or_hidden(s3, table, bucket, key)[0]
+
+
+def _newest_or_hidden(
+    s3: S3Client, table: DigestsTable, bucket: str, key: str
+) -> tuple[Newest, bool]:
     page = s3.list_object_versions(Bucket=bucket, Prefix=key, MaxKeys=1)
     listed = page.get("Versions", ())
     wanted = [entry for entry in listed if entry["Key"] == key and entry["IsLatest"]]
-    return next(_with_rows(table, bucket, wanted), None)
+    markers = [entry for entry in page.get("DeleteMarkers", ()) if entry["IsLatest"]]
+    is_hidden = any(entry["Key"] == key for entry in markers)
+    return next(_with_rows(table, bucket, wanted), None), is_hidden
 
 
-def newest_versions(stack: Stack, keys: Iterable[str]) -> Iterator[tuple[str, Newest]]:
-    """Yield each of *keys* with its `newest_version`.
+def newest_versions(stack: Stack, keys: Iterable[str]) -> Iterator[tuple[str, Newest, bool]]:
+    """Yield each of *keys* with its `newest_version`, and whether that is a delete marker.
 
     A folder of which many keys are wanted is listed, 1,000 versions in a request, until the keys
     are far apart. Each of the others takes a request.
@@ -80,16 +88,16 @@ def newest_versions(stack: Stack, keys: Iterable[str]) -> Iterator[tuple[str, Ne
     left = {key for wanted in folders.values() for key in wanted}
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
         for listed in pool.map(lambda place: [*_listed_versions(stack, *place)], many):
-            left -= {key for key, _ in listed}
+            left -= {key for key, _, _ in listed}
             yield from listed
         single = sorted(left)
-        newest = pool.map(lambda key: newest_version(s3, table, stack.bucket, key), single)
-        yield from zip(single, newest, strict=True)
+        newest = pool.map(lambda key: _newest_or_hidden(s3, table, stack.bucket, key), single)
+        yield from ((key, *version) for key, version in zip(single, newest, strict=True))
 
 
 def _listed_versions(
     stack: Stack, folder: str, keys: Iterable[str]
-) -> Iterator[tuple[str, Newest]]:
+) -> Iterator[tuple[str, Newest, bool]]:
     """Yield the first of *keys*, which are sorted, and their newest versions; see its caller."""
     table = stack.digests_table()
     wanted = deque(keys)
@@ -105,7 +113,7 @@ def _listed_versions(
             covered.append(wanted.popleft())
         listed = [versions[key] for key in covered if key in versions]
         newest = {pair[0].key: pair for pair in _with_rows(table, stack.bucket, listed)}
-        yield from ((key, newest.get(key)) for key in covered)
+        yield from ((key, newest.get(key), key in deleted) for key in covered)
         if len(covered) * _MANY < len(versions):
             return
 
