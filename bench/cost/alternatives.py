@@ -24,6 +24,11 @@ FIXITY_USD_PER_TB: Final = 30.04 / 10
 """AWS's own estimate for 1,000 objects of 10 GB."""
 
 
+def checksums_usd(objects: float) -> float:
+    """S3 Batch Operations computes a checksum of a terabyte in so many *objects*."""
+    return CHECKSUM_BYTE.each * BYTES_PER_TB + BATCH_OBJECT.each * objects + BATCH_JOB.usd
+
+
 def alternatives() -> Table:
     """Cost per terabyte in objects of 1 GB, unless the note says otherwise; the cheapest first."""
     ec2_hours = BYTES_PER_TB / _C7G_LARGE_BYTES_PER_SECOND / 3600
@@ -52,7 +57,7 @@ def alternatives() -> Table:
         ),
         (
             "S3 Batch Operations, compute checksum",
-            CHECKSUM_BYTE.each * BYTES_PER_TB + BATCH_OBJECT.each * _OBJECTS_PER_TB + BATCH_JOB.usd,
+            checksums_usd(_OBJECTS_PER_TB),
             (
                 "one job; full-object SHA-1 in a report, not on the object; no download, and "
                 "objects in Glacier need no restoring"

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from bench.cost.alternatives import FIXITY_USD_PER_TB, alternatives
+from bench.cost.alternatives import FIXITY_USD_PER_TB, alternatives, checksums_usd
 from bench.cost.measured import SMALL_BYTES, MeasuredHandling, measured_in
 from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.tables import options
@@ -22,6 +22,7 @@ from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.formatting import size_text
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "explanation" / "cost.md"
+README: Final = DOCUMENT.parents[2] / "README.md"
 VERIFY: Final = DOCUMENT.parents[1] / "how-to" / "verify.md"
 DETAILS: Final = Path(__file__).parents[1] / "measured" / "cost.md"
 
@@ -70,6 +71,28 @@ def _usd_per_tb(
     )
     tb = BYTES_PER_TB / object_bytes
     return arm.total * tb, x86.total * tb, arm.requests * tb
+
+
+_SHOWN_BYTES: Final = (100_000_000, 3_000_000)
+"""A photo archive's masters, and its files for the web."""
+
+
+def in_short(measured: MeasuredHandling) -> Table:
+    """A terabyte in large and in small objects, one for each invocation, by default."""
+    speed = measured.deployed()[_DEFAULT_MEMORY_MB]
+    rows: list[tuple[object, ...]] = []
+    for object_bytes in _SHOWN_BYTES:
+        seconds = _OVERHEAD_SECONDS + object_bytes / 1e6 / speed
+        usd = cost_of(Handling(_DEFAULT_MEMORY_MB, "arm64", object_bytes, seconds)).total
+        objects = BYTES_PER_TB / object_bytes
+        shown = f"${usd * objects:.2f}", f"${checksums_usd(objects):.2f}"
+        rows.append((object_bytes, *shown))
+    columns: Columns = (
+        SpreadColumn("1 TB in objects of", lambda size: size_text(size).replace(".0 ", " ")),
+        "bucketsum",
+        "S3 Batch Operations, compute checksum",
+    )
+    return Table("cost-short", columns, tuple(rows))
 
 
 def small_objects(measured: MeasuredHandling) -> Table:
@@ -202,7 +225,9 @@ def details(measured: MeasuredHandling) -> tuple[Table, ...]:
 
 
 @click.command()
-@options.write_docs("docs/explanation/cost.md", "docs/how-to/verify.md", "bench/measured/cost.md")
+@options.write_docs(
+    "README.md", "docs/explanation/cost.md", "docs/how-to/verify.md", "bench/measured/cost.md"
+)
 def cost(*, write_docs: bool) -> None:
     """Compute US dollars per terabyte and per million small objects.
 
@@ -210,7 +235,7 @@ def cost(*, write_docs: bool) -> None:
     us-east-1, without the free tier.
     """
     measured = measured_in()
-    every = (*tables(measured), verification(), *details(measured))
+    every = (in_short(measured), *tables(measured), verification(), *details(measured))
     show(every, origins=measured.origins, prices=PRICE_DATE)
     if write_docs:
         for path, text in documents(measured).items():
@@ -226,6 +251,7 @@ def documents(measured: MeasuredHandling) -> dict[Path, str]:
     origins = "\n".join(f"> {origin}" for origin in measured.origins)
     page = written_between(DOCUMENT.read_text("utf-8"), "cost-origin", origins)
     return {
+        README: with_tables(README.read_text("utf-8"), [in_short(measured)]),
         DOCUMENT: with_tables(page, tables(measured)),
         VERIFY: with_tables(VERIFY.read_text("utf-8"), [verification()]),
         DETAILS: with_tables(DETAILS.read_text("utf-8"), details(measured)),

@@ -47,7 +47,7 @@ MEASURED: Final = PROJECT / "bench" / "measured"
     is_flag=True,
     help="One run with an object of 20 MB, to check that the benchmark works.",
 )
-@options.write_docs("bench/measured", "README.md")
+@options.write_docs("bench/measured", "docs/measurements.md")
 def readers(
     names: tuple[str, ...], only: tuple[str, ...], runs: int, *, quick: bool, write_docs: bool
 ) -> None:
@@ -77,7 +77,7 @@ def readers(
         write_json(MEASURED / "readers.json", as_json(measured, environments, origin))
         document = MEASURED / "readers.md"
         write(document, written_between(document.read_text("utf-8"), "readers", text))
-        write_tables(PROJECT / "README.md", [overview(measured)])
+        write_tables(PROJECT / "docs" / "measurements.md", [overview(measured)])
     samples = (sample for configuration in measured for sample in configuration.samples)
     if any(sample.outcome is ReaderOutcome.WRONG for sample in samples):
         raise SystemExit(1)

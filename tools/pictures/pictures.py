@@ -30,7 +30,11 @@ PICTURES: Final[Mapping[str, Callable[[], str]]] = {
 }
 """Name of each file in docs/pictures/ → its drawing."""
 
-_PAGES: Final = {"paths": "docs/explanation/architecture.md"}
+_PAGES: Final = {
+    "cost": "docs/explanation/cost.md",
+    "paths": "docs/explanation/architecture.md",
+    "sweep": "docs/how-to/choose-settings.md",
+}
 """The page that shows a picture, if README does not."""
 
 
