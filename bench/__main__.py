@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from bench.cost.command import cost
+from bench.cost.digests import digests
 from bench.cost.price_list import prices
 from bench.function.cold_start import cold_start
 from bench.function.command import function
@@ -26,7 +27,18 @@ def bench(context: click.Context) -> None:
         context.invoke(targets)
 
 
-for command in (targets, readers, function, cold_start, cost, prices, snapshot, unzip, workloads):
+for command in (
+    targets,
+    readers,
+    function,
+    cold_start,
+    cost,
+    digests,
+    prices,
+    snapshot,
+    unzip,
+    workloads,
+):
     bench.add_command(command)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from bench.cost.alternatives import FIXITY_USD_PER_TB, alternatives, checksums_usd
+from bench.cost.alternatives import alternatives
 from bench.cost.measured import SMALL_BYTES, MeasuredHandling, measured_in
 from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.tables import options
@@ -18,6 +18,8 @@ from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers, s
 from bucketsum.hashing.job import Purpose
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum_cli.backfill.alternatives import Service
+from bucketsum_cli.backfill.alternatives import alternatives as prices_of
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.formatting import size_text
 
@@ -84,8 +86,9 @@ def in_short(measured: MeasuredHandling) -> Table:
     for object_bytes in _SHOWN_BYTES:
         seconds = _OVERHEAD_SECONDS + object_bytes / 1e6 / speed
         usd = cost_of(Handling(_DEFAULT_MEMORY_MB, "arm64", object_bytes, seconds)).total
-        objects = BYTES_PER_TB / object_bytes
-        shown = f"${usd * objects:.2f}", f"${checksums_usd(objects):.2f}"
+        work = Work(BYTES_PER_TB // object_bytes, BYTES_PER_TB)
+        checksums = prices_of(work)[Service.CHECKSUM]
+        shown = f"${usd * work.object_count:.2f}", f"${checksums:.2f}"
         rows.append((object_bytes, *shown))
     columns: Columns = (
         SpreadColumn("1 TB in objects of", lambda size: size_text(size).replace(".0 ", " ")),
@@ -200,7 +203,7 @@ def verification() -> Table:
     for object_bytes in _VERIFIED_BYTES:
         work = Work(_VERIFIED_TB * BYTES_PER_TB // object_bytes, _VERIFIED_TB * BYTES_PER_TB)
         usd = estimate_of(work, _SLOW_LANE, arm64, Purpose.VERIFY).usd
-        rows.append((object_bytes, work.object_count, usd, _VERIFIED_TB * FIXITY_USD_PER_TB))
+        rows.append((object_bytes, work.object_count, usd, prices_of(work)[Service.FIXITY]))
     columns: Columns = (
         _OBJECT,
         SpreadColumn("objects", "{:,}".format),

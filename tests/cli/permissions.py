@@ -137,7 +137,11 @@ def _resources_of(service: str, params: Mapping[str, Any]) -> Iterator[str]:
         if "Delete" in params:
             key = f"/{params['Delete']['Objects'][0]['Key']}"
         own = _named(params["Bucket"])
-        for bucket in (own, "my-lists", *(("my-photos",) if "sum" not in own else ())):
+        for bucket in (
+            own,
+            "my-lists",
+            *(("my-photos",) if not own.startswith("bucketsum-") else ()),
+        ):
             yield f"arn:aws:s3:::{bucket}{key}"
         return
     places = [(end, params[name]) for name, end in _ARNS.get(service, {}).items() if name in params]

@@ -177,7 +177,7 @@ def estimate_of(
     rows = work.object_count * (stored + _ROW_BYTES * listed.BACKUP_BYTE_MONTH.each)
     rows *= purpose is Purpose.RECORD
     return Estimate(
-        _retrieval(work) + items,
+        retrieval_items(work) + items,
         seconds / 3600,
         limit,
         rows,
@@ -194,7 +194,7 @@ def checksum_usd(work: Work) -> float:
     return objects + work.size_bytes * listed.CHECKSUM_BYTE.each
 
 
-def _retrieval(work: Work) -> tuple[Item, ...]:
+def retrieval_items(work: Work) -> tuple[Item, ...]:
     """A line for each class that costs more to read than STANDARD."""
     lines = (
         (f"bytes from {name}", work.bytes_by_class.get(name, 0), price.each)

@@ -74,7 +74,7 @@ def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) ->
 
 
 def remarks_of(work: Work, estimate: Estimate, region: str, purpose: Purpose) -> Iterator[str]:
-    """Yield what the lines of an estimate do not say."""
+    """Yield remarks on the lines of an estimate."""
     yield from _retrieval_remarks(work)
     yield "not included: CloudTrail's data events (1 USD per million) and GuardDuty's S3 protection"
     if region != REQUESTS_REGION:

@@ -38,6 +38,7 @@ _SECTIONS: Final = {
     },
     "Buckets": {
         "buckets": "Show a stack's buckets and whether their objects are hashed.",
+        "estimate": "Compute what an archive costs: hashing, rows, verifications.",
         "attach": "Hash new objects in BUCKET from now on, and record deletions.",
         "detach": "Stop hashing new objects in BUCKET.",
         "backfill": "Hash the existing objects of a bucket.",

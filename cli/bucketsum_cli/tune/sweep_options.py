@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ import click
 
 from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.arguments.options import FiniteRange
+from bucketsum_cli.arguments.quantities import size_bytes
 from bucketsum_cli.tune.machine import Confinement
 from bucketsum_lab.plan.input_fields import (
     CHUNKS,
@@ -33,18 +33,6 @@ from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 if TYPE_CHECKING:
     from enum import StrEnum
 
-_UNITS_BYTES: Final = {
-    "": 1,
-    "b": 1,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-}
-_SIZE: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]*)", re.IGNORECASE)
-
 
 def _separated(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:
     """The type of an option with values that are separated by commas."""
@@ -65,20 +53,9 @@ def _value(text: str) -> int | str:
     return int(text) if text.isascii() and text.isdigit() else text
 
 
-def _size_bytes(text: str) -> int:
-    """Bytes, with a unit of 1,000s (``MB``) or of 1,024s (``MiB``)."""
-    match = _SIZE.fullmatch(text)
-    unit_bytes = _UNITS_BYTES.get(match[2].lower()) if match else None
-    if match is None or unit_bytes is None:
-        raise click.BadParameter(
-            f"{text!r} is not a valid size; write it as 262144, 256KiB or 20MB"
-        )
-    return round(float(match[1]) * unit_bytes)
-
-
 _INTEGERS: Final = _separated(_integer)
 _VALUES: Final = _separated(_value)
-_SIZES: Final = _separated(_size_bytes)
+_SIZES: Final = _separated(size_bytes)
 
 
 class WorkloadOption(click.Option):

@@ -12,6 +12,7 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.inventory import InventoryFile, manifest_at
 from bucketsum.clock import now
 from bucketsum_cli.arguments.options import BucketName, Target, prefix_option
+from bucketsum_cli.arguments.quantities import size_bytes
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.counting import Count
@@ -53,9 +54,9 @@ _FILES_AT_ONCE: Final = 16
 )
 @click.option(
     "--mean-size",
-    type=click.IntRange(min=0),
-    metavar="BYTES",
-    help="Mean size of the objects; needs --objects.",
+    type=size_bytes,
+    metavar="SIZE",
+    help="Mean size of the objects, such as 3.3MB; needs --objects.",
 )
 @begin_options
 def start(

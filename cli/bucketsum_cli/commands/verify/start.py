@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +13,7 @@ from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
 from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.arguments.options import BucketName, Target, prefix_option
+from bucketsum_cli.arguments.quantities import age, share
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import VERIFICATION, Backfills
 from bucketsum_cli.commands.backfill.beginning import (
@@ -27,38 +27,11 @@ from bucketsum_cli.terminal.errors import CannotDoError
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
 
-_AGE: Final = re.compile(r"(\d{1,4})([hdw])")
-_UNITS: Final = {"h": "hours", "d": "days", "w": "weeks"}
-_SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)%")
 
-
-class Age(click.ParamType):
-    """An age such as 90d; its value is the moment so long ago."""
-
-    name = "age"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The moment, in ISO 8601 UTC."""
-        if not (match := _AGE.fullmatch(value)):
-            self.fail(f"{value!r} is not an age such as 90d, 12h or 4w", param, ctx)
-        moment = datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
-        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-class Share(click.ParamType):
-    """A share such as 1%; its value is a number above 0 and at most 1."""
-
-    name = "share"
-
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """The share of all."""
-        match = _SHARE.fullmatch(value)
-        share = float(match[1]) / 100 if match else 0.0
-        if not 0 < share <= 1:
-            self.fail(f"{value!r} is not a share such as 1%, 0.5% or 100%", param, ctx)
-        return share
+def _moment_before(text: str) -> str:
+    """The moment that is *text*, such as 90d, ago: in ISO 8601, UTC."""
+    moment = datetime.now(UTC) - age(text)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @click.command("start")
@@ -66,7 +39,7 @@ class Share(click.ParamType):
 @prefix_option("Read only keys that begin with TEXT.")
 @click.option(
     "--older-than",
-    type=Age(),
+    type=_moment_before,
     metavar="AGE",
     help="Read only objects that were recorded and verified longer ago: 90d, 12h, 4w.",
 )
@@ -78,7 +51,7 @@ class Share(click.ParamType):
 )
 @click.option(
     "--sample",
-    type=Share(),
+    type=share,
     metavar="SHARE",
     help="Read only this share of the keys, such as 1%; they are the same keys every time.",
 )
