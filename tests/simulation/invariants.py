@@ -108,12 +108,16 @@ class Invariants:
             yield f"{name} is sound, but differs"
 
     def check_verified(self, rotten: Iterable[Version], sqs: Sqs, dynamodb: DynamoDb) -> None:
-        """Each of *rotten*, if it still exists, is noted, or its message waits for a person."""
+        """Each of *rotten*, if it still exists, is noted or unreadable, or its message waits."""
         for version in set(rotten).intersection(self._s3.existing()) - self.waiting(sqs):
             item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
             was_refused = any(put.refused for put in self._s3.versions[version.key])
             is_read = not was_refused and version in self._versions_of(item)
-            if is_read and "sha1" in item and "differs_at" not in item:
+            if (
+                is_read
+                and "sha1" in item
+                and item.keys().isdisjoint(("differs_at", "unreadable_at"))
+            ):
                 self._report([f"the rot of {version.key} {version.version_id} is not found"])
 
     def _problems_of_deletion(self, name: str, before: Item | None, item: Item) -> Iterator[str]:

@@ -7,6 +7,7 @@ from itertools import count
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from tests.simulation.s3_model import EPOCH
 from tests.simulation.schedule import Process
 from tests.simulation.sqs_model import VISIBILITY_SECONDS, Message, Sqs
 
@@ -126,6 +127,13 @@ def _record_of(queue: str, message: Message) -> dict[str, Any]:
         "messageId": message.message_id,
         "receiptHandle": message.receipt,
         "body": message.body,
-        "attributes": {"ApproximateReceiveCount": str(message.receives)},
+        "attributes": {
+            "ApproximateReceiveCount": str(message.receives),
+            "SentTimestamp": str(int((EPOCH + message.sent_at) * 1000)),
+        },
+        "messageAttributes": {
+            name: {"stringValue": attribute["StringValue"]}
+            for name, attribute in message.attributes.items()
+        },
         "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{queue.rpartition('/')[2]}",
     }

@@ -76,16 +76,18 @@ class Sqs:
     def __post_init__(self) -> None:
         self.network = Network(self.schedule, ("RequestThrottled", 400))
 
-    def send(self, queue: str, body: str, attributes: dict[str, Any]) -> None:
+    def send(
+        self, queue: str, body: str, attributes: dict[str, Any], delay_seconds: int = 0
+    ) -> None:
         """Add a message."""
         self._number += 1
-        if queue == BACKFILL:
+        if queue == BACKFILL and not delay_seconds:
             listed = json.loads(body)
             self.listed[listed["backfill"]] += len(listed["objects"])
         message = Message(f"m{self._number}", body, attributes, self.schedule.now, 0)
         self.queues[queue][message.message_id] = message
         self.schedule.log("%s has message %s", queue, message.message_id)
-        self._show(queue, message, 0)
+        self._show(queue, message, delay_seconds)
 
     def receive(self, queue: str, limit: int, hide_seconds: float) -> list[Message]:
         """Take up to *limit* visible messages in any order, and hide them."""
@@ -133,11 +135,15 @@ class Sqs:
         return message
 
     def send_message(
-        self, QueueUrl: str, MessageBody: str, MessageAttributes: dict[str, Any] | None = None
+        self,
+        QueueUrl: str,
+        MessageBody: str,
+        MessageAttributes: dict[str, Any] | None = None,
+        DelaySeconds: int = 0,
     ) -> None:
-        """See SQS's SendMessage."""
+        """See SQS's SendMessage; a message with a delay is a copy of one that was counted."""
         self.network.request("SendMessage", QueueUrl)
-        self.send(QueueUrl, MessageBody, MessageAttributes or {})
+        self.send(QueueUrl, MessageBody, MessageAttributes or {}, DelaySeconds)
         self.network.response()
 
     def change_message_visibility(

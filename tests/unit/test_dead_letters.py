@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -15,8 +16,23 @@ from hypothesis import strategies as st
 from moto import mock_aws
 from tests.support.settings import SETTINGS
 
-from bucketsum.errors import MalformedMessage, NotRetryable, Released, Retryable, SourceUnavailable
-from bucketsum.queue.dead_letters import REASON_ATTRIBUTE, DeadLetters, Fate, ReceivedMessage
+from bucketsum.errors import (
+    MalformedMessage,
+    NotRetryable,
+    Released,
+    Retryable,
+    SourceUnavailable,
+    TableBusy,
+)
+from bucketsum.queue.dead_letters import (
+    REASON_ATTRIBUTE,
+    SENT_ATTRIBUTE,
+    DeadLetters,
+    Fate,
+    ReceivedMessage,
+    message_of,
+)
+from bucketsum.throttling import THROTTLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +105,57 @@ def test_group_of_errors_tells_each_of_them(sqs: SQSClient, dead_letters: str) -
     error = ExceptionGroup("2 failed", [Retryable("slow"), ExceptionGroup("x", [OSError("gone")])])
     reason = dead_lettered(sqs, dead_letters, error, MAX_RECEIVES)
     assert reason == "Retryable: slow; OSError: gone"
+
+
+BUSY: Final = [
+    *(ClientError({"Error": {"Code": code}}, "PutItem") for code in THROTTLED),
+    TableBusy("25 rows"),
+]
+
+
+@pytest.mark.parametrize("error", [*BUSY, ExceptionGroup("2", BUSY[:2])], ids=str)
+def test_a_throttled_table_makes_no_dead_letter(sqs: SQSClient, error: Exception) -> None:
+    """It waits for minutes; a copy of it follows its last receive, while SQS would keep it."""
+    url = sqs.create_queue(QueueName="busy")["QueueUrl"]
+    sent_ms = int((time.time() - 12 * 24 * 3600) * 1000)
+    redelivery = DeadLetters(sqs, settings(dead="none"))
+    sqs.send_message(QueueUrl=url, MessageBody="the body")
+    [message] = sqs.receive_message(QueueUrl=url)["Messages"]
+    handle = message["ReceiptHandle"]
+    last = ReceivedMessage("the body", handle, MAX_RECEIVES, "id", url, sent_ms)
+    assert redelivery.settle(last, error) is Fate.RELEASED
+    counts = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+    assert counts["ApproximateNumberOfMessagesDelayed"] == "1"
+    assert counts["ApproximateNumberOfMessagesNotVisible"] == "0"
+    strict = StrictSqs()
+    patient = DeadLetters(cast("SQSClient", strict), settings(), lambda: 1.0)
+    assert patient.settle(replace(last, receive_count=1), error) is Fate.RELEASED
+    assert strict.delays_seconds == [150]
+    sqs.delete_queue(QueueUrl=url)
+
+
+@pytest.mark.parametrize(
+    ("error", "days"),
+    [(BUSY[0], 14), (ExceptionGroup("2", [BUSY[0], SourceUnavailable("busy")]), 1)],
+)
+def test_only_throttling_keeps_a_message_and_not_for_ever(error: Exception, days: int) -> None:
+    """After two weeks it is a dead letter, as is what failed for another reason too."""
+    strict = StrictSqs()
+    redelivery = DeadLetters(cast("SQSClient", strict), settings())
+    sent_ms = int((time.time() - days * 24 * 3600) * 1000)
+    last = ReceivedMessage("the body", "handle", MAX_RECEIVES, "id", "arrivals", sent_ms)
+    assert redelivery.settle(last, error) is Fate.DEAD_LETTERED
+
+
+def test_a_copy_is_as_old_as_its_message() -> None:
+    """SQS's own time is that of the copy."""
+    record = {
+        "body": "b", "receiptHandle": "h", "messageId": "m", "eventSourceARN": "arn:q",
+        "attributes": {"ApproximateReceiveCount": "1", "SentTimestamp": "9000"},
+    }  # fmt: skip
+    assert message_of(record, SETTINGS).sent_ms == 9000
+    copy = record | {"messageAttributes": {SENT_ATTRIBUTE: {"stringValue": "5"}}}
+    assert message_of(copy, SETTINGS).sent_ms == 5
 
 
 class StrictSqs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Final
 from unittest.mock import Mock
 
 import pytest
@@ -11,6 +12,8 @@ from tests.support.settings import SETTINGS
 from bucketsum.errors import MalformedMessage, Released, SourceUnavailable
 from bucketsum.hashing.report import Report
 from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage
+
+THROTTLED: Final = ClientError({"Error": {"Code": "ThrottlingException"}}, "PutItem")
 
 
 def settled(
@@ -34,6 +37,7 @@ def settled(
     [
         (SourceUnavailable("busy"), 1, "MessagesRetried", "error: message retried"),
         (Released(7), 1, "MessagesReleased", "info: message released 7"),
+        (THROTTLED, 1, "MessagesReleased", "info: message released None"),
         (MalformedMessage("no"), 1, "MessagesDeadLettered", "error: message dead-lettered"),
         (
             Released(7),

@@ -16,6 +16,9 @@ from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
 
+from bucketsum.queue.dead_letters import THROTTLED_SECONDS
+from bucketsum.throttling import THROTTLED
+
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
     from tests.support.s3_server import HostileS3
@@ -41,7 +44,7 @@ def test_a_dynamodb_that_refuses_gives_the_message_back(
     with refusing_dynamodb(code) as endpoint_url:
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint_url)
         assert stack.deliver(message) == [message]
-    assert stack.after(10) == [message]
+    assert stack.after(THROTTLED_SECONDS if code in THROTTLED else 10) == [message]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from bucketsum.errors import TableBusy
 from bucketsum.events.version import NULL, Version
 from bucketsum.table.items import item_of, key_of, row_of
 from bucketsum.table.rows import Row, RowKey, comparable_sequencer, row_key_of
+from bucketsum.throttling import THROTTLED
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -35,10 +36,6 @@ _PATH_BYTES_MIN: Final = 100  # a version id leaves more in all but theory
 _BATCH_ROWS: Final = 25  # DynamoDB's own limit
 _ATTEMPTS: Final = 8
 _LONGEST_PAUSE_SECONDS: Final = 5.0
-_THROTTLED: Final = (
-    "ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",
-)  # fmt: skip
-"""Errors of a batch of which DynamoDB took nothing, all rows being in one partition."""
 
 
 def member_entry(entry: str, sequencer: str, path: str) -> str:
@@ -130,8 +127,8 @@ class MemberRows:
         try:
             response = self._dynamodb.batch_write_item(RequestItems={self._table: batch})
         except ClientError as error:
-            if error.response["Error"]["Code"] in _THROTTLED:
-                return batch
+            if error.response["Error"]["Code"] in THROTTLED:
+                return batch  # it took nothing, as all rows are in one partition
             raise
         return list(response.get("UnprocessedItems", {}).get(self._table, ()))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.errors import Released
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
 from bucketsum.hashing import metric
 from bucketsum.queue.dead_letters import Fate, fate_of
@@ -70,10 +69,10 @@ class Report:
             )
             fate = fate_of(failure)
         metric.FATES[fate].add(self.metrics)
-        if isinstance(failure, Released) and fate is Fate.RELEASED:
+        if fate is Fate.RELEASED:
             self.logger.info(
                 "message released",
-                seconds=failure.seconds,
+                seconds=getattr(failure, "seconds", None),  # None: DynamoDB throttles
                 message_id=message.message_id,
                 receive_count=message.receive_count,
             )
