@@ -252,6 +252,30 @@ def test_damaged_descriptor_is_one_members_problem(method: int, bit: int) -> Non
     assert sum(digest is not None for digest in digests.values()) >= 9
 
 
+@pytest.mark.parametrize("method", [0, 8])
+@pytest.mark.parametrize("known", [True, False])
+def test_any_bit_of_a_cut_archive_costs_one_member(method: int, *, known: bool) -> None:
+    """Wherever it is: in headers, names, content and descriptors."""
+    if known:
+        parts = [
+            replace(named(f"{n}", b"%d all work and" % n * 9), method=method) for n in range(5)
+        ]
+        data = archive_of(*parts)
+        data = data[: data.index(b"PK\1\2")]
+    else:
+        data = streamed(5, method)
+    for bit in range(8 * data.index(b"PK\3\4", 1), 8 * data.rindex(b"PK\3\4")):
+        if not (known or method) and (bit // 8 - data.rindex(b"PK\3\4", 0, bit // 8 + 1)) in range(
+            26, 30
+        ):
+            continue  # of a length: nothing else says where stored content without sizes ends
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        read = Read(bytes(flipped))
+        assert sum(digest is not None for digest in read.digests.values()) >= 4, bit
+        assert read.contents.status is ArchiveStatus.TRUNCATED
+
+
 def test_descriptor_behind_known_sizes_has_the_crc() -> None:
     """Bit 3 says that values may follow; Info-ZIP writes sizes in front, and the CRC-32 behind."""
     data = streamed(3, 0)

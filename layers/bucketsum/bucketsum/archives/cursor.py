@@ -9,7 +9,7 @@ from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _NOTHING: Final = memoryview(b"")
 _NEAR_BYTES: Final = 256  # the next header nearly always is
@@ -25,6 +25,7 @@ class Cursor:
         self._chunks = iter(chunks)
         self._rest = _NOTHING
         self._later: list[memoryview] = []  # after the rest, the last first
+        self._repeated_bytes = 0
         self.offset = 0
 
     def up_to(self, count: int) -> memoryview:
@@ -53,6 +54,12 @@ class Cursor:
         self._rest = memoryview(data)
         self.offset -= len(data)
 
+    def repeat(self, data: bytes | memoryview) -> None:
+        """Go back before *data*, as `back`, unless more was repeated than there is before it."""
+        if self._repeated_bytes + len(data) <= self.offset:
+            self._repeated_bytes += len(data)
+            self.back(data)
+
     def exactly(self, count: int) -> bytes:
         """The next *count* bytes."""
         if count <= len(self._rest):
@@ -67,10 +74,11 @@ class Cursor:
         while self.offset < offset:
             self.up_to(offset - self.offset)
 
-    def find(self, signature: bytes, end: int) -> bool:
+    def find(self, signature: bytes, end: int, require_time: Callable[[], object]) -> bool:
         """Skip everything before the next *signature* that begins before *end*, if there is one."""
         before, most = b"", _NEAR_BYTES
         while self.offset < end:
+            require_time()
             data = before + self.up_to(min(most, end - self.offset))
             at = data.find(signature)
             if at >= 0:

@@ -48,6 +48,7 @@ class StreamEnd(NamedTuple):
 
     values: Values
     unused_bytes: int | None
+    is_damaged: bool
 
 
 class Described:
@@ -102,14 +103,24 @@ class Described:
         if end.unused_bytes is not None and is_right and not self._values:
             self._cursor.back(self._held[self._given_bytes - end.unused_bytes :])
             self._views = iter(())
+        elif end.is_damaged and self.is_searched and not self._values:
+            self._cursor.repeat(self._held)
+            self._views = iter(())
         for _ in self._views:
             continue
         if self._sizes_follow or self.is_searched:
             self._values = self._values or self._next_descriptor(end.values)
+        if not (is_right or self._values or self._is_followed()):
+            self._cursor.repeat(self._held)
         if self._values:
             crc, compressed, size = self._values
             return replace(self.member, crc32=crc, compressed_bytes=compressed, size_bytes=size)
         return None if self.is_searched or self._is_doubtful() else self.member
+
+    def _is_followed(self) -> bool:
+        """Whether another header, or the end, follows."""
+        left_bytes = self._end - self._cursor.offset
+        return self._cursor.peek(min(_SIGNATURE_BYTES, left_bytes)) in (*_HEADERS, b"")
 
     def _is_doubtful(self) -> bool:
         """Whether nothing is said of bytes that follow, or nothing is compressed to nothing."""

@@ -37,6 +37,7 @@ def _optional(name: str) -> Any:  # noqa: ANN401 - a module, whose stubs may be 
         return None
 
 
+_DEFLATED: Final = 8
 _ISAL: Final = _optional("isal.igzip_lib")
 _ISAL_CRC: Final = _optional("isal.isal_zlib")
 
@@ -74,6 +75,21 @@ def _deflate(compressed: Compressed, member: Member, _limits: Limits, engine: En
         decompressor = _ISAL.IgzipDecompressor(flag=_ISAL.DECOMP_DEFLATE)
         return bounded(decompressor, compressed, member.size_bytes, _ISAL.error)
     return _zlib(compressed, member.size_bytes)
+
+
+def whole_content(member: Member, compressed: bytes, engine: Engine) -> bytes | None:
+    """The content of a small member, stored or in Deflate, if it has exactly the size it should."""
+    if member.is_encrypted:
+        return None
+    content: bytes | None = compressed if not member.method else None
+    if member.method == _DEFLATED and engine is Engine.ISAL and _ISAL:
+        decompressor = _ISAL.IgzipDecompressor(flag=_ISAL.DECOMP_DEFLATE)
+        try:
+            content = decompressor.decompress(compressed, member.size_bytes)
+        except _ISAL.error:
+            return None
+        content = content if decompressor.eof and not decompressor.unused_data else None
+    return content if content is not None and len(content) == member.size_bytes else None
 
 
 def _deflate64(compressed: Compressed, *_: object) -> Pieces:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from dataclasses import replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
@@ -12,7 +12,7 @@ from bucketsum.archives.names import encoded_name, spellings
 from bucketsum.archives.zip_model import DECODING_BITS, Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 LOCAL_SIGNATURE: Final = b"PK\x03\x04"
 LOCAL_BYTES: Final = 30
@@ -61,8 +61,10 @@ class LocalHeader(NamedTuple):
     extra: bytes
 
     @classmethod
-    def read(cls, source: ByteSource, end: int, others: Iterable[int] = ()) -> Self:
+    def read(cls, source: ByteSource, end: int, others: Sequence[int] | None = None) -> Self:
         """Read the header that *source* is at; at *others*, in order, other members may begin.
+
+        Without them, another may begin anywhere.
 
         Raises:
             MemberUnreadable: There is none, or it is not whole before *end* and other headers.
@@ -79,9 +81,11 @@ class LocalHeader(NamedTuple):
         if at + length > end:
             raise _not_whole(at, end)
         header = source.peek(min(length + len(LOCAL_SIGNATURE), end - at))
-        for other in takewhile(lambda other: other < at + length, others):
-            if header.startswith(LOCAL_SIGNATURE, other - at):
-                raise _not_whole(at, other)
+        inside = header.find(LOCAL_SIGNATURE, 1)
+        while 0 < inside < length:
+            if others is None or _is_in(others, at + inside):
+                raise _not_whole(at, at + inside)
+            inside = header.find(LOCAL_SIGNATURE, inside + 1)
         source.skip_to(at + length)
         raw_name, extra = header[LOCAL_BYTES:name_end], header[name_end:length]
         if FULL32 in (compressed, size):
@@ -157,6 +161,29 @@ class LocalHeader(NamedTuple):
 
     def _decodes_as(self, member: Member) -> bool:
         return self.method == member.method and not (self.flags ^ member.flags) & DECODING_BITS
+
+
+def plain_data_offset(data: bytes, member: Member) -> int:
+    """Where the content begins in *data*, if the header before it is that of *member*; else 0."""
+    signature, _, flags, method, _, _, *values, name_bytes, extra_bytes = _LOCAL.unpack_from(data)
+    name_end = LOCAL_BYTES + name_bytes
+    if (
+        signature != LOCAL_SIGNATURE
+        or flags != member.flags
+        or method != member.method
+        or data[LOCAL_BYTES:name_end] != member.raw_name
+    ):
+        return 0
+    declared = [member.crc32, member.compressed_bytes, member.size_bytes]
+    if values != declared and not (flags & _SIZES_FOLLOW_BIT and not any(values)):
+        return 0
+    data_offset: int = name_end + extra_bytes
+    return data_offset
+
+
+def _is_in(ordered: Sequence[int], offset: int) -> bool:
+    nearest = bisect_left(ordered, offset)
+    return ordered[nearest : nearest + 1] == [offset]
 
 
 def no_header(offset: int) -> MemberUnreadable:

@@ -113,7 +113,9 @@ class _Reading:
         if self._background:
             self._background.wait()
         compressed_bytes = self.consumed_bytes - (self._unused_bytes or 0)
-        return StreamEnd((self._crc32, compressed_bytes, self._size_bytes), self._unused_bytes)
+        is_damaged = self._problem is not None and self._problem.problem is Problem.DAMAGED
+        values = self._crc32, compressed_bytes, self._size_bytes
+        return StreamEnd(values, self._unused_bytes, is_damaged)
 
     def _counted(self, compressed: Iterable[memoryview]) -> Iterator[memoryview]:
         left_bytes = self._member.compressed_bytes

@@ -29,7 +29,7 @@ def hashed_at(placed: Placed, source: ByteSource, read: Hash) -> Iterator[Hashed
     try:
         if source.offset != placed.offset or not 0 <= placed.offset <= placed.end - LOCAL_BYTES:
             raise no_header(placed.offset)
-        local = LocalHeader.read(source, placed.end, placed.others)
+        local = LocalHeader.read(source, placed.end, placed.offsets)
     except MemberUnreadable as error:
         yield from _unreadable(placed.members, error)
         return

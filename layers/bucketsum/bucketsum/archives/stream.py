@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from bucketsum.archives.data_descriptor import Described
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader
-from bucketsum.archives.member import hashed_content
+from bucketsum.archives.member import HashedMember, hashed_content
 from bucketsum.archives.placed import hashed_at
+from bucketsum.archives.plain import plain_digest
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
 from bucketsum.table.archive_values import ArchiveStatus
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Directory
     from bucketsum.archives.cursor import Cursor
     from bucketsum.archives.limits import LimitCounter
-    from bucketsum.archives.member import Decoding, HashedMember
+    from bucketsum.archives.member import Decoding
     from bucketsum.archives.placed import Hash
 
 
@@ -54,7 +55,11 @@ def streamed_members(
             yield from unlisted(placed.offset, placed.offset)
         if placed.offset < placed.end:
             cursor.skip_to(placed.offset)
-        yield from hashed_at(placed, cursor, read)
+        digest = None if keeps(placed.members[0]) else plain_digest(placed, cursor, decoding)
+        if digest:
+            yield HashedMember(digest)
+        else:
+            yield from hashed_at(placed, cursor, read)
     if directory.problem:
         yield from unlisted(size_bytes, size_bytes)
 
@@ -63,8 +68,8 @@ def _unlisted(
     cursor: Cursor, last: int, end: int, counter: LimitCounter, read: Hash
 ) -> Iterator[HashedMember]:
     """Members that no entry names, by local headers before *last*; they end before *end*."""
-    while cursor.find(LOCAL_SIGNATURE, last - LOCAL_BYTES + len(LOCAL_SIGNATURE)):
-        counter.require_time()
+    last += len(LOCAL_SIGNATURE) - LOCAL_BYTES
+    while cursor.find(LOCAL_SIGNATURE, last, counter.require_time):
         try:
             local = LocalHeader.read(cursor, end)
         except MemberUnreadable:

@@ -69,7 +69,7 @@ def members_at(cursor: Cursor, directory: Directory) -> Iterator[Member]:
         raise directory.problem
     for placed in directory.by_offset():
         cursor.skip_to(placed.offset)
-        LocalHeader.read(cursor, placed.end)
+        LocalHeader.read(cursor, placed.end, placed.offsets)
         yield placed.members[-1]
 
 
