@@ -212,6 +212,12 @@ def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= README_LINES_MAX
 
 
+def test_readme_names_every_command() -> None:
+    """A command that nobody can find in README might as well not be there."""
+    named = set(Document.read(ROOT / "README.md").code_spans())
+    assert not set(cli.list_commands(click.Context(cli))) - named
+
+
 def test_the_measurements_have_a_row_for_the_default() -> None:
     """A reader sees in the first table what the memory size of a new stack gives."""
     text = (ROOT / "docs" / "measurements.md").read_text("utf-8")

@@ -24,6 +24,7 @@ def next_steps() -> dict[str, str]:
         "hashes all",
         "unreadable": f"`{redrive}` hashes again what could not be read",
         "unreadable member": f"`{members}` shows the members of an archive",
-        NO_OBJECT: "rows without an object: their deletion was not reported, or is on its way",
+        NO_OBJECT: "these have no object in S3: it was deleted, and the event was lost or has not "
+        "arrived yet",
         "damaged": f"`{show}` says what another program changed in a row",
     }
