@@ -168,6 +168,16 @@ def test_tables_go_if_asked(run: Run) -> None:
     assert (ended.status, tables(), buckets()) == (0, [], set())
 
 
+def test_a_table_that_somebody_protects_is_kept(run: Run) -> None:
+    """No parameter protects tables, and `delete --tables` ends no protection; it says how."""
+    deploy()
+    [table] = [name for name in tables() if "DigestsTable" in name]
+    boto3.client("dynamodb").update_table(TableName=table, DeletionProtectionEnabled=True)
+    ended = run("delete", "--stack", NAME, "--yes", "--tables")
+    ended.assert_refused("--no-deletion-protection-enabled", table)
+    assert table in tables()
+
+
 def test_declining_changes_nothing(run: Run) -> None:
     """The counts come before the question, and a no leaves everything as it is."""
     deploy()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 from tests.cli.deployed import BUCKET, HALF, change, put_and_record
-from tools.restore_rows import main
+from tests.support.sam_template import create_table
+from tools.restore_rows import main, restore_rows
 
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import RowKey
@@ -36,3 +39,53 @@ def test_rows_come_back_and_newer_ones_stay(stack: Stack) -> None:
     rows = table.rows_at([lost_key, newer_key])
     assert rows[lost_key].sha1 == lost.sha1
     assert rows[newer_key].sha1 == "0" * 40
+
+
+def test_only_missing_rows_are_written(stack: Stack) -> None:
+    """A row that is there costs a read: a refused write would cost as much as a write."""
+    dynamodb = stack.client("dynamodb")
+    create_table(dynamodb, "DigestsTable", "restored")
+    rows = [{"object": {"S": f"b/{n}"}, "entry": {"S": "null"}} for n in range(250)]
+    for row in rows:
+        dynamodb.put_item(TableName="restored", Item=row)
+    for row in rows[:240]:
+        dynamodb.put_item(TableName=stack.table, Item=row)
+    written: list[str] = []
+
+    def put_item(**request: Any) -> Any:  # noqa: ANN401 - DynamoDB's
+        written.append(request["Item"]["object"]["S"])
+        return dynamodb.put_item(**request)
+
+    counted: Any = SimpleNamespace(
+        get_paginator=dynamodb.get_paginator,
+        batch_get_item=dynamodb.batch_get_item,
+        put_item=put_item,
+        exceptions=dynamodb.exceptions,
+    )
+    assert restore_rows(counted, "restored", stack.table) == {"copied": 10, "kept": 240}
+    assert sorted(written) == [f"b/{n}" for n in range(240, 250)]
+    assert dynamodb.scan(TableName=stack.table)["Count"] == 250
+
+
+def test_a_row_that_an_event_records_meanwhile_stays(stack: Stack) -> None:
+    """The write has a condition: the look-up may be a moment old."""
+    dynamodb = stack.client("dynamodb")
+    create_table(dynamodb, "DigestsTable", "restored")
+    row = {"object": {"S": "b/k"}, "entry": {"S": "null"}}
+    dynamodb.put_item(TableName="restored", Item={**row, "sha1": {"S": "old"}})
+    look_up = dynamodb.batch_get_item
+
+    def recorded_after(**request: Any) -> Any:  # noqa: ANN401 - DynamoDB's
+        answer = look_up(**request)
+        dynamodb.put_item(TableName=stack.table, Item={**row, "sha1": {"S": "new"}})
+        return answer
+
+    between: Any = SimpleNamespace(
+        get_paginator=dynamodb.get_paginator,
+        batch_get_item=recorded_after,
+        put_item=dynamodb.put_item,
+        exceptions=dynamodb.exceptions,
+    )
+    assert restore_rows(between, "restored", stack.table) == Counter(kept=1)
+    [kept] = dynamodb.scan(TableName=stack.table)["Items"]
+    assert kept["sha1"] == {"S": "new"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from botocore.exceptions import WaiterError
+from botocore.exceptions import ClientError, WaiterError
 
 from bucketsum_cli.aws.stack import description_of, outputs_of, resources_of
 from bucketsum_cli.buckets.bucket_contents import exists
@@ -146,11 +146,23 @@ def table_exists(dynamodb: DynamoDBClient, table: str) -> bool:
 
 
 def delete_table(dynamodb: DynamoDBClient, table: str) -> bool:
-    """Delete *table* and wait until it is gone; False if it was gone already."""
+    """Delete *table* and wait until it is gone; False if it was gone already.
+
+    Raises:
+        CannotDoError: It is protected, or is still being deleted.
+    """
     try:
         dynamodb.delete_table(TableName=table)
     except dynamodb.exceptions.ResourceNotFoundException:
         return False
+    except ClientError as error:
+        if "protect" not in error.response["Error"].get("Message", "").casefold():
+            raise
+        raise CannotDoError(
+            f"somebody protected the table {table} against deletion, so it is kept. To delete it, "
+            f"first run `aws dynamodb update-table --table-name {table} "
+            "--no-deletion-protection-enabled`"
+        ) from error
     try:
         dynamodb.get_waiter("table_not_exists").wait(TableName=table)
     except WaiterError as error:
