@@ -251,7 +251,7 @@ def documents(measured: MeasuredHandling) -> dict[Path, str]:
     Raises:
         ValueError: A marker is missing.
     """
-    origins = "\n".join(f"> {origin}" for origin in measured.origins)
+    origins = "\n".join(f"> - {origin}" for origin in measured.origins)
     page = written_between(DOCUMENT.read_text("utf-8"), "cost-origin", origins)
     return {
         README: with_tables(README.read_text("utf-8"), [in_short(measured)]),
