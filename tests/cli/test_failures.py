@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -98,6 +99,39 @@ def test_messages_that_another_command_holds_are_counted(run: Run, stack: Stack)
     assert "about 2 more are hidden now" in ended.err
     assert (document.document, "about 2 more are hidden now" in document.err) == ([], True)
     assert "hidden" not in run("failures").err
+
+
+MALFORMED = json.dumps(notification() | {"eventVersion": "9.0"})[:-1]
+
+
+def test_a_message_that_nothing_can_fix_is_discarded(run: Run, stack: Stack) -> None:
+    """A file keeps it; one that names an object stays, and then `status` is content."""
+    dead_letter(stack, MALFORMED, "nonsense", json.dumps(notification()), reason="MalformedMessage")
+    assert "failures --discard" in run("failures").err
+    declined = run("failures", "--discard", answer="n\n")
+    assert (declined.status, "nothing was deleted" in declined.err) == (1, True)
+    result = run("failures", "--discard", "--yes", "--json").document
+    assert {message["body"] for message in result["discarded"]} == {MALFORMED, "nonsense"}
+    assert json.loads(Path(result["file"]).read_text()) == result["discarded"]
+    (left,) = run("failures", "--json").document
+    assert left["objects"]
+    again = run("failures", "--discard", "--yes")
+    assert (again.status, again.out) == (0, "nothing was discarded\n")
+    assert "1 message left: `bucketsum redrive` tries them again" in " ".join(again.err.split())
+    assert run("failures", "--discard", "--all", "--yes").out == "1 discarded\n"
+    assert bodies_in(stack, stack.dead_letter_queue_url) == []
+    run("failures", "--all").assert_refused("--all needs --discard")
+
+
+def test_a_file_that_cannot_be_written_keeps_the_messages(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing is deleted that is nowhere else."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "file"))
+    dead_letter(stack, "nonsense")
+    assert run("failures", "--discard", "--yes").status == 2
+    assert bodies_in(stack, stack.dead_letter_queue_url) == ["nonsense"]
 
 
 def test_limit_is_kept_and_told(run: Run, stack: Stack) -> None:

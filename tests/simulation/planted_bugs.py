@@ -31,6 +31,7 @@ from bucketsum.s3 import botocore_reader, get_object, response_head
 from bucketsum.table import digests_table, outcome, rows
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.dead_letters import redrive as dead_letter_redrive
+from bucketsum_cli.dead_letters.queue import delete_letters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -165,7 +166,7 @@ def _end_quietly(chunks: deadline.GuardedChunks) -> Iterator[bytes]:
 def _send_after_delete(stack: Any, messages: Any) -> Any:  # noqa: ANN401 - as the product's
     sqs = stack.client("sqs")
     if messages:
-        dead_letter_redrive._delete(sqs, stack.dead_letter_queue_url, messages)
+        delete_letters(stack, messages)
         dead_letter_redrive._send(sqs, stack.arrivals_queue_url, messages)
     return dead_letter_redrive.SentMessages([], [], [])
 

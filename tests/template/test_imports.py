@@ -65,8 +65,9 @@ layer.table settings
 cli.buckets: cli.aws cli.terminal layer layer.events
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.backfill cli.buckets cli.buckets.attachments \
-cli.dead_letters cli.emulator cli.manifests cli.objects cli.page cli.selftest cli.snapshots \
-cli.stacks cli.terminal layer layer.archives layer.hashing layer.long_objects layer.table
+cli.dead_letters cli.emulator cli.machine cli.manifests cli.objects cli.page cli.selftest \
+cli.snapshots cli.stacks cli.terminal layer layer.archives layer.hashing layer.long_objects \
+layer.table
 cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.commands cli.terminal \
 layer layer.backfill
 cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.machine cli.objects \

@@ -75,8 +75,6 @@ def _from_inventory(s3: S3Client, backfill: Backfill, url: str) -> Count:
     """Count the first file, and assume that the others are like it."""
     manifest = manifest_at(s3, url, backfill.bucket)
     reader = InventoryReader(s3, replace(backfill, limit=None), manifest)
-    if not manifest.files:
-        return Count(Work(0, 0), "counted in the inventory", is_exact=True)
     first = manifest.files[0]
     part, objects, size_bytes = Part(0, file=first.key), 0, 0
     while not part.done:

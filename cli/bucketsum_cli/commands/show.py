@@ -113,7 +113,7 @@ def _show_row(row: Row) -> None:
         if value is not None:
             say(f"  {name:<18}  {value}")
     if row.difference:
-        find = command_line("find", row.sha1 or "")
+        find = command_line("find", row.sha1 or "", all_buckets=True)
         say("  differs: two readings found other bytes than were recorded. Copies that still have "
             f"the recorded digest: `{find}`. Upload one of them to this key: the newer version has "
             "a row of its own")  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -76,6 +76,21 @@ def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
             for event in message.events
             if isinstance(event, ObjectCreated) and event.bucket == stack.bucket
         }
+
+
+def delete_letters(stack: Stack, letters: Sequence[DeadLetter]) -> list[str]:
+    """Delete received *letters*; returns the message ids of those that SQS did not delete."""
+    failed: list[str] = []
+    for batch in batches_of(letters, attrgetter("document.body")):
+        answer = stack.client("sqs").delete_message_batch(
+            QueueUrl=stack.dead_letter_queue_url,
+            Entries=[
+                {"Id": letter.document.message_id, "ReceiptHandle": letter.receipt_handle}
+                for letter in batch
+            ],
+        )
+        failed += (error["Id"] for error in answer.get("Failed", ()))
+    return failed
 
 
 def _release(sqs: SQSClient, queue_url: str, messages: Iterable[DeadLetter]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from bucketsum.backfill import is_listed
 from bucketsum.long_objects.message import is_slice
 from bucketsum.queue.batches import batches_of
+from bucketsum_cli.dead_letters.queue import delete_letters
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -47,7 +48,7 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> SentMessages:
             if message.document.message_id in refusals
         )
         if sent:
-            result.undeleted.extend(_delete(sqs, stack.dead_letter_queue_url, sent))
+            result.undeleted.extend(delete_letters(stack, sent))
     return result
 
 
@@ -85,15 +86,3 @@ def _send(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> dict[s
     )
     failed = answer.get("Failed", ())
     return {error["Id"]: f"{error['Code']}: {error.get('Message', '')}" for error in failed}
-
-
-def _delete(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> list[str]:
-    """Delete *batch*; returns the message ids of those that SQS did not delete."""
-    answer = sqs.delete_message_batch(
-        QueueUrl=queue_url,
-        Entries=[
-            {"Id": message.document.message_id, "ReceiptHandle": message.receipt_handle}
-            for message in batch
-        ],
-    )
-    return [error["Id"] for error in answer.get("Failed", ())]

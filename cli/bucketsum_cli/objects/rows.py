@@ -117,6 +117,13 @@ class RecordedRow:
         Moment | None, "Since when verifications cannot read it, if it has a digest."
     ] = None
     unreadable_reason: Annotated[str | None, "Why they cannot."] = None
+    s3_checksum: Annotated[
+        str | None, "S3's own checksum: algorithm, `:`, value in base64; with `-N`, of N parts."
+    ] = None
+    s3_checksum_result: Annotated[str | None, "`equal`, `differs` or `not compared`."] = None
+    s3_checksum_reason: Annotated[str | None, "The value as read, or why nothing was compared."] = (
+        None
+    )
     member: Annotated[str | None, "Path in the archive."] = None
     method: Annotated[str | None, "Compression method."] = None
     crc32: Annotated[str | None, "CRC-32, 8 hexadecimal digits."] = None

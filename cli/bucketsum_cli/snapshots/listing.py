@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_plus
@@ -11,6 +12,8 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
 from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryReader, manifest_at
 from bucketsum.backfill.listing import ranges_of_keys
 from bucketsum.clock import now
+from bucketsum.errors import BadInventory
+from bucketsum.events.message_fields import shown
 from bucketsum.events.version import NULL
 from bucketsum_cli.snapshots.folder import LISTING, Listed, SnapshotFile
 from bucketsum_cli.snapshots.lines import write_files
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _PARTS: Final = 16
+_SECONDS: Final = "%Y-%m-%dT%H:%M:%S"
 
 
 def list_keys(
@@ -60,7 +64,7 @@ def _listed(s3: S3Client, keys: Listed, part: Part) -> Iterator[list[dict[str, A
                 "latest": entry["IsLatest"],
                 "size_bytes": entry["Size"],
                 "etag": entry["ETag"].strip('"'),
-                "created_at": f"{entry['LastModified']:%Y-%m-%dT%H:%M:%S}",
+                "created_at": entry["LastModified"].strftime(_SECONDS),
                 "storage_class": entry.get("StorageClass", "STANDARD"),
             }
             for entry in entries
@@ -72,19 +76,27 @@ def _listed(s3: S3Client, keys: Listed, part: Part) -> Iterator[list[dict[str, A
 
 def _inventory(reader: InventoryReader, keys: Listed, file: str) -> Iterator[list[dict[str, Any]]]:
     versions = (
-        {
+        _version(keys, row, f"row {number} of {shown(file)}")
+        for number, row in enumerate(reader.rows(file), 1)
+        if row.get("IsDeleteMarker") != "true"
+    )
+    wanted = (version for version in versions if version["key"].startswith(keys.prefix))
+    while page := list(islice(wanted, ROWS_PER_PAGE)):
+        yield page
+
+
+def _version(keys: Listed, row: dict[str, str], place: str) -> dict[str, Any]:
+    """The version of an inventory's *row*, which is at *place*."""
+    try:
+        return {
             "bucket": keys.bucket,
-            "key": key,
+            "key": unquote_plus(row["Key"], errors="strict"),
             "version": row.get("VersionId") or NULL.entry,
             "latest": row.get("IsLatest", "true") == "true",
             "size_bytes": int(row["Size"]),
             "etag": row["ETag"],
-            "created_at": row["LastModifiedDate"][:19],
+            "created_at": datetime.fromisoformat(row["LastModifiedDate"]).strftime(_SECONDS),
             "storage_class": row.get("StorageClass") or "STANDARD",
         }
-        for row in reader.rows(file)
-        if row.get("IsDeleteMarker") != "true"
-        and (key := unquote_plus(row["Key"], errors="strict")).startswith(keys.prefix)
-    )
-    while page := list(islice(versions, ROWS_PER_PAGE)):
-        yield page
+    except ValueError as error:
+        raise BadInventory(f"{place} is not valid: {error}"[:300]) from error

@@ -16,13 +16,14 @@ def remember_options(options: Mapping[str, str | None]) -> None:
     _given.set({name: value for name, value in options.items() if value is not None})
 
 
-def command_line(*arguments: str) -> str:
+def command_line(*arguments: str, all_buckets: bool = False) -> str:
     """`bucketsum` with *arguments*, and with the stack and the bucket of the running command.
 
-    The help of a command is the same for all; a group takes no options with it.
+    The help of a command is the same for all; a group takes no options with it. With
+    *all_buckets*, the command is not for the bucket of the running one alone.
     """
     given = {} if "--help" in arguments else _given.get({})
-    takes_bucket = arguments[0] in _OF_A_BUCKET or "--key" in arguments
+    takes_bucket = not all_buckets and (arguments[0] in _OF_A_BUCKET or "--key" in arguments)
     added = [
         part
         for name, value in given.items()

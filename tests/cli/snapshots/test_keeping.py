@@ -44,7 +44,7 @@ def planted(stack: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> St
 
 @pytest.mark.usefixtures("planted")
 def test_questions_leave_a_few_in_the_folder_of_the_person(run: Run, tmp_path: Path) -> None:
-    """They are in XDG's folder for data, not where one stands; what was first stays."""
+    """They are in XDG's folder for data, not where one stands; a snapshot that was taken stays."""
     first = Path(run("snapshot", "--json").document["folder"])
     for _ in range(6):
         assert run("coverage", BUCKET).status == 0

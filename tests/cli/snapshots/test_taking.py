@@ -18,6 +18,7 @@ from bucketsum_cli.snapshots.folder import LISTING, Listed
 from bucketsum_cli.snapshots.listing import list_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tests.cli.conftest import Run
@@ -169,6 +170,38 @@ def test_an_inventory_is_as_good_as_a_listing(run: Run, stack: Stack) -> None:
          f"{e['LastModified']:%Y-%m-%dT%H:%M:%S.000Z}", e["ETag"].strip('"'), "STANDARD")
         for e in entries
     ]  # fmt: skip
+    write_inventory(stack, rows)
+    got = run("coverage", BUCKET, "--inventory", f"s3://{LISTS}/manifest.json", "--json")
+    assert (got.status, got.document["parts"]) == (1, listed.document["parts"])
+    run("coverage", "--inventory", "s3://x/y").assert_refused("--inventory needs BUCKET")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reason"),
+    [(1, "%FF%FE", "row 1 of 'data/0.csv.gz' is not valid"), (5, "", "is not valid: invalid"),
+     (6, "yesterday", "is not valid: Invalid isoformat")],
+)  # fmt: skip
+def test_a_row_of_an_inventory_that_is_not_valid_is_named(
+    run: Run, stack: Stack, place: int, value: str, reason: str
+) -> None:
+    """Its row and file are in the error; nothing is answered."""
+    row = [BUCKET, "a", "v1", "true", "false", "1", "2026-11-01T00:00:00.000Z", "e", "STANDARD"]
+    row[place] = value
+    write_inventory(stack, [row])
+    inventory = ("--inventory", f"s3://{LISTS}/manifest.json")
+    run("coverage", BUCKET, *inventory).assert_refused(reason)
+
+
+def test_an_inventory_without_files_answers_nothing(run: Run, stack: Stack) -> None:
+    """It says nothing of the bucket: neither that all is recorded, nor that all is queued."""
+    write_inventory(stack, [], files=[])
+    inventory = ("--inventory", f"s3://{LISTS}/manifest.json")
+    run("coverage", BUCKET, *inventory).assert_refused("lists no files")
+
+
+def write_inventory(stack: Stack, rows: Sequence[Sequence[object]], **changes: object) -> None:
+    """Write an inventory of `BUCKET` to `LISTS`."""
+    s3 = stack.client("s3")
     body = gzip.compress("\n".join(",".join(f'"{v}"' for v in row) for row in rows).encode())
     s3.put_object(Bucket=LISTS, Key="data/0.csv.gz", Body=body)
     manifest = {
@@ -177,8 +210,6 @@ def test_an_inventory_is_as_good_as_a_listing(run: Run, stack: Stack) -> None:
         "ETag, StorageClass",
         "files": [{"key": "data/0.csv.gz", "size": len(body),
                    "MD5checksum": hashlib.md5(body).hexdigest()}],
+        **changes,
     }  # fmt: skip
     s3.put_object(Bucket=LISTS, Key="manifest.json", Body=json.dumps(manifest))
-    got = run("coverage", BUCKET, "--inventory", f"s3://{LISTS}/manifest.json", "--json")
-    assert (got.status, got.document["parts"]) == (1, listed.document["parts"])
-    run("coverage", "--inventory", "s3://x/y").assert_refused("--inventory needs BUCKET")

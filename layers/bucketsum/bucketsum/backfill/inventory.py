@@ -94,6 +94,8 @@ def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
     manifest = _manifest_of(at["bucket"], body, url)
     if manifest.source != bucket:
         raise BadInventory(f"{url} lists the bucket {manifest.source}, not {bucket}")
+    if not manifest.files:
+        raise BadInventory(f"{url} lists no files: wait for an inventory that has some")
     has_versions = "VersionId" in manifest.columns
     if not has_versions and "Status" in s3.get_bucket_versioning(Bucket=bucket):
         raise BadInventory(
