@@ -14,9 +14,10 @@ from bench.snapshot.rows import BUCKET, lines
 from bench.tables.process import ProcessMeter
 from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots import scan
-from bucketsum_cli.snapshots.engine import SidesDatabase, open_snapshot
 from bucketsum_cli.snapshots.folder import ROWS, new_folder, read_snapshot
+from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.storage_prices import put_prices
+from bucketsum_cli.snapshots.tables import open_snapshot
 
 SCAN: Final = "scan"
 SCANNED_ROWS: Final = 2000
@@ -34,14 +35,14 @@ def _ask(query: str, **question: str | int | bool) -> Callable[[Path, Path], Ite
                 {"place": place, "name": "", "digest": row["sha1"]}
                 for place, row in zip(range(100_000), _rows(folder), strict=False)
             )
-            database.put_table("wanted", WANTED, wanted)
+            database.local.put_table("wanted", WANTED, wanted)
         return database.ask(query, **question)
 
     return step
 
 
 def _load(folder: Path, _other: Path) -> Iterable[object]:
-    return open_snapshot(read_snapshot(folder)).run("SELECT 1")
+    return open_snapshot(read_snapshot(folder)).engine.run("SELECT 1")
 
 
 def _compare(folder: Path, other: Path) -> Iterable[object]:

@@ -66,8 +66,8 @@ cli.buckets: cli.aws cli.terminal layer layer.events
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.terminal layer.events
 cli.commands: cli.arguments cli.aws cli.backfill cli.buckets cli.buckets.attachments \
 cli.dead_letters cli.emulator cli.machine cli.manifests cli.objects cli.page cli.selftest \
-cli.snapshots cli.stacks cli.terminal layer layer.archives layer.hashing layer.long_objects \
-layer.table
+cli.snapshots cli.snapshots.queries cli.stacks cli.terminal layer layer.archives layer.hashing \
+layer.long_objects layer.table
 cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.commands cli.terminal \
 layer layer.backfill
 cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.machine cli.objects \
@@ -88,8 +88,9 @@ cli.page: cli.aws cli.backfill cli.buckets cli.html cli.snapshots cli.terminal l
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events layer.hashing \
 layer.long_objects layer.table
-cli.snapshots: cli.aws cli.buckets cli.machine cli.manifests cli.terminal layer layer.backfill \
-layer.events
+cli.snapshots: cli.aws cli.buckets cli.machine cli.manifests cli.snapshots.queries cli.terminal \
+layer layer.backfill layer.events
+cli.snapshots.queries: layer
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill layer.hashing \
 layer.queue layer.table
 cli.terminal: layer

@@ -11,8 +11,8 @@ from bench.tables.document import rows_of
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.objects.rows import RecordedRow
-from bucketsum_cli.snapshots.engine import VIEWS, open_snapshot
 from bucketsum_cli.snapshots.folder import ROWS, Snapshot, SnapshotFile, md5_of
+from bucketsum_cli.snapshots.tables import VIEWS, open_snapshot
 from bucketsum_cli.terminal.documents import Moment
 
 _MEANINGS: Final = {
@@ -62,11 +62,11 @@ def views() -> str:
         database = open_snapshot(_empty(Path(folder)))
         parts = []
         for view in VIEWS:
-            columns = database.run(f"DESCRIBE {view}").records()
+            columns = database.engine.run(f"DESCRIBE {view}").records()
             rows = [(f"`{c['column_name']}`", _type(c["column_type"]), meanings[c["column_name"]])
                     for c in columns]  # fmt: skip
             parts.append(f"### {view}\n\n{rows_of(('column', 'type', 'meaning'), rows)}")
-        database.connection.close()
+        database.local.close()
     return "\n".join(parts)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum_cli.snapshots.engine import Database, open_snapshot, require_engine
+from bucketsum_cli.snapshots.database import Database, require_engine
+from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.snapshots.taking import LAST, Taking, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import duration_text, moment_text
@@ -59,11 +60,11 @@ def by_athena(
     """
     if url is None:
         return database
-    from bucketsum_cli.snapshots.athena import AthenaDatabase, place_for  # noqa: PLC0415 - boto3
+    from bucketsum_cli.snapshots.athena import Athena, place_for  # noqa: PLC0415 - boto3
 
     aws, _ = target.connect()
     place = click.get_current_context().with_resource(place_for(aws, url, snapshot))
-    return AthenaDatabase(database, aws, place)
+    return Database(database.local, Athena(database.local, aws, place))
 
 
 def delete_tables_of(target: Target, snapshot: Snapshot) -> None:

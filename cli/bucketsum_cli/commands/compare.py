@@ -25,9 +25,10 @@ from bucketsum_cli.commands.asking import (
 )
 from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
 from bucketsum_cli.manifests.formats import FORMATS
-from bucketsum_cli.snapshots.engine import SidesDatabase, require_engine
+from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.manifest_rows import COLUMNS, STDIN, ManifestFile, rows_of
 from bucketsum_cli.snapshots.sides import Objects, name_pattern, side_of
+from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text
@@ -183,7 +184,9 @@ def _filled(
     comparison = SidesDatabase()
     for table, side in zip(("left_side", "right_side"), sides, strict=True):
         if isinstance(side, ManifestFile):
-            comparison.put_table(table, COLUMNS, rows_of(side, lambda: target.find().client("s3")))
+            comparison.local.put_table(
+                table, COLUMNS, rows_of(side, lambda: target.find().client("s3"))
+            )
         elif snapshot := side.snapshot or own:
             keys = {"bucket": side.keys.bucket, "prefix": side.keys.prefix}
             keys |= {"pattern": pattern, "algorithm": algorithm}

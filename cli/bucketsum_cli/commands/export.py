@@ -25,8 +25,8 @@ from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, not_recorded
-from bucketsum_cli.snapshots.engine import query_text
 from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
@@ -36,7 +36,7 @@ from bucketsum_cli.terminal.output_files import STDOUT, output_file
 
 if TYPE_CHECKING:
     from bucketsum_cli.manifests.formats import Format
-    from bucketsum_cli.snapshots.engine import Database
+    from bucketsum_cli.snapshots.database import Database
 
 _PARQUET: Final = "parquet"
 _SHOWN_REASONS: Final = 5
@@ -97,7 +97,7 @@ def export(
     question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
     with _destination(target, output, is_text=format_name != _PARQUET) as file:
         if format_name == _PARQUET and file is not None:
-            database.put_question(question)
+            database.local.put_question(question)
             _write_parquet(database, file)
             return
         records = database.ask("export", **question).records()
@@ -110,7 +110,7 @@ def export(
 def _write_parquet(database: Database, file: IO[bytes]) -> None:
     with TemporaryDirectory(prefix="bucketsum-") as folder:
         path = Path(folder, "export.parquet")
-        database.write_parquet(query_text("export"), path)
+        database.local.write_parquet(query_text("export"), path)
         with path.open("rb") as whole:
             shutil.copyfileobj(whole, file)
 

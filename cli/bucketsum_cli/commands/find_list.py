@@ -101,7 +101,7 @@ def find_in_snapshot(
         reason = bad[0] if bad else "it is empty"
         raise CannotDoError(f"the list has no digests, so nothing was looked for; {reason}")
     database, _ = database_of(target, name, Taking(yes=yes), athena)
-    database.put_table("wanted", WANTED, wanted)
+    database.local.put_table("wanted", WANTED, wanted)
     records = database.ask("find", bucket=target.bucket or "").records()
     results = [_result(list(rows)) for _, rows in groupby(records, key=lambda row: row["place"])]
     missing = [result for result in results if not result.objects]

@@ -11,7 +11,7 @@ from bucketsum import prices
 from bucketsum_cli.backfill.estimate import LOG_BYTES_PER_OBJECT, Group, Setup, Work, estimate_of
 
 if TYPE_CHECKING:
-    from bucketsum_cli.snapshots.engine import Database
+    from bucketsum_cli.snapshots.database import Database
     from bucketsum_cli.snapshots.folder import Snapshot
 
 Record: TypeAlias = Mapping[str, Any]

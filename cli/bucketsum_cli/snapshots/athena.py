@@ -23,8 +23,9 @@ from botocore.exceptions import ClientError
 from bucketsum.prices import ATHENA_BYTE
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.snapshots.engine import Answer, Database
+from bucketsum_cli.snapshots.database import Answer, DuckDb
 from bucketsum_cli.snapshots.folder import ATHENA
+from bucketsum_cli.snapshots.tables import VIEWS
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
 from bucketsum_cli.terminal.output import note, notes
@@ -137,14 +138,14 @@ def delete_tables(aws: Connection, place: AthenaPlace) -> None:
             pass
 
 
-class AthenaDatabase(Database):
-    """The views and tables of a local database, asked by Athena.
+class Athena:
+    """An engine over the views and tables of a local database.
 
     What a query names is written to the place before: a view once, the table of a question anew.
     """
 
-    def __init__(self, local: Database, aws: Connection, place: AthenaPlace) -> None:
-        super().__init__(local.connection)
+    def __init__(self, local: DuckDb, aws: Connection, place: AthenaPlace) -> None:
+        self._local = local
         self._place = place
         self._athena, self._glue, self._s3 = map(aws.client, ("athena", "glue", "s3"))
 
@@ -167,7 +168,7 @@ class AthenaDatabase(Database):
         Raises:
             CannotDoError: Athena refuses it.
         """
-        kept, tables = self._kept_tables(), self.tables()
+        kept, tables = self._kept_tables(), self._tables()
         scanned = 0
         for name in tables.keys() & set(_WORD.findall(sql)):
             is_kept = name in kept and not tables[name]
@@ -183,6 +184,14 @@ class AthenaDatabase(Database):
         is_headed = self._wait(query)
         pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query)
         return _answer(iter(pages), is_headed=is_headed)
+
+    def _tables(self) -> dict[str, bool]:
+        """The views, and the tables of a question → whether it is one of these."""
+        names = self._local.run(
+            "SELECT table_name, temporary FROM duckdb_tables() "
+            "UNION ALL SELECT view_name, temporary FROM duckdb_views() WHERE NOT internal"
+        )
+        return {name: own for name, own in names if own or name in VIEWS}
 
     def _kept_tables(self) -> dict[str, int]:
         """Tables that are there → bytes of their files; the database is made if there is none."""
@@ -202,7 +211,7 @@ class AthenaDatabase(Database):
         with TemporaryDirectory(prefix="bucketsum-") as folder:
             file = Path(folder, "0.parquet")
             with notes().status(f"writing {name} to {self._place.url} ..."):
-                columns = self.write_parquet(f"FROM {name}", file)
+                columns = self._local.write_parquet(f"FROM {name}", file)
                 size = file.stat().st_size
                 try:
                     with S3Transfer(self._s3) as transfer:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from bucketsum.prices import STORED_BYTE_MONTH
 
 if TYPE_CHECKING:
-    from bucketsum_cli.snapshots.engine import Database
+    from bucketsum_cli.snapshots.database import Database
 
 
 def put_prices(database: Database) -> None:
     """Make the table of the prices of storage classes."""
-    database.put_table(
+    database.local.put_table(
         "storage_prices",
         "storage_class VARCHAR, usd_per_byte_month DOUBLE",
         (

@@ -13,16 +13,19 @@ from tests.cli.snapshots.hostile_rows import hostile
 
 from bucketsum.algorithms import CRC32, EXTRA_ALGORITHMS
 from bucketsum_cli.commands.find_list import WANTED
-from bucketsum_cli.snapshots import engine
+from bucketsum_cli.snapshots import queries
 from bucketsum_cli.snapshots.athena import (
-    AthenaDatabase,
+    Athena,
     AthenaPlace,
     delete_tables,
     place_for,
 )
-from bucketsum_cli.snapshots.engine import SidesDatabase, open_snapshot, query_text
+from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.queries import query_text
+from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.storage_prices import put_prices
+from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
     from bucketsum_cli.aws.connection import Connection
-    from bucketsum_cli.snapshots.engine import Database
     from bucketsum_cli.snapshots.folder import Snapshot
 
 LISTED = (Listed("photos", ""), Listed("films", ""))
@@ -50,6 +52,7 @@ OF_ROWS: dict[str, dict[str, str | int | bool]] = {
     "names": {"bucket": "photos", "prefix": "", "pattern": "([0-9])", "algorithm": "md5"},
 }
 """Query → its question. Those of `compare`, of sweeps and of loading are not of rows."""
+SQL = [file for file in files(queries).iterdir() if file.name.endswith(".sql")]
 UNORDERED = ("side", "names")
 
 
@@ -71,9 +74,11 @@ def local(snapshot: Snapshot) -> Database:
     """DuckDB over the rows, with the tables of all questions."""
     database = open_snapshot(snapshot)
     put_prices(database)
-    digests = [sha1 for (sha1,) in database.run("SELECT DISTINCT sha1 FROM objects ORDER BY sha1")]
+    digests = [
+        sha1 for (sha1,) in database.engine.run("SELECT DISTINCT sha1 FROM objects ORDER BY sha1")
+    ]
     wanted = [{"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate([*digests, "0"])]
-    database.put_table("wanted", WANTED, wanted)
+    database.local.put_table("wanted", WANTED, wanted)
     return database
 
 
@@ -90,7 +95,7 @@ def test_both_engines_give_the_same_answer(
     expected = local.ask(query, **OF_ROWS[query])
     rows = rounded(expected)
     with place_for(aws, URL, snapshot) as place:
-        got = AthenaDatabase(local, aws, place).ask(query, **OF_ROWS[query])
+        got = Database(local.local, Athena(local.local, aws, place)).ask(query, **OF_ROWS[query])
     assert got.columns == expected.columns
     order = repr if query in UNORDERED else lambda _: 0
     assert sorted(rounded(got), key=order) == sorted(rows, key=order)
@@ -105,7 +110,8 @@ def test_both_engines_compare_alike(aws: Connection, snapshot: Snapshot) -> None
     rows = list(sides.ask("compare", rows=100))
     assert len({row[0] for row in rows}) > 1
     with place_for(aws, URL, None) as place:
-        assert list(AthenaDatabase(sides, aws, place).ask("compare", rows=100)) == rows
+        there = Database(sides.local, Athena(sides.local, aws, place))
+        assert list(there.ask("compare", rows=100)) == rows
     listed = aws.client("s3").list_objects_v2(Bucket=place.files.bucket, Prefix=place.files.key)
     assert "Contents" not in listed
     assert place.database not in str(aws.client("glue").get_databases())
@@ -113,8 +119,7 @@ def test_both_engines_compare_alike(aws: Connection, snapshot: Snapshot) -> None
 
 def test_no_query_is_left_out() -> None:
     """Every question's file is asked of both engines."""
-    folder = files(engine.__package__) / "queries"
-    names = {file.name.removesuffix(".sql") for file in folder.iterdir()}
+    names = {file.name.removesuffix(".sql") for file in SQL}
     of_loading = {"tables", "views", "load", "load_listing", "load_measurements"}
     assert names - of_loading == {*OF_ROWS, "compare", "last_sweep"}
     assert query_text("compare")
@@ -122,7 +127,7 @@ def test_no_query_is_left_out() -> None:
 
 def test_queries_take_algorithms_from_the_registry() -> None:
     """A new one needs no query: none is named but SHA-1, and CRC-32, which members have too."""
-    texts = [file.read_text("utf-8") for file in (files(engine.__package__) / "queries").iterdir()]
+    texts = [file.read_text("utf-8") for file in SQL]
     for name in {*EXTRA_ALGORITHMS} - {CRC32.name}:
         assert not any(name in text for text in texts)
         assert f"c.{name}" in query_text("side")

@@ -20,9 +20,9 @@ from tests.cli.deployed import BUCKET, put_and_record, put_object
 from tests.cli.snapshots.hostile_rows import NAMES
 
 from bucketsum.algorithms import ALGORITHMS
-from bucketsum_cli.snapshots.engine import SidesDatabase
 from bucketsum_cli.snapshots.manifest_rows import COLUMNS
 from bucketsum_cli.snapshots.sides import name_pattern
+from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def test_every_pair_has_the_result_of_plain_python(seed: int) -> None:
     }
     comparison = SidesDatabase()
     for table, rows in (("left_side", left), ("right_side", right)):
-        comparison.put_table(
+        comparison.local.put_table(
             table, COLUMNS, ({"name": n, "status": "hashed", **row} for n, row in rows.items())
         )
     records = list(comparison.ask("compare", rows=1000).records())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import re
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -16,14 +17,14 @@ from tests.cli.snapshots.hostile_rows import Hostile, write_lines
 
 from bucketsum.table.items import item_of
 from bucketsum.table.rows import RowKey
-from bucketsum_cli.snapshots import engine
-from bucketsum_cli.snapshots.engine import open_snapshot
+from bucketsum_cli.snapshots import database
 from bucketsum_cli.snapshots.folder import (
     delete_snapshot,
     new_folder,
     read_snapshot,
     snapshots,
 )
+from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def test_an_export_of_dynamodb_is_a_snapshot(tmp_path: Path, summary: dict[str, 
         "123456789012",
     )
     assert snapshot.rows == 5
-    assert len(list(open_snapshot(snapshot).run("SELECT * FROM objects"))) == 5
+    assert len(list(open_snapshot(snapshot).engine.run("SELECT * FROM objects"))) == 5
 
 
 @pytest.mark.parametrize(
@@ -164,11 +165,33 @@ def test_a_damaged_snapshot_is_refused(
 
 def test_views_of_a_stranger_are_not_asked(folder: Path) -> None:
     """A view could read a file of this machine; the tables are then made again."""
-    own = [*open_snapshot(read_snapshot(folder)).run("FROM objects ORDER BY key")]
+    own = [*open_snapshot(read_snapshot(folder)).engine.run("FROM objects ORDER BY key")]
     [tables] = folder.glob("*.duckdb")
     with duckdb.connect(str(tables)) as forged:
         forged.execute("CREATE OR REPLACE VIEW objects AS FROM read_text('/etc/passwd')")
-    assert [*open_snapshot(read_snapshot(folder)).run("FROM objects ORDER BY key")] == own
+    assert [*open_snapshot(read_snapshot(folder)).engine.run("FROM objects ORDER BY key")] == own
+
+
+@pytest.mark.parametrize("end", [".wal", ".wal.checkpoint", ".wal.recovery", ".tmp", ""])
+def test_what_duckdb_would_read_beside_the_tables_is_refused(folder: Path, end: str) -> None:
+    """A link there leads a query to any file of this machine."""
+    open_snapshot(read_snapshot(folder))
+    [tables] = folder.glob("*.duckdb")
+    link = tables.with_name(f"{tables.name}{end}")
+    link.unlink(missing_ok=True)
+    link.symlink_to("/etc/passwd")
+    with pytest.raises(CannotDoError, match="is not a file of a snapshot"):
+        open_snapshot(read_snapshot(folder))
+
+
+def test_a_folder_that_cannot_be_written_is_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tables are made elsewhere, for this process."""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    before = sorted(folder.rglob("*"))
+    assert len(list(open_snapshot(read_snapshot(folder)).engine.run("FROM objects"))) == 5
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_what_was_interrupted_is_no_snapshot(
@@ -228,8 +251,8 @@ def test_tables_that_cannot_be_made_are_named(
 ) -> None:
     """An error of DuckDB while the tables are made leaves the snapshot whole."""
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "_MEMORY", "nonsense")
+        patch.setattr(database, "_MEMORY_MB", "nonsense")
         with pytest.raises(CannotDoError, match="DuckDB: "):
             open_snapshot(read_snapshot(folder))
     assert not list(folder.glob("*duckdb*")), "half of the tables"
-    assert len(list(open_snapshot(read_snapshot(folder)).run("SELECT * FROM objects"))) == 5
+    assert len(list(open_snapshot(read_snapshot(folder)).engine.run("SELECT * FROM objects"))) == 5

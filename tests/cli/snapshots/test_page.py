@@ -16,9 +16,9 @@ from tests.cli.snapshots.oracle import Oracle
 
 from bucketsum_cli.page.figures import figures_of, is_listed
 from bucketsum_cli.page.page import page_of
-from bucketsum_cli.snapshots.engine import open_snapshot
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
+from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.terminal.output import printable
 
 if TYPE_CHECKING:

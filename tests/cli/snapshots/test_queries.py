@@ -16,14 +16,14 @@ from bucketsum.table.codec import names_of
 from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.rows import FailedReading, Row, Status
 from bucketsum_cli.commands.find_list import WANTED, wanted_in
-from bucketsum_cli.snapshots.engine import open_snapshot
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
+from bucketsum_cli.snapshots.tables import open_snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_cli.snapshots.engine import Database
+    from bucketsum_cli.snapshots.database import Database
 
 HOSTILE: Final = hostile(2000)
 LISTINGS: Final[dict[str, tuple[Hostile, tuple[Listed, ...]]]] = {
@@ -56,7 +56,9 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_the_views_have_every_row_once(case: Case) -> None:
     """Objects, members and deletions are those that the table's own reader finds."""
-    got = case.database.run("SELECT bucket, key, version, status, sha1, size_bytes FROM objects")
+    got = case.database.engine.run(
+        "SELECT bucket, key, version, status, sha1, size_bytes FROM objects"
+    )
     expected = Counter(
         (*place, row.status.value, row.sha1, None if row.status == "damaged" else row.size_bytes)
         for place, row in case.oracle.objects.items()
@@ -67,14 +69,14 @@ def test_the_views_have_every_row_once(case: Case) -> None:
         "unreadable",
         "damaged",
     }
-    members = case.database.run(
+    members = case.database.engine.run(
         "SELECT bucket, key, status, sha1, deleted_at IS NOT NULL FROM members"
     )
     assert Counter(members) == Counter(
         (row.bucket, row.key, row.status.value, row.sha1, row.deletion is not None)
         for row in case.oracle.archived()
     )
-    deletions = case.database.run("SELECT bucket, key, version, deleted_by FROM deletions")
+    deletions = case.database.engine.run("SELECT bucket, key, version, deleted_by FROM deletions")
     assert Counter(deletions) == case.oracle.deletions()
 
 
@@ -129,7 +131,7 @@ def test_find(case: Case) -> None:
     )
     digests.append("0" * 40)
     wanted = ({"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate(digests))
-    case.database.put_table("wanted", WANTED, wanted)
+    case.database.local.put_table("wanted", WANTED, wanted)
     got: Counter[tuple[Any, ...]] = Counter()
     for _, _, digest, bucket, key, *_, deleted_at in case.database.ask("find", bucket=""):
         got[digest, bucket, key, deleted_at is not None] += 1
@@ -145,7 +147,7 @@ def test_find_asks_for_all_digests_of_an_entry(case: Case) -> None:
     lines = [f"{row.sha1},{sha256}\n".encode() for sha256 in ("", row.digests["sha256"], "0" * 64)]
     lines = [b"key,sha1,sha256\n", *(b"a," + line for line in lines)]
     wanted, _ = wanted_in(io.BytesIO(b"".join(lines)), "list")
-    case.database.put_table("wanted", WANTED, wanted)
+    case.database.local.put_table("wanted", WANTED, wanted)
     places = {(place, key) for place, _, _, _, key, *_ in case.database.ask("find", bucket="")}
     assert [(place, row.key) in places for place in range(3)] == [True, True, False]
 
@@ -183,7 +185,7 @@ def test_each_way_to_damage_a_row_is_seen(tmp_path: Path) -> None:
     ]
     expected = {row.key: row.status.value for row in shown_rows(cases)}
     database = open_snapshot(Hostile(cases).write(tmp_path / "s", ()))
-    got = database.run("SELECT key, status FROM items WHERE kind IN ('object', 'member')")
+    got = database.engine.run("SELECT key, status FROM items WHERE kind IN ('object', 'member')")
     assert dict(got) == expected
     names = {key.split("-")[1] for key, status in expected.items() if status == "damaged"}
     attributes = {"object", "entry", *names_of(Row), *(f"digest_{a}" for a in EXTRA_ALGORITHMS)}

@@ -1,0 +1,223 @@
+"""Tables that are asked: DuckDB keeps them, and answers unless another engine does."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from bucketsum_cli.machine.hardware import memory_mb
+from bucketsum_cli.snapshots.queries import query_text
+from bucketsum_cli.snapshots.statements import require_query
+from bucketsum_cli.terminal.documents import json_text
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import notes
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_MEMORY_MB: Final = 800
+"""For a question of ours, which spills beyond it."""
+_MEMORY_MB_MAX: Final = 8000
+_PAGE_ROWS: Final = 1000
+_INTERRUPTED: Final = "Query interrupted"
+
+
+class Answer:
+    """The rows of a question, which are read once.
+
+    Attributes:
+        columns: Their names.
+    """
+
+    def __init__(self, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+        self.columns = columns
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Yield each row as it comes; times are in UTC."""
+        return iter(self._rows)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield each row by the names of the columns."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self)
+
+
+class QueryEngine(Protocol):
+    """DuckDB, or a service that answers from the same tables."""
+
+    def run(self, sql: str) -> Answer:
+        """Run one statement of ours."""
+
+    def select(self, sql: str) -> Answer:
+        """Run a person's query; raises `CannotDoError` if it is not one."""
+
+    def lock(self) -> None:
+        """Prepare for queries of a person."""
+
+
+class DuckDb:
+    """A connection to DuckDB: it keeps tables, and is a `QueryEngine`."""
+
+    def __init__(self, file: Path | None = None, *, read_only: bool = False) -> None:
+        """Open the database in *file*, or one in memory; it spills into `own_folder`."""
+        import duckdb  # noqa: PLC0415 - as `require_engine`
+
+        config: dict[str, Any] = {
+            "memory_limit": f"{_MEMORY_MB}MB",
+            "preserve_insertion_order": False,
+            "temp_directory": str(own_folder()),
+            "python_enable_replacements": False,
+            "autoload_known_extensions": False,
+            "autoinstall_known_extensions": False,
+        }
+        with explained():
+            self.connection: DuckDBPyConnection = duckdb.connect(
+                str(file or ":memory:"), read_only=read_only, config=config
+            )
+        self.execute("SET TimeZone = 'UTC'")
+
+    def close(self) -> None:
+        """End the connection; its file is complete."""
+        self.connection.close()
+
+    def execute(self, sql: str, values: Mapping[str, Any] | None = None) -> None:
+        """Run a statement that has no answer."""
+        with explained():
+            self.connection.execute(sql, values)
+
+    def run(self, sql: str) -> Answer:
+        """Run one statement; progress is shown on a terminal."""
+        with notes().status("asking ..."):
+            self.execute(sql)
+        columns = [column[0] for column in self.connection.description or ()]
+        return Answer(columns, self._rows())
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        description = self.connection.description or ()
+        times = {n for n, column in enumerate(description) if str(column[1]) in _TIMES}
+        with explained():
+            while page := self.connection.fetchmany(_PAGE_ROWS):
+                yield from (_in_utc(row, times) for row in page) if times else page
+
+    def select(self, sql: str) -> Answer:
+        """Run a person's query.
+
+        Raises:
+            CannotDoError: It is not one query, or DuckDB refuses it.
+        """
+        text = sql.encode(errors="surrogateescape").decode(errors="replace")
+        with explained():
+            require_query(self.connection, text)
+        return self.run(text)
+
+    def lock(self) -> None:
+        """Let no query reach a file, the network, an extension or a setting, from now on.
+
+        A query may have half of the machine's memory, and spill into `own_folder`.
+        """
+        memory = min(max(memory_mb() // 2, _MEMORY_MB), _MEMORY_MB_MAX)
+        for statement in (f"memory_limit = '{memory}MB'", "enable_external_access = false",
+                          "lock_configuration = true"):  # fmt: skip
+            self.execute(f"SET {statement}")
+
+    def put_question(self, question: Mapping[str, str | int | bool]) -> None:
+        """Make the table ``question`` of one row."""
+        if question:
+            columns = ", ".join(f"${name} AS {name}" for name in question)
+            self.execute(f"CREATE OR REPLACE TEMP TABLE question AS SELECT {columns}", question)
+
+    def put_table(self, name: str, types: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Make the temporary table *name* of *rows*, whose columns have *types*."""
+        with TemporaryDirectory(prefix="bucketsum-") as folder:
+            file = Path(folder, "rows.json")
+            with file.open("w", encoding="utf-8") as lines:
+                lines.writelines(f"{json_text(dict(row), indent=None)}\n" for row in rows)
+            self.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({types})")
+            if file.stat().st_size:
+                self.execute(
+                    f"INSERT INTO {name} BY NAME SELECT * FROM read_json($file, "  # noqa: S608 - a name of ours
+                    "format = 'newline_delimited', records = 'true', columns = $columns)",
+                    {"file": str(file), "columns": dict(map(str.split, types.split(", ")))},
+                )
+
+    def write_parquet(self, sql: str, file: Path) -> dict[str, str]:
+        """Write the answer to *file*, in Parquet; returns the types of its columns."""
+        with explained():
+            answer = self.connection.sql(sql)
+            answer.write_parquet(str(file))
+            return dict(zip(answer.columns, map(str, answer.types), strict=True))
+
+
+class Database:
+    """Tables that *local* keeps, and that *engine* answers from, by default itself."""
+
+    def __init__(self, local: DuckDb, engine: QueryEngine | None = None) -> None:
+        self.local = local
+        self.engine = engine or local
+
+    def ask(self, query: str, **question: str | int | bool) -> Answer:
+        """Ask the *query* of that name; *question* has the values of its table ``question``."""
+        self.local.put_question(question)
+        return self.engine.run(query_text(query))
+
+
+_TIMES: Final = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+
+
+def _in_utc(row: tuple[Any, ...], times: set[int]) -> tuple[Any, ...]:
+    """*row* with UTC at the places *times*; a time that Python cannot have is a text."""
+    return tuple(
+        value.replace(tzinfo=UTC) if place in times and isinstance(value, datetime) else value
+        for place, value in enumerate(row)
+    )
+
+
+@cache
+def own_folder() -> Path:
+    """A temporary folder that only this process uses, and deletes at its end."""
+    folder = mkdtemp(prefix="bucketsum-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def require_engine() -> None:
+    """Refuse to begin what could not be ended.
+
+    Raises:
+        CannotDoError: DuckDB is not installed.
+    """
+    try:
+        import duckdb  # noqa: F401, PLC0415 - an extra, which takes its time
+    except ImportError as error:
+        raise CannotDoError(
+            "this command needs DuckDB; in a clone of bucketsum, `make setup` installs it, else "
+            "`pipx inject bucketsum duckdb`, or pip in the environment of this command"
+        ) from error
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Explain an error of DuckDB; Ctrl-C, which is one of them, is `KeyboardInterrupt`."""
+    import duckdb  # noqa: PLC0415 - as `require_engine`
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise CannotDoError(
+            "the query needs more memory than half of this machine's, and more space for temporary "
+            "files than there is: ask for fewer rows or columns, or set TMPDIR to a folder on a "
+            f"larger disk (DuckDB: {str(error).splitlines()[0]})"
+        ) from error
+    except duckdb.Error as error:
+        raise CannotDoError(f"DuckDB: {error}") from error
+    except RuntimeError as error:
+        if _INTERRUPTED not in str(error):
+            raise
+        raise KeyboardInterrupt from error
