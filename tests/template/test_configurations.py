@@ -1,8 +1,11 @@
-"""The configurations of samconfig.toml: `sam deploy --config-env archive`."""
+"""Configurations of the stack: `sam deploy --config-env archive`, and Terraform's."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import tomllib
 from typing import Any, Final
 
@@ -15,6 +18,7 @@ PARAMETERS: Final = load_template()["Parameters"]
 SAMCONFIG: Final[dict[str, Any]] = tomllib.loads(
     TEMPLATE.with_name("samconfig.toml").read_text(encoding="utf-8")
 )
+TERRAFORM: Final = TEMPLATE.parent / "examples" / "terraform" / "main.tf"
 NAMES: Final = ("archive", "lean", "audit")
 
 
@@ -68,3 +72,28 @@ def test_a_configuration_meets_the_rules_of_the_template(name: str) -> None:
 def test_every_configuration_is_listed() -> None:
     """Those of samconfig.toml are these, the default, and the local emulator's."""
     assert set(SAMCONFIG) - {"version"} == {*NAMES, "default", "local"}
+
+
+def test_terraform_names_what_the_template_has() -> None:
+    """Its outputs exist, and its default of the name is that of samconfig.toml."""
+    text = TERRAFORM.read_text(encoding="utf-8")
+    outputs = re.findall(r'outputs\["(\w+)"]', text)
+    assert outputs
+    assert set(outputs) <= {*load_template()["Outputs"]}
+    stack = SAMCONFIG["default"]["deploy"]["parameters"]["stack_name"]
+    assert f'default     = "{stack}"' in text
+
+
+def test_terraform_parses_and_formats_its_example() -> None:
+    """It stands as `terraform fmt` writes it; only its provider could validate it."""
+    program = shutil.which("terraform")
+    if not program:
+        pytest.skip("terraform is not installed")
+    done = subprocess.run(
+        [program, "fmt", "-check", "-diff", TERRAFORM.parent],
+        env={**os.environ, "TF_CLI_CONFIG_FILE": os.devnull},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
