@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from bucketsum_cli.arguments.buckets import BucketName, without_buckets
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
 from bucketsum_cli.aws.stack import Stack, stack_at
-from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.machine.folders import DEFAULT_STACK
 from bucketsum_cli.terminal.hints import command_line, remember_options
@@ -22,10 +22,6 @@ from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from click.decorators import FC
-
-
-_KEYS: Final = frozenset({"key", "keys", "prefix", "archive"})
-"""Parameters with keys of a bucket, or with their beginning: s3://BUCKET/KEY is such one too."""
 
 
 class JsonOption(click.Option):
@@ -80,51 +76,6 @@ def limit_option(text: str, default: int = 20, most: int = 10_000) -> Callable[[
         metavar="N",
         help=f"Maximum number of {text}.",
     )
-
-
-class BucketName(click.ParamType):
-    """The name of a bucket, also as ``s3://NAME``."""
-
-    name = "bucket"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name alone."""
-        if value.startswith("arn:"):
-            self.fail(f"{value} is an ARN; give the bucket's name alone.", param, ctx)
-        if not S3Place.is_url(value):
-            return value
-        place = S3Place.of(value)
-        if place.key:
-            name = f"s3://{place.bucket}"
-            self.fail(f"{value} has a key; name the bucket alone, as {name}.", param, ctx)
-        return place.bucket
-
-
-def object_place(_ctx: click.Context, _param: click.Parameter, url: str | None) -> S3Place | None:
-    """The object that an option's ``s3://BUCKET/KEY`` names; a callback of click's."""
-    return None if url is None else S3Place.of_object(url)
-
-
-def _without_buckets(options: dict[str, Any], bucket: str | None) -> str | None:
-    """Shorten each ``s3://BUCKET/KEY`` among *options* to its key; return the bucket.
-
-    Raises:
-        click.ClickException: They name several buckets, or lack a bucket or a key.
-    """
-    for name in _KEYS & options.keys():
-        given = options[name]
-        places = given if isinstance(given, tuple) else (given,)
-        keys = []
-        for text in places:
-            place = None
-            if text is not None and S3Place.is_url(text):
-                place = S3Place.of(text) if name == "prefix" else S3Place.of_object(text)
-                if bucket not in (None, place.bucket):
-                    raise click.UsageError(f"{place} is not in the bucket {bucket}")
-                bucket = place.bucket
-            keys.append(text if place is None else place.key)
-        options[name] = tuple(keys) if isinstance(given, tuple) else keys[0]
-    return bucket
 
 
 class FiniteRange(click.FloatRange):
@@ -237,7 +188,7 @@ def stack_options(
         if bucket_help is not None:
             bucket = options.pop("bucket")
             is_default = context.get_parameter_source("bucket") is ParameterSource.ENVIRONMENT
-            bucket = _without_buckets(options, None if is_default else bucket) or bucket
+            bucket = without_buckets(options, None if is_default else bucket) or bucket
         remember_options(
             {
                 "--stack": None if stack == DEFAULT_STACK else stack,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import (
-    BucketName,
     Target,
     json_option,
     prefix_option,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 @click.command("attach")
-@click.argument("bucket", type=BucketName())
+@bucket_argument(with_prefix=False)
 @prefix_option("Hash only keys that begin with TEXT.")
 @click.option("--suffix", default="", metavar="TEXT", help="Hash only keys that end with TEXT.")
 @click.option(

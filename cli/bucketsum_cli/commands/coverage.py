@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 
+from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import (
-    BucketName,
     Target,
     json_option,
     prefix_option,
@@ -64,7 +64,7 @@ class CoverageResult:
 
 
 @click.command("coverage")
-@click.argument("bucket", metavar="[BUCKET]", type=BucketName(), required=False)
+@bucket_argument(required=False)
 @prefix_option("Only keys that begin with TEXT.")
 @click.option(
     "--inventory",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import (
-    BucketName,
     Target,
     json_option,
     stack_options,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @click.command("detach")
-@click.argument("bucket", type=BucketName())
+@bucket_argument(with_prefix=False)
 @click.option(
     "--eventbridge-off",
     is_flag=True,

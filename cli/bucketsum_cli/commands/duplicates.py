@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import click
 
 from bucketsum.archives.member_rows import MEMBER_MARK
+from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import (
-    BucketName,
     Target,
     json_option,
     limit_option,
@@ -74,7 +74,7 @@ _TOTALS: Final = ("all_groups", "all_wasted_bytes", "all_wasted_usd_per_month")
 
 
 @click.command("duplicates")
-@click.argument("bucket", metavar="[BUCKET]", type=BucketName(), required=False)
+@bucket_argument(required=False)
 @prefix_option("Only keys that begin with TEXT.")
 @click.option("--min-size", type=click.IntRange(min=0), default=1, show_default=True,
               metavar="BYTES", help="Only objects of at least this size.")  # fmt: skip

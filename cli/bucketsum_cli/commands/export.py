@@ -14,8 +14,8 @@ import click
 
 from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.archives.member_rows import MEMBER_MARK
+from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import (
-    BucketName,
     Target,
     prefix_option,
     stack_options,
@@ -43,7 +43,7 @@ _SHOWN_REASONS: Final = 5
 
 
 @click.command("export")
-@click.argument("bucket", metavar="BUCKET", type=BucketName())
+@bucket_argument()
 @prefix_option("Only keys that begin with TEXT.")
 @click.option(
     "--format",

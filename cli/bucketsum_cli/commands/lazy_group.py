@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-_NAMES: Final = ("stack", "region", "profile", "bucket")
+_NAMES: Final = ("stack", "region", "profile", "bucket", "bucket_option")
 """Parameters that cannot be blanks, as keys and names of files can."""
 
 

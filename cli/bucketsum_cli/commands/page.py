@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from bucketsum_cli.arguments.buckets import object_place
 from bucketsum_cli.arguments.options import (
     Target,
     json_option,
-    object_place,
     output_option,
     stack_options,
     yes_option,

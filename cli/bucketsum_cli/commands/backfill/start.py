@@ -11,7 +11,8 @@ from botocore.exceptions import ClientError
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.inventory import InventoryFile, manifest_at
 from bucketsum.clock import now
-from bucketsum_cli.arguments.options import BucketName, Target, prefix_option
+from bucketsum_cli.arguments.buckets import bucket_argument
+from bucketsum_cli.arguments.options import Target, prefix_option
 from bucketsum_cli.arguments.quantities import size_bytes
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import Backfills
@@ -29,7 +30,7 @@ _FILES_AT_ONCE: Final = 16
 
 
 @click.command("start")
-@click.argument("bucket", metavar="BUCKET", type=BucketName())
+@bucket_argument()
 @prefix_option("Hash only keys that begin with TEXT.")
 @click.option("--versions", is_flag=True, help="Also hash overwritten versions.")
 @click.option(

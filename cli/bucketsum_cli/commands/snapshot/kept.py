@@ -25,7 +25,7 @@ _COLUMNS = (
 @click.command("list")
 @json_option(list[KeptSnapshot])
 def list_snapshots(as_json: bool) -> None:
-    """Show the snapshots, the newest first, with their sizes and why they are kept.
+    """Show the snapshots, the newest first, and why they are kept.
 
     They are in the folder that BUCKETSUM_HOME names, else in bucketsum/snapshots in the folder
     XDG_DATA_HOME or ~/.local/share. One that a question took is removed after three newer ones of

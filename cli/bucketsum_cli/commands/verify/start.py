@@ -12,7 +12,8 @@ from bucketsum.backfill.backfill_records import MEMBERS, Backfill, BackfillStatu
 from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
 from bucketsum.prices import STORED_BYTE_MONTH
-from bucketsum_cli.arguments.options import BucketName, Target, prefix_option
+from bucketsum_cli.arguments.buckets import bucket_argument
+from bucketsum_cli.arguments.options import Target, prefix_option
 from bucketsum_cli.arguments.quantities import age, share
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.backfill.backfills import VERIFICATION, Backfills
@@ -35,7 +36,7 @@ def _moment_before(text: str) -> str:
 
 
 @click.command("start")
-@click.argument("bucket", metavar="BUCKET", type=BucketName())
+@bucket_argument()
 @prefix_option("Read only keys that begin with TEXT.")
 @click.option(
     "--older-than",
