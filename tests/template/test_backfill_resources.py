@@ -25,6 +25,12 @@ ACTION_OF: Final = {
 }
 """Operations whose IAM action has another name."""
 
+OF_HEAD: Final = {
+    "s3:GetObjectVersion", "s3:GetObjectAttributes", "s3:GetObjectVersionAttributes",
+    "s3:ListBucket",
+}  # fmt: skip
+"""The rest of the policy ReadObjects, of which HEAD needs the most."""
+
 EVENTS_MAX: Final = 25_000  # Step Functions: quota of an execution's history
 DISTRIBUTED_MAP: Final = 2  # MapRunStarted, MapRunSucceeded
 CHILD_EXECUTION: Final = 2  # ExecutionStarted, ExecutionSucceeded
@@ -37,7 +43,9 @@ def test_the_enqueuer_may_do_what_its_code_calls() -> None:
     """Its own calls, its log, the key of encrypted inventories, and nothing else."""
     actions = {action_of(*call) for call in operations_called(HANDLERS["enqueuer"], BACKFILL)}
     needed = {ACTION_OF.get(action, action) for action in actions}
-    assert allowed("EnqueuerRole") == needed | WRITES_LOGS | {"kms:Decrypt"}
+    assert (
+        allowed("EnqueuerRole") == needed | WRITES_LOGS | {"kms:Decrypt", "sns:Publish"} | OF_HEAD
+    )
 
 
 def test_the_state_machine_may_invoke_the_enqueuer_and_follow_its_children() -> None:

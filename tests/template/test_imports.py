@@ -225,7 +225,6 @@ def test_no_parts_import_each_other() -> None:
 
 
 BESIDE: Final = {
-    "state.py": "one judgement of a row, for the command and reports; beside the rows it judges",
     "prices.py": "one price list, for the command and the lab",
 }
 """Modules of the hasher's layer that no function of the hash path needs → the reason."""

@@ -193,9 +193,16 @@ def test_the_slicer_reads_what_the_hasher_reads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "kind"), [("HasherRole", "ReadObjects0"), ("EnqueuerRole", "ListObjects0")]
+    ("role", "kind", "sids"),
+    [
+        ("HasherRole", "ReadObjects0", ("ReadObjects", "TellMissingFromForbidden")),
+        ("EnqueuerRole", "ReadObjects0", ("ReadObjects", "TellMissingFromForbidden")),
+        ("EnqueuerRole", "ListObjects0", ("ListObjects",)),
+    ],
 )
-def test_attached_buckets_get_what_the_own_bucket_gets(role: str, kind: str) -> None:
+def test_attached_buckets_get_what_the_own_bucket_gets(
+    role: str, kind: str, sids: tuple[str, ...]
+) -> None:
     """The same actions, on the same kinds of resources; inventories are read from one bucket."""
     stack: Any = SimpleNamespace(
         name="sums",
@@ -206,18 +213,22 @@ def test_attached_buckets_get_what_the_own_bucket_gets(role: str, kind: str) -> 
     )
     resources = template_of(stack, [AttachedBucket("photos")])["Resources"]
     attached = resources[kind]["Properties"]["PolicyDocument"]["Statement"]
+    assert f"sums-{role}Name" in str(resources[kind]["Properties"]["Roles"])
     own = [
         (statement["Action"], kinds_of("s3", statement["Resource"]))
         for statement in statements_of(role)
-        if "s3:" in str(statement["Action"]) and statement["Sid"] != "ReadInventories"
+        if statement["Sid"] in sids
     ]
     assert [(s["Action"], kinds_of("s3", s["Resource"])) for s in attached] == own
 
 
 def test_inventories_are_read_from_their_bucket_alone() -> None:
-    """The enqueuer lists objects; it reads none but those of the bucket of inventories."""
-    reads = [s for s in statements_of("EnqueuerRole") if "s3:GetObject" in listed(s["Action"])]
-    assert [s["Resource"] for s in reads] == [{"Fn::Sub": "${InventoryBucketArn}/*"}]
+    """Other objects the enqueuer may read as the hasher may: HEAD has no permission of its own."""
+    reads, hasher = (
+        [s["Resource"] for s in statements_of(role) if "s3:GetObject" in listed(s["Action"])]
+        for role in ("EnqueuerRole", "HasherRole")
+    )
+    assert reads == [{"Fn::Sub": "${InventoryBucketArn}/*"}, *hasher]
 
 
 def test_only_two_queues_take_messages_from_a_service() -> None:

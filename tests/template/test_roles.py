@@ -17,7 +17,7 @@ SWEEPS: Final = (
     r"Hasher|Digests|Arrivals|Inbox",
 )
 BACKFILLS: Final = (
-    rf"Backfill|Enqueuer|Bucket|KmsKeyArn|{OWN_BUCKET}|stack/.*-attached/|DigestsTable",
+    rf"Backfill|Enqueuer|Bucket|KmsKeyArn|{OWN_BUCKET}|stack/.*-attached/|DigestsTable|ReportTopicArn",
     r"Hasher|ArrivalsQueue|Slicer|Sweep",
 )
 """The names of a role's resources are of the first kind, and none is of the second."""
@@ -62,4 +62,6 @@ def test_every_permission_of_backfills_names_a_resource_of_this_stack(name: str)
     assert not resources_outside(name, *BACKFILLS)
     writes = {action for s in statements_of(name) if "DigestsTable" in str(s["Resource"])
               for action in listed(s["Action"])}  # fmt: skip
-    assert writes <= {"dynamodb:Query", "dynamodb:Scan", "dynamodb:DescribeTable"}
+    assert writes <= {
+        "dynamodb:Query", "dynamodb:Scan", "dynamodb:GetItem", "dynamodb:DescribeTable",
+    }  # fmt: skip

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.aws.connection import Connection
 
-_TABLES: Final = ("DigestsTable", "MeasurementsTable")
+_TABLES: Final = ("DigestsTable", "BackfillsTable", "MeasurementsTable")
 _INBOX: Final = "InboxBucket"
 
 

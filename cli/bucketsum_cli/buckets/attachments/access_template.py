@@ -29,7 +29,7 @@ PATTERN_CHARACTERS_MAX: Final = 2048
 TEMPLATE_CHARACTERS_MAX: Final = 51_200
 """[A] CloudFormation, quotas: a template in a request."""
 
-READERS: Final = ("HasherRole", "SlicerRole")
+READERS: Final = ("HasherRole", "SlicerRole", "EnqueuerRole")
 LISTERS: Final = ("EnqueuerRole",)
 
 
@@ -67,7 +67,7 @@ def template_of(stack: Stack, buckets: Iterable[AttachedBucket], mark: str = "")
         "Metadata": metadata_of(listed),
         "Resources": resources | _rules(stack, listed, mark),
     }
-    if len(reads) > POLICIES_MAX or _size(template) > TEMPLATE_CHARACTERS_MAX:
+    if len(reads) + len(lists) > POLICIES_MAX or _size(template) > TEMPLATE_CHARACTERS_MAX:
         raise CannotDoError(
             f"policies and template have no room for {len(listed)} attached buckets: nothing was "
             "changed; deploy another stack for further buckets"

@@ -99,6 +99,7 @@ def seconds_since(moment: str) -> float:
     return (datetime.fromisoformat(now()) - datetime.fromisoformat(moment)).total_seconds()
 
 
-def days_ago(days: int) -> str:
+def days_ago(days: float) -> str:
     """The moment that many days ago, ISO 8601 UTC."""
-    return (datetime.now(UTC) - timedelta(days=days)).isoformat()
+    moment = datetime.now(UTC) - timedelta(days=days)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -12,6 +12,7 @@ from bucketsum.step_functions_errors import plain_cause
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Backfill
+    from bucketsum.backfill.closing import Evidence
     from bucketsum.backfill.table import BackfillsTable
 
     Shares = Callable[[Backfill], Sequence[Sequence[int]]]
@@ -44,7 +45,9 @@ def members_of(table: BackfillsTable, run_id: str) -> list[Backfill]:
     return members
 
 
-def next_step(run_id: str, table: BackfillsTable, shares_of: Shares) -> NextStep:
+def next_step(
+    run_id: str, table: BackfillsTable, evidence: Evidence, shares_of: Shares
+) -> NextStep:
     """The next step of a run, by the table alone: after a kill, it is the same again.
 
     *shares_of* plans a backfill: part numbers for each enqueuer, none if all is queued.
@@ -60,6 +63,8 @@ def next_step(run_id: str, table: BackfillsTable, shares_of: Shares) -> NextStep
                          for share in shares])  # fmt: skip
         if is_open(table.backfill(backfill_id) or backfill):  # it has just become queued
             return NextStep([{"action": "settle", "backfill_id": backfill_id, "parts": [0]}])
+    if events := evidence.next_events(run_id, members):
+        return NextStep(events)
     return NextStep(failed=any(backfill.status is BackfillStatus.FAILED for backfill in members))
 
 

@@ -71,7 +71,7 @@ class Scheduled:
             scheduled_at = now()
         scheduled = datetime.fromisoformat(scheduled_at).astimezone(UTC)
         run_id = f"{scheduled:%Y%m%dT%H%M%S}"
-        buckets = [event["bucket"], *_attached(self.cloudformation, event["attached_stack"])]
+        buckets = buckets_of(event, self.cloudformation)
         machine = event["state_machine_arn"]
         started = [
             verification
@@ -153,6 +153,11 @@ def _verification(event: Mapping[str, Any], scheduled: datetime, bucket: str) ->
         run=run_id,
         started_by=SCHEDULE,
     )
+
+
+def buckets_of(event: Mapping[str, Any], cloudformation: CloudFormationClient) -> list[str]:
+    """The buckets of the stack: its own, and the attached ones."""
+    return [event["bucket"], *_attached(cloudformation, event["attached_stack"])]
 
 
 def _attached(cloudformation: CloudFormationClient, stack: str) -> Iterator[str]:

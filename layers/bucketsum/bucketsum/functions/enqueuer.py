@@ -8,19 +8,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 from aws_lambda_powertools import Logger, Metrics
+from botocore.config import Config
 
+from bucketsum.backfill.accounting import HEADS_AT_ONCE, Accountant
+from bucketsum.backfill.closing import Evidence
+from bucketsum.backfill.delivery import Delivery
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
-from bucketsum.backfill.plan import shares_of
+from bucketsum.backfill.evidence_table import EvidenceTable
+from bucketsum.backfill.overdue import overdue
+from bucketsum.backfill.plan import enqueuers_for, shares_of
+from bucketsum.backfill.report import Origin
 from bucketsum.backfill.rest import OpenWork, pause_before_next_look
 from bucketsum.backfill.run import give_up, next_step
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.backfill.verifications import Scheduled
-from bucketsum.errors import UnknownBackfill
+from bucketsum.backfill.verifications import Scheduled, buckets_of
+from bucketsum.errors import DamagedItem, UnknownBackfill
 from bucketsum.hashing import metric
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.settings import needed
+from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -37,12 +45,16 @@ logger = Logger(use_rfc3339=True)  # as the hasher's
 metrics = Metrics()
 log_layer(logger)
 
-_S3: Final = boto3.client("s3")
+_S3: Final = boto3.client("s3", config=Config(max_pool_connections=HEADS_AT_ONCE))
 _SQS: Final = boto3.client("sqs")
 _DYNAMODB: Final = boto3.client("dynamodb")
 _BACKFILLS: Final = BackfillsTable(_DYNAMODB, _TABLE)
 _ENQUEUER: Final = Enqueuer(_BACKFILLS, BackfillQueue(_SQS, _QUEUE_URL, int(_CONCURRENCY)))
 _WORK: Final = OpenWork(_SQS, _QUEUE_URL, ProgressTable(_DYNAMODB, _DIGESTS))
+
+_ACCOUNTANT: Final = Accountant(
+    _S3, DigestsTable(_DYNAMODB, _DIGESTS), EvidenceTable(_DYNAMODB, _TABLE)
+)
 
 
 @logger.inject_lambda_context
@@ -64,8 +76,8 @@ def _verify(event: Event, _: LambdaContext) -> list[str]:
     return ids
 
 
-def _step(event: Event, _: LambdaContext) -> Event:
-    step = next_step(event["backfill_id"], _BACKFILLS, _planned)
+def _step(event: Event, context: LambdaContext) -> Event:
+    step = next_step(event["backfill_id"], _BACKFILLS, _evidence(context), _planned)
     logger.info("planned", run=event["backfill_id"], enqueuers=len(step.events))
     return asdict(step)
 
@@ -99,6 +111,51 @@ def _settle(event: Event, _: LambdaContext) -> Event:
     return event | {"parts": event["parts"] if pause else [], "pause": pause}
 
 
+def _account(event: Event, context: LambdaContext) -> Event:
+    deadline = Deadline.of(context)
+    left = _evidence(context).count(event["backfill_id"], event["parts"], deadline)
+    logger.info("rows counted", run=event["backfill_id"], parts=event["parts"])
+    return event | {"parts": left, "pause": 0}
+
+
+def _report(event: Event, context: LambdaContext) -> Event:
+    evidence, run_id = _evidence(context), event["backfill_id"]
+    pause = evidence.report(run_id)
+    if failure := evidence.failure_of(run_id):
+        logger.error("report not delivered", run=run_id, cause=failure)
+        metric.REPORTS_FAILED.add(metrics)
+        metrics.flush_metrics()
+    return event | {"parts": event["parts"] if pause else [], "pause": pause}
+
+
+def _overdue(event: Event, _: LambdaContext) -> dict[str, str]:
+    """Count the buckets that are overdue; each day, so that silence is missing data."""
+    buckets = buckets_of(event, boto3.client("cloudformation"))
+    runs = [run for run in _BACKFILLS.backfills() if not isinstance(run, DamagedItem)]
+    seen = _ACCOUNTANT.evidence.watch(buckets)
+    late = overdue(buckets, runs, event["schedule"], event["older_than_days"], seen)
+    for bucket, reason in late.items():
+        logger.error("verification overdue", bucket=bucket, cause=reason)
+    metric.VERIFICATIONS_OVERDUE.add(metrics, len(late))
+    metrics.flush_metrics()
+    return late
+
+
+def _evidence(context: LambdaContext) -> Evidence:
+    """The evidence of this stack; the account is in the function's own ARN."""
+    _, _, _, region, account, *_ = context.invoked_function_arn.split(":")
+    stack = os.environ.get("POWERTOOLS_SERVICE_NAME", "")
+    bucket, topic = os.environ.get("REPORT_BUCKET", ""), os.environ.get("REPORT_TOPIC_ARN", "")
+    delivery = Delivery(_S3, boto3.client("sns"), stack, bucket, topic)
+    return Evidence(
+        table=_BACKFILLS,
+        accountant=_ACCOUNTANT,
+        delivery=delivery,
+        origin=Origin(stack, account, region),
+        enqueuers=enqueuers_for(int(_CONCURRENCY)),
+    )
+
+
 def _backfill_of(event: Event) -> Backfill:
     backfill = _BACKFILLS.backfill(event["backfill_id"])
     if backfill is None:
@@ -108,5 +165,5 @@ def _backfill_of(event: Event) -> Backfill:
 
 _ACTIONS: Final = {
     "verify": _verify, "step": _step, "plan": _plan, "enqueue": _enqueue, "settle": _settle,
-    "give_up": _give_up,
+    "give_up": _give_up, "account": _account, "report": _report, "overdue": _overdue,
 }  # fmt: skip

@@ -57,10 +57,17 @@ AGE: Final = Metric("LongObjectAge", "time since the first slice of a long objec
 VERIFICATIONS_LEFT_OUT: Final = Metric(
     "VerificationsLeftOut", "buckets whose earlier verification is not over when a schedule begins"
 )
+REPORTS_FAILED: Final = Metric(
+    "ReportsFailed", "attempts at which `ReportBucket` or `ReportTopicArn` took no report"
+)
+VERIFICATIONS_OVERDUE: Final = Metric(
+    "VerificationsOverdue", "buckets without a verification in the time that the schedule promises"
+)
 COLD_START: Final = Metric("ColdStart", "cold starts, with the function as `function_name`")
 """Powertools emits it itself."""
 
 METRICS: Final = (
     *OUTCOMES.values(), BYTES, SPEED, MEMBERS, MEMBER_BYTES, MESSAGES, *FATES.values(), SLICES,
-    SLICE_BYTES, SLICE_SPEED, AGE, VERIFICATIONS_LEFT_OUT, COLD_START,
+    SLICE_BYTES, SLICE_SPEED, AGE, VERIFICATIONS_LEFT_OUT,
+    REPORTS_FAILED, VERIFICATIONS_OVERDUE, COLD_START,
 )  # fmt: skip

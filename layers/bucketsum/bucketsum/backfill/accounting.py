@@ -1,0 +1,248 @@
+"""Accounting: every row of a run's buckets gets its place in the balance, segment by segment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError
+
+from bucketsum.backfill.balance import (
+    FINDINGS,
+    Balance,
+    BalanceEntry,
+    LeftOutRule,
+    Question,
+    Standing,
+    entry_of,
+    is_left_out_by_class,
+)
+from bucketsum.backfill.evidence_records import Segment, finding_of
+from bucketsum.backfill.listing import ARCHIVED
+from bucketsum.table.items import row_key_in, shown_rows
+from bucketsum.table.rows import Row, RowKey
+from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.backfill.backfill_records import Backfill
+    from bucketsum.backfill.evidence_table import EvidenceTable
+    from bucketsum.invocation.deadline import Deadline
+    from bucketsum.table.digests_table import DigestsTable
+
+HEADS_AT_ONCE: Final = 16
+STOP_BEFORE_END_SECONDS: Final = 60.0
+"""A page takes some seconds, and more if S3 is open_rows about each of its rows."""
+FINDINGS_MAX: Final = 10_000
+"""Findings of a kind that are listed; further ones are counted."""
+PAGE_ROWS: Final = 1000
+_NOT_FOUND: Final = ("404", "NoSuchKey", "NoSuchVersion")
+_NO_OBJECT: Final = frozenset({"member", "compressed_bytes"})
+"""Attributes of rows of members, which stand and fall with their archive's row."""
+_RESTORED: Final = 'ongoing-request="false"'
+
+
+_RECORDED: Final = BalanceEntry(Standing.HASHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The answer of S3 about the version of a row.
+
+    Attributes:
+        presence: Whether S3 has it; None if it did not say.
+        storage_class: Its class, if it is there.
+        is_archived: Whether it must be restored before it can be read.
+        refusal: Why S3 did not say.
+    """
+
+    presence: Presence | None
+    storage_class: str | None = None
+    is_archived: bool = False
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accountant:
+    """Counts the rows of a run's buckets, and names what somebody must look at."""
+
+    s3: S3Client
+    digests: DigestsTable
+    evidence: EvidenceTable
+
+    def count(
+        self,
+        run_id: str,
+        members: Mapping[str, Backfill],
+        numbers: Sequence[int],
+        since: Mapping[str, str],
+        deadline: Deadline,
+    ) -> Sequence[int]:
+        """Count segments until they are done, or the invocation's time is over.
+
+        *members* are the run's backfills, and *since* has the time after which deletions are
+        findings, by bucket. Findings are written before the position is: after a kill, the page is
+        counted once, and its findings are the same items again.
+
+        Returns:
+            The segments that the next invocation goes on with.
+
+        Raises:
+            DamagedItem: Another program changed a segment.
+            ClientError: DynamoDB refused, or S3 cannot be reached.
+        """
+        segments = {segment.number: segment for segment in self.evidence.segments(run_id)}
+        for place, number in enumerate(numbers):
+            segment = segments[number]
+            while not segment.done:
+                if not deadline.leaves(STOP_BEFORE_END_SECONDS):
+                    return numbers[place:]
+                moved = self._with_next_page(run_id, segment, members, since)
+                if not self.evidence.advance(run_id, segment, moved):
+                    return ()  # another invocation has it
+                segment = moved
+        return ()
+
+    def _with_next_page(
+        self,
+        run_id: str,
+        segment: Segment,
+        members: Mapping[str, Backfill],
+        since: Mapping[str, str],
+    ) -> Segment:
+        items, position = self._page(segment)
+        balance, findings = Balance.in_text(segment.balance), []
+        for row, entry, head in self._entries(items, members):
+            balance.add(row.bucket, entry, row.size_bytes)
+            if _is_named(row, entry, since.get(row.bucket, "")):
+                findings.append(finding_of(row, entry, head.storage_class if head else None))
+        listed = Balance.in_text(segment.listed)
+        room = FINDINGS_MAX // segment.total
+        for finding in findings:
+            kind = BalanceEntry(Standing(finding.kind))
+            if listed.number(kind.standing) < room:
+                self.evidence.put_finding(run_id, finding)
+                listed.add("", kind, 0)
+        return replace(
+            segment,
+            position=position,
+            done=not position,
+            balance=balance.text(),
+            listed=listed.text(),
+        )
+
+    def _page(self, segment: Segment) -> tuple[list[Any], str]:
+        start = {"ExclusiveStartKey": json.loads(segment.position)} if segment.position else {}
+        page = self.digests.dynamodb.scan(
+            TableName=self.digests.name,
+            Segment=segment.number,
+            TotalSegments=segment.total,
+            Limit=PAGE_ROWS,
+            **start,
+        )
+        last = page.get("LastEvaluatedKey")
+        return page["Items"], json.dumps(last, sort_keys=True) if last else ""
+
+    def _entries(
+        self, items: Iterable[Mapping[str, Any]], members: Mapping[str, Backfill]
+    ) -> Iterator[tuple[Row, BalanceEntry, Head | None]]:
+        """Yield the rows of the buckets, each once, with their entries."""
+        open_rows: list[tuple[Row, Question]] = []
+        for item in items:
+            if row_key_in(item).bucket not in members or not _NO_OBJECT.isdisjoint(item):
+                continue
+            for row in shown_rows([item]):  # none for a tombstone
+                entry = entry_of(row, members[row.bucket])
+                if isinstance(entry, BalanceEntry):
+                    yield row, entry, None
+                else:
+                    open_rows.append((row, entry))
+        with ThreadPoolExecutor(HEADS_AT_ONCE) as threads:
+            heads = threads.map(self._head, (row for row, _ in open_rows))
+            for (row, question), head in zip(open_rows, heads, strict=True):
+                yield row, self._answered(row, question, head, members[row.bucket]), head
+
+    def _head(self, row: Row) -> Head:
+        version: Any = {} if row.version.id is None else {"VersionId": row.version.id}
+        try:
+            answer = self.s3.head_object(Bucket=row.bucket, Key=row.key, **version)
+        except ClientError as error:
+            code, status = error.response["Error"]["Code"], _status(error)
+            if code in _NOT_FOUND or status == 404:  # noqa: PLR2004 - HTTP's
+                return Head(Presence.ABSENT)
+            if status in (400, 403, 405):
+                return Head(None, refusal=f"S3 did not say whether it exists: {error}")
+            raise
+        is_same = row.etag in (None, answer["ETag"].strip('"'))
+        storage_class = answer.get("StorageClass", "STANDARD")
+        is_archived = storage_class in ARCHIVED or "ArchiveStatus" in answer
+        return Head(
+            Presence.LISTED if is_same or not row.version.is_null else Presence.CHANGED,
+            storage_class,
+            is_archived and _RESTORED not in answer.get("Restore", ""),
+        )
+
+    def _answered(
+        self, row: Row, question: Question, head: Head, backfill: Backfill
+    ) -> BalanceEntry:
+        """The entry of a row about which S3 was open_rows; each test leaves fewer cases."""
+        if head.presence is Presence.ABSENT:
+            return self._lost(row)
+        if head.presence is Presence.CHANGED:
+            return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)
+        state = state_of(row)
+        if state is ObjectState.DIFFERS:
+            versions = self.digests.versions_of(row.bucket, row.key)
+            repaired = state_of(row, is_repaired=is_repaired(row, versions))
+            return BalanceEntry(Standing(repaired.value), reason=_differing(row))
+        if state is ObjectState.UNREADABLE or head.refusal:
+            failed = row.failed_reading.reason if row.failed_reading else row.reason
+            is_unreadable = state is ObjectState.UNREADABLE
+            return BalanceEntry(Standing.UNREADABLE if is_unreadable else Standing.FAILED,
+                         reason=failed or head.refusal)  # fmt: skip
+        if head.is_archived and not backfill.archived:
+            return BalanceEntry(Standing.ARCHIVED)
+        return self._not_read(row, question, head, backfill)
+
+    def _lost(self, row: Row) -> BalanceEntry:
+        """It is lost, unless its deletion was recorded since the page was read."""
+        now = self.digests.row_at(RowKey(row.bucket, row.key, row.entry), consistent=True)
+        is_deleted = now is None or now.deletion
+        return BalanceEntry(Standing.DELETED if is_deleted else Standing.LOST)
+
+    def _not_read(
+        self, row: Row, question: Question, head: Head, backfill: Backfill
+    ) -> BalanceEntry:
+        if is_left_out_by_class(head.storage_class, backfill):
+            return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.STORAGE_CLASS)
+        if not backfill.all_versions and not self._is_latest(row):
+            return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)
+        reason = "it exists and was due, but was not read: `bucketsum failures` may say why"
+        is_due = question.is_due
+        return BalanceEntry(Standing.FAILED, reason=reason) if is_due else _RECORDED
+
+    def _is_latest(self, row: Row) -> bool:
+        try:
+            latest = self.s3.head_object(Bucket=row.bucket, Key=row.key)
+        except ClientError:
+            return False  # a delete marker
+        return latest.get("VersionId", row.version.id) == row.version.id
+
+
+def _status(error: ClientError) -> int:
+    return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+
+
+def _differing(row: Row) -> str | None:
+    return f"{row.difference.digest} was read" if row.difference else None
+
+
+def _is_named(row: Row, entry: BalanceEntry, since: str) -> bool:
+    """Whether its object is named: of the deleted ones, those since the last report."""
+    if entry.standing is Standing.DELETED:
+        return bool(row.deletion) and row.changed_at >= since
+    return entry.standing in FINDINGS

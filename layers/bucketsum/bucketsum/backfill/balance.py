@@ -1,0 +1,211 @@
+"""The balance of a run: each row of its buckets in exactly one standing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.listing import is_sampled
+from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.object_rows import SECONDS
+from bucketsum.table.state import ObjectState, state_of
+
+if TYPE_CHECKING:
+    from bucketsum.backfill.backfill_records import Backfill
+    from bucketsum.table.rows import Row
+
+_SLACK: Final = timedelta(minutes=1)
+"""Of the clocks of two functions."""
+
+
+class Standing(StrEnum):
+    """Standing of a row at the end of a run."""
+
+    VERIFIED = "verified"
+    """The run read it again, and its digests are those recorded."""
+    HASHED = "hashed"
+    """It was recorded since the run began."""
+    DIFFERS = "differs"
+    REPAIRED = "repaired"
+    ARCHIVED = "archived"
+    NOT_SELECTED = "not selected"
+    """A rule of the run left it out, which its entry names."""
+    LOST = "lost"
+    """S3 has no such version, and no deletion was recorded."""
+    DELETED = "deleted"
+    UNREADABLE = "unreadable"
+    FAILED = "failed"
+    """It was due and exists, and was not read."""
+    DAMAGED = "damaged"
+
+
+class LeftOutRule(StrEnum):
+    """Why a run leaves out a row."""
+
+    PREFIX = "prefix"
+    SAMPLE = "sample"
+    AGE = "age"
+    """It was recorded or verified too recently."""
+    MISSING = "missing"
+    """It has the digest that the run adds."""
+    RECORDED = "recorded"
+    """It has a digest, and the run records objects that have none."""
+    STORAGE_CLASS = "storage class"
+    OVERWRITTEN = "overwritten"
+    """The run reads current versions alone, or the key was put again since it was listed."""
+    STOPPED = "stopped"
+    """The run of its bucket ended before it was listed."""
+
+
+FINDINGS: Final = (
+    Standing.DIFFERS, Standing.LOST, Standing.UNREADABLE, Standing.FAILED, Standing.DAMAGED,
+    Standing.REPAIRED, Standing.DELETED,
+)  # fmt: skip
+"""Standings whose objects are named; the worst first."""
+
+PROBLEMS: Final = FINDINGS[:5]
+"""Those that somebody must look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceEntry:
+    """The place of one row in the balance.
+
+    Attributes:
+        rule: The rule that left it out, if it is not selected.
+        reason: What a finding adds.
+    """
+
+    standing: Standing
+    rule: LeftOutRule | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A row that nothing accounts for yet; S3 says whether its version exists."""
+
+    is_due: bool
+
+
+@dataclass(slots=True)
+class Balance:
+    """Rows by bucket, standing and rule: their number and their bytes."""
+
+    rows: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, bucket: str, entry: BalanceEntry, size_bytes: int, count: int = 1) -> None:
+        """Count *count* rows of *size_bytes* in all."""
+        place = bucket, entry.standing.value, entry.rule.value if entry.rule else ""
+        number, total = self.rows.get(place, (0, 0))
+        self.rows[place] = number + count, total + size_bytes
+
+    @classmethod
+    def of(cls, parts: Iterable[Balance]) -> Balance:
+        """The sum of *parts*."""
+        whole = cls()
+        for part in parts:
+            for (bucket, standing, rule), (number, total) in part.rows.items():
+                entry = BalanceEntry(Standing(standing), LeftOutRule(rule) if rule else None)
+                whole.add(bucket, entry, total, number)
+        return whole
+
+    def number(self, *standings: Standing, bucket: str | None = None) -> int:
+        """Rows in *standings*, by default in all; of one bucket, or of all."""
+        return sum(
+            number
+            for (place, standing, _), (number, _) in self.rows.items()
+            if (not standings or standing in standings) and bucket in (None, place)
+        )
+
+    def lines(self, bucket: str) -> Iterator[dict[str, Any]]:
+        """The lines of a bucket, in the order of `Standing`."""
+        order = [standing.value for standing in Standing]
+        mine = [place for place in self.rows if place[0] == bucket]
+        for place in sorted(mine, key=lambda place: (order.index(place[1]), place[2])):
+            number, total = self.rows[place]
+            if number:
+                yield {"standing": place[1], "rule": place[2] or None, "rows": number,
+                       "bytes": total}  # fmt: skip
+
+    def text(self) -> str:
+        """The balance as JSON."""
+        return json.dumps([[*place, *counts] for place, counts in sorted(self.rows.items())])
+
+    @classmethod
+    def in_text(cls, text: str) -> Balance:
+        """The inverse of `text`; raises ValueError if it did not make *text*."""
+        try:
+            entries = [((str(b), Standing(s).value, str(r)), (int(n), int(total)))
+                       for b, s, r, n, total in json.loads(text)]  # fmt: skip
+        except TypeError as error:
+            raise ValueError(f"{text!r:.80} is not a balance") from error
+        return cls(dict(entries))
+
+
+def entry_of(row: Row, backfill: Backfill) -> BalanceEntry | Question:
+    """The place of *row* in the balance of *backfill*, or that S3 must be asked."""
+    state = state_of(row)
+    if state in (ObjectState.DAMAGED, ObjectState.DELETED):
+        return BalanceEntry(Standing(state.value), reason=row.reason)
+    if state is not ObjectState.HASHED and backfill.purpose is Purpose.RECORD:
+        return BalanceEntry(Standing(state.value), reason=row.reason)
+    rule = rule_of(row, backfill)
+    if state is not ObjectState.HASHED:
+        is_left_out = state is ObjectState.ARCHIVED and rule is not None
+        left_out = BalanceEntry(Standing.NOT_SELECTED, rule)
+        return left_out if is_left_out else Question(is_due=rule is None)
+    begun = begun_at(backfill)
+    for standing, moment in (
+        (Standing.VERIFIED, row.verified.at if row.verified else ""),
+        (Standing.HASHED, row.recorded_at),
+    ):
+        if _is_since(moment, begun):
+            return BalanceEntry(standing)
+    return BalanceEntry(Standing.NOT_SELECTED, rule) if rule else Question(is_due=True)
+
+
+def rule_of(row: Row, backfill: Backfill) -> LeftOutRule | None:
+    """The rule by which *backfill* leaves out *row*, as far as the row shows."""
+    rules = (
+        (LeftOutRule.PREFIX, not row.key.startswith(backfill.prefix or "")),
+        (LeftOutRule.SAMPLE, not is_sampled(backfill, row.key)),
+        (LeftOutRule.STORAGE_CLASS, _is_of_other_class(row.storage_class, backfill)),
+        (LeftOutRule.RECORDED, backfill.purpose is Purpose.RECORD),
+        (
+            LeftOutRule.AGE,
+            bool(backfill.older_than) and _is_since(_read_at(row), backfill.older_than),
+        ),
+        (LeftOutRule.MISSING, backfill.missing is not None),
+        (LeftOutRule.STOPPED, backfill.status in (BackfillStatus.STOPPED, BackfillStatus.FAILED)),
+    )
+    return next((rule for rule, applies in rules if applies), None)
+
+
+def begun_at(backfill: Backfill) -> str:
+    """When the run began, by the clock of the functions that date the rows."""
+    moment = datetime.fromisoformat(backfill.planned_at or backfill.started_at)
+    return (moment - _SLACK).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def is_left_out_by_class(storage_class: str | None, backfill: Backfill) -> bool:
+    """Whether *backfill* reads other storage classes than that of an object in S3."""
+    return _is_of_other_class(storage_class or "STANDARD", backfill)
+
+
+def _is_of_other_class(storage_class: str | None, backfill: Backfill) -> bool:
+    classes = backfill.storage_classes
+    return bool(classes and storage_class) and storage_class not in classes
+
+
+def _read_at(row: Row) -> str:
+    return row.verified.at if row.verified else row.recorded_at
+
+
+def _is_since(moment: str, since: str | None) -> bool:
+    return moment[:SECONDS] >= (since or "")[:SECONDS]

@@ -1,0 +1,199 @@
+"""The end of a run: its rows are counted, and its report is written, chained and delivered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.backfill.balance import Balance, BalanceEntry, Standing
+from bucketsum.backfill.evidence_records import ChainedReport, Closing, RowFinding, finding_of
+from bucketsum.backfill.report import BucketRun, Origin, document_of, sorted_findings
+from bucketsum.backfill.rest import seconds_since
+from bucketsum.clock import now
+from bucketsum.errors import DamagedItem
+from bucketsum.table.rows import Row, RowKey
+
+if TYPE_CHECKING:
+    from bucketsum.backfill.accounting import Accountant
+    from bucketsum.backfill.backfill_records import Backfill
+    from bucketsum.backfill.delivery import Delivery
+    from bucketsum.backfill.table import BackfillsTable
+    from bucketsum.invocation.deadline import Deadline
+
+SEGMENT_ROWS: Final = 1_000_000
+SEGMENTS_MAX: Final = 64
+COUNTED_ROWS_MAX: Final = 1_000_000
+"""Rows of a table that is read for a part of a bucket too: 0.01 USD."""
+DELETIONS_SECONDS: Final = 300
+"""A deletion's event may come so much later than the deletion: only then a row is called lost."""
+ATTEMPTS: Final = 4
+_PAUSES: Final = (30, 300, 1800)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Counts the rows of runs and reports them."""
+
+    table: BackfillsTable
+    accountant: Accountant
+    delivery: Delivery
+    origin: Origin
+    enqueuers: int
+
+    def next_events(self, run_id: str, members: Sequence[Backfill]) -> list[dict[str, Any]]:
+        """Events for what is left to do after all *members* rest; none if all is done.
+
+        Raises:
+            DamagedItem: Another program changed an item of the run.
+        """
+        records = self.accountant.evidence
+        if (closing := records.closing(run_id)) is None:
+            closing = self._planned(members)
+            records.close(run_id, closing)
+        left = [segment.number for segment in records.segments(run_id) if not segment.done]
+        event: dict[str, Any] = {"backfill_id": run_id}
+        if left:
+            shares = (left[number :: self.enqueuers] for number in range(self.enqueuers))
+            return [event | {"action": "account", "parts": share} for share in shares if share]
+        if closing.delivered_at:
+            return []
+        return [event | {"action": "report", "parts": [0]}]
+
+    def _planned(self, members: Sequence[Backfill]) -> Closing:
+        digests = self.accountant.digests
+        answer = digests.dynamodb.describe_table(TableName=digests.name)
+        rows = answer["Table"].get("ItemCount", 0)
+        if rows > COUNTED_ROWS_MAX and all(map(_is_partial, members)):
+            return Closing(0, now(), f"not counted: all of {rows:,} rows would be read for a part")
+        return Closing(min(SEGMENTS_MAX, 1 + rows // SEGMENT_ROWS), now())
+
+    def count(self, run_id: str, numbers: Sequence[int], deadline: Deadline) -> Sequence[int]:
+        """Count segments of a run; see `Accountant.count`."""
+        members = {member.bucket: member for member in self.table.members(run_id)}
+        since = {bucket: self._since(bucket) for bucket in members}
+        return self.accountant.count(run_id, members, numbers, since, deadline)
+
+    def _since(self, bucket: str) -> str:
+        """The time after which a deletion of *bucket* was not reported; empty for the first."""
+        for report in self.accountant.evidence.reports(forward=False):
+            if isinstance(report, DamagedItem):
+                continue
+            document = json.loads(report.document)
+            if any(run["bucket"] == bucket for run in document["buckets"]):
+                return str(document["deletions_until"])
+        return ""
+
+    def report(self, run_id: str) -> int:
+        """Write the report of a run; returns seconds until it must be tried again, or 0.
+
+        Raises:
+            DamagedItem: Another program changed an item of the run.
+        """
+        records = self.accountant.evidence
+        closing = records.closing(run_id)
+        if closing is None or closing.delivered_at:
+            return 0
+        findings, balance = self._settled_findings(run_id)
+        if balance.number(Standing.LOST) and closing.number is None:
+            waited = seconds_since(closing.counted_from)
+            if 0 <= waited < DELETIONS_SECONDS:
+                return round(DELETIONS_SECONDS - waited)
+        report = self._chained(run_id, closing, balance, findings)
+        return self._deliver(run_id, report, findings)
+
+    def _settled_findings(self, run_id: str) -> tuple[list[RowFinding], Balance]:
+        """The findings and the balance, after another look at what seems to be lost."""
+        records = self.accountant.evidence
+        balance = Balance.of(Balance.in_text(part.balance) for part in records.segments(run_id))
+        findings = []
+        for listed in records.findings(run_id):
+            if isinstance(listed, DamagedItem):
+                raise listed
+            finding = listed
+            if row := self._deleted_since(listed):
+                balance.add(finding.bucket, BalanceEntry(Standing.LOST), -row.size_bytes, -1)
+                balance.add(finding.bucket, BalanceEntry(Standing.DELETED), row.size_bytes)
+                finding = finding_of(row, BalanceEntry(Standing.DELETED), listed.storage_class)
+                records.put_finding(run_id, finding, listed.item)
+            findings.append(finding)
+        return sorted_findings(findings), balance
+
+    def _deleted_since(self, finding: RowFinding) -> Row | None:
+        """The row of what seemed to be lost, if its deletion is recorded by now."""
+        if finding.kind != Standing.LOST:
+            return None
+        place = RowKey(finding.bucket, finding.key, finding.version)
+        row = self.accountant.digests.row_at(place, consistent=True)
+        return row if row and row.deletion else None
+
+    def _chained(
+        self, run_id: str, closing: Closing, balance: Balance, findings: Sequence[RowFinding]
+    ) -> ChainedReport:
+        """The report of the run in the chain; the number is noted before it is written.
+
+        So a kill between the two never makes a second report, and of two runs at once that have
+        the same number, only one is written, and the other takes the next.
+        """
+        records = self.accountant.evidence
+        while True:
+            report = records.report(closing.number) if closing.number else None
+            if report and report.run == run_id:
+                return report
+            last = next(iter(records.reports(forward=False)), None)
+            if isinstance(last, DamagedItem):
+                raise last
+            number = last.number + 1 if last else 1
+            closing = replace(closing, number=number)
+            records.close(run_id, closing)
+            document = self._document(run_id, closing, balance, findings)
+            previous = last.sha256 if last else None
+            text = json.dumps(document | {"number": number, "previous_sha256": previous}, indent=1)
+            sha256 = hashlib.sha256(text.encode()).hexdigest()
+            report = ChainedReport(number, run_id, now(), text, sha256, previous)
+            if records.append(report):
+                return report
+
+    def _document(
+        self, run_id: str, closing: Closing, balance: Balance, findings: Sequence[RowFinding]
+    ) -> dict[str, Any]:
+        runs = [
+            BucketRun(
+                member,
+                self.table.parts(member.backfill_id),
+                self.table.tally(member.backfill_id)[0],
+            )
+            for member in self.table.members(run_id)
+        ]
+        return document_of(self.origin, runs, closing, balance, findings, now())
+
+    def _deliver(self, run_id: str, report: ChainedReport, findings: Sequence[RowFinding]) -> int:
+        records = self.accountant.evidence
+        closing = records.closing(run_id)
+        assert closing  # noqa: S101 - it has just been written
+        hashed = {member.bucket for member in self.table.members(run_id)}
+        place, not_written = self.delivery.write(report, findings, hashed)
+        notified_at, not_sent = self.delivery.notify(report, findings, place)
+        failure = "; ".join(filter(None, (not_written, not_sent))) or None
+        records.deliver(report, place=place, notified_at=notified_at, failure=failure)
+        attempts = closing.attempts + 1
+        is_over = failure is None or attempts >= ATTEMPTS
+        records.close(
+            run_id,
+            replace(closing, attempts=attempts, delivered_at=now() if is_over else None),
+        )
+        return 0 if is_over else _PAUSES[attempts - 1]
+
+    def failure_of(self, run_id: str) -> str | None:
+        """Why the report of a run was not delivered at the last attempt; None if it was."""
+        records = self.accountant.evidence
+        closing = records.closing(run_id)
+        report = records.report(closing.number) if closing and closing.number else None
+        return report.failure if report else None
+
+
+def _is_partial(backfill: Backfill) -> bool:
+    """Whether it is about a part of its bucket alone."""
+    return bool(backfill.prefix or backfill.limit or backfill.sample or backfill.missing)

@@ -1,0 +1,132 @@
+"""Records of evidence: what a run counted, what it found, and its report in the chain."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.table.codec import NOT_STORED
+
+if TYPE_CHECKING:
+    from bucketsum.backfill.balance import BalanceEntry
+    from bucketsum.table.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of the digests table, which one invocation at a time counts.
+
+    Attributes:
+        total: Number of segments.
+        position: The key after which it goes on, as JSON; empty at the beginning and the end.
+        done: Whether all of it is counted.
+        balance: Its rows, as `Balance.text`.
+        listed: Its findings that are listed, in the same form; others are only counted.
+    """
+
+    number: int = field(metadata=NOT_STORED)
+    total: int
+    position: str = ""
+    done: bool = False
+    balance: str = "[]"
+    listed: str = "[]"
+
+
+@dataclass(frozen=True, slots=True)
+class RowFinding:
+    """A row that somebody must look at, or should know of.
+
+    Attributes:
+        kind: A `Standing`.
+        recorded: The recorded SHA-1; None if there is none.
+        read: What was read instead, as ``algorithm:digest``.
+        at: When it was found or deleted, ISO 8601 UTC; None if nobody knows.
+        by: Who deleted it: a request, or a lifecycle rule.
+    """
+
+    kind: str
+    bucket: str
+    key: str
+    version: str
+    recorded: str | None = None
+    read: str | None = None
+    at: str | None = None
+    by: str | None = None
+    storage_class: str | None = None
+    reason: str | None = None
+
+    @property
+    def item(self) -> str:
+        """Its sort key: the same for the same finding, however long the key is."""
+        name = f"{self.bucket}\0{self.key}\0{self.version}".encode()
+        return f"{self.kind}#{hashlib.blake2b(name, digest_size=16).hexdigest()}"
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """It as an object of JSON, without what is not known."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def finding_of(row: Row, entry: BalanceEntry, storage_class: str | None) -> RowFinding:
+    """The finding about *row*."""
+    difference, deletion, failed = row.difference, row.deletion, row.failed_reading
+    at = difference.at if difference else failed.at if failed else None
+    return RowFinding(
+        kind=entry.standing.value,
+        bucket=row.bucket,
+        key=row.key,
+        version=row.entry,
+        recorded=row.sha1,
+        read=difference.digest if difference else None,
+        at=deletion.at if deletion else at,
+        by=deletion.by.value if deletion else None,
+        storage_class=storage_class or row.storage_class,
+        reason=entry.reason,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The end of a run: what is left to do until its report is delivered.
+
+    Attributes:
+        segments: Number of segments of its accounting; 0 if its rows are not counted.
+        counted_from: When the accounting began: later deletions are the next report's.
+        uncounted: Why its rows are not counted; None if they are.
+        number: The number of its report in the chain, once it is chosen.
+        attempts: Attempts at delivering the report.
+        delivered_at: When its report was delivered, or given up; ISO 8601 UTC.
+    """
+
+    segments: int
+    counted_from: str
+    uncounted: str | None = None
+    number: int | None = None
+    attempts: int = 0
+    delivered_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChainedReport:
+    """A report in the chain of a stack.
+
+    Attributes:
+        number: From 1, without gaps.
+        document: `report.json`, byte by byte.
+        sha256: Of *document*.
+        previous_sha256: Of the report before it; None for the first.
+        place: URL of its folder in the report bucket; None if it was not written there.
+        notified_at: When the topic took its message; ISO 8601 UTC.
+        failure: Why it could not be written or sent; None if it could.
+    """
+
+    number: int = field(metadata=NOT_STORED)
+    run: str
+    at: str
+    document: str
+    sha256: str
+    previous_sha256: str | None = None
+    place: str | None = None
+    notified_at: str | None = None
+    failure: str | None = None

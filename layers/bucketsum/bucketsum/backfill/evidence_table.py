@@ -1,0 +1,156 @@
+"""The evidence in the table of runs: segments, findings and the chain of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.backfill.counts import key_of
+from bucketsum.backfill.evidence_records import ChainedReport, Closing, RowFinding, Segment
+from bucketsum.clock import now
+from bucketsum.table.codec import decoded, encoded
+from bucketsum.table.condition import Condition, absent, compared
+from bucketsum.table.damage import each_read, intact
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from bucketsum.errors import DamagedItem
+
+_CHAIN: Final = "reports"  # in place of a run's id; its items are the reports' numbers
+_WATCHED: Final = "watched"  # its items are buckets
+_CLOSING: Final = "closing"
+_FIRST: Final = "0"  # numbers have leading zeros
+_SEGMENT: Final = "segment#"
+_FINDING: Final = "finding#"
+
+
+class EvidenceTable:
+    """Counts, findings and reports in the table of backfills."""
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+        self._dynamodb = dynamodb
+        self._table = table
+
+    def closing(self, run_id: str) -> Closing | None:
+        """The end of a run, or None while nothing of it is recorded; consistent."""
+        response = self._dynamodb.get_item(
+            TableName=self._table, Key=key_of(run_id, _CLOSING), ConsistentRead=True
+        )
+        with intact("end of the run", run_id):
+            return decoded(Closing, response["Item"]) if "Item" in response else None
+
+    def close(self, run_id: str, closing: Closing) -> None:
+        """Write the end of a run; before it the segments of its accounting, if there are none."""
+        for number in range(closing.segments if closing.number is None else 0):
+            segment = Segment(number, closing.segments)
+            self._put(key_of(run_id, _segment_item(number)), segment, absent("item"))
+        self._put(key_of(run_id, _CLOSING), closing)
+
+    def segments(self, run_id: str) -> list[Segment]:
+        """The segments of a run, by number; consistent."""
+        return [_segment_of(item) for item in self._items(run_id, _SEGMENT)]
+
+    def advance(self, run_id: str, before: Segment, after: Segment) -> bool:
+        """Move a segment forward from *before*; False if another invocation has moved it."""
+        same = compared("position", "=", before.position) & compared("done", "=", before.done)
+        return self._put(key_of(run_id, _segment_item(after.number)), after, same)
+
+    def put_finding(self, run_id: str, finding: RowFinding, was: str | None = None) -> None:
+        """Write a finding, twice the same once; in place of the item that it *was*."""
+        self._put(key_of(run_id, f"{_FINDING}{was or finding.item}"), finding)
+
+    def findings(self, run_id: str) -> Iterator[RowFinding | DamagedItem]:
+        """The findings of a run by kind, always in the same order; for a damaged one, its error."""
+        return each_read(_finding_of, self._items(run_id, _FINDING))
+
+    def reports(self, *, forward: bool = True) -> Iterator[ChainedReport | DamagedItem]:
+        """The chain of reports; for a damaged one, its error."""
+        return each_read(_report_of, self._items(_CHAIN, _FIRST, forward=forward))
+
+    def report(self, number: int) -> ChainedReport | None:
+        """The report with this number; consistent."""
+        response = self._dynamodb.get_item(
+            TableName=self._table, Key=_report_key(number), ConsistentRead=True
+        )
+        return _report_of(response["Item"]) if "Item" in response else None
+
+    def append(self, report: ChainedReport) -> bool:
+        """Write a report at the end of the chain; False if another has its number."""
+        return self._put(_report_key(report.number), report, absent("item"))
+
+    def deliver(self, report: ChainedReport, **changes: str | None) -> ChainedReport:
+        """Note where a report was written, or why not; its document stays as it is."""
+        changed = replace(report, **changes)  # type: ignore[arg-type]  # names of texts
+        self._put(_report_key(report.number), changed)
+        return changed
+
+    def watch(self, buckets: Iterable[str]) -> dict[str, str]:
+        """Since when each of *buckets* is watched: from now on, unless that was noted before."""
+        for bucket in buckets:
+            self._put_item({**key_of(_WATCHED, bucket), "since": {"S": now()}}, absent("item"))
+        return self.watched()
+
+    def watched(self) -> dict[str, str]:
+        """Since when buckets are watched for overdue verifications."""
+        response = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            KeyConditionExpression="backfill = :backfill",
+            ExpressionAttributeValues={":backfill": {"S": _WATCHED}},
+        )
+        return {
+            item["item"]["S"]: item["since"]["S"] for page in response for item in page["Items"]
+        }
+
+    def _put(
+        self, key: Mapping[str, Any], value: object, condition: Condition | None = None
+    ) -> bool:
+        return self._put_item({**encoded(value, ""), **key}, condition)
+
+    def _put_item(self, item: Mapping[str, Any], condition: Condition | None) -> bool:
+        parameters = condition.parameters() if condition else {}
+        if condition and not condition.values:
+            del parameters["ExpressionAttributeValues"]
+        try:
+            self._dynamodb.put_item(TableName=self._table, Item=item, **parameters)
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def _items(self, partition: str, prefix: str, *, forward: bool = True) -> Iterator[Any]:
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            KeyConditionExpression="backfill = :backfill AND begins_with(#item, :prefix)",
+            ExpressionAttributeNames={"#item": "item"},
+            ExpressionAttributeValues={":backfill": {"S": partition}, ":prefix": {"S": prefix}},
+            ScanIndexForward=forward,
+            ConsistentRead=True,
+        )
+        for page in pages:
+            yield from page["Items"]
+
+
+def _segment_item(number: int) -> str:
+    return f"{_SEGMENT}{number:06d}"
+
+
+def _report_key(number: int) -> dict[str, Any]:
+    return key_of(_CHAIN, f"{number:08d}")
+
+
+def _segment_of(item: Mapping[str, Any]) -> Segment:
+    run_id, number = item["backfill"]["S"], item["item"]["S"].removeprefix(_SEGMENT)
+    with intact(f"segment {number} of the run", run_id):
+        return decoded(Segment, item, number=int(number))
+
+
+def _finding_of(item: Mapping[str, Any]) -> RowFinding:
+    with intact("finding", item["item"]["S"]):
+        return decoded(RowFinding, item)
+
+
+def _report_of(item: Mapping[str, Any]) -> ChainedReport:
+    number = item["item"]["S"]
+    with intact("report", number):
+        return decoded(ChainedReport, item, number=int(number))

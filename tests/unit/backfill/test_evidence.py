@@ -1,0 +1,368 @@
+"""Evidence: every row has one place in the balance, and every run one report in the chain."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+from tests.unit.backfill.evidence_world import (
+    BEGUN,
+    BUCKET,
+    PLENTY,
+    REPORTS,
+    RUN,
+    SINCE,
+    EvidenceWorld,
+)
+
+from bucketsum.backfill import accounting, closing
+from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.balance import Balance, BalanceEntry, Standing
+from bucketsum.backfill.evidence_table import EvidenceTable
+from bucketsum.backfill.overdue import overdue, period_days
+from bucketsum.backfill.rest import days_ago
+from bucketsum.backfill.run import next_step
+from bucketsum.clock import now
+from bucketsum.events.object_events import DeletedBy
+from bucketsum.hashing.job import Purpose
+from bucketsum.table.items import item_of
+from bucketsum.table.rows import Deletion, Difference, Status, Verified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VERIFIED = Verified(SINCE, 1)
+DELETION = Deletion(SINCE, DeletedBy.REQUEST, "0F".ljust(32, "0"))
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[EvidenceWorld]:
+    """A world whose pages are small, and whose deletions are reported at once."""
+    monkeypatch.setattr(accounting, "PAGE_ROWS", 3)
+    monkeypatch.setattr(closing, "DELETIONS_SECONDS", 0)
+    with mock_aws():
+        yield EvidenceWorld()
+
+
+def lose(world: EvidenceWorld, key: str) -> None:
+    """Remove an object for good, without an event."""
+    listed = world.s3.list_object_versions(Bucket=BUCKET, Prefix=key)
+    for version in listed["Versions"]:
+        world.s3.delete_object(Bucket=BUCKET, Key=key, VersionId=version["VersionId"])
+
+
+def everything(world: EvidenceWorld) -> dict[str, int]:
+    """Put objects of every standing; returns how many rows each must have."""
+    for number in range(5):
+        world.put(f"sound/{number}", verified=VERIFIED)
+    world.put("new", recorded_at=SINCE)
+    world.put("rotten", difference=Difference("sha1:" + "a" * 40, SINCE))
+    world.put("mended", difference=Difference("sha1:" + "a" * 40, SINCE))
+    world.s3.put_object(Bucket=BUCKET, Key="mended", Body=b"mended")
+    mended = world.put("mended", verified=VERIFIED, arrived_at=SINCE, sequencer="1".ljust(32, "0"))
+    assert mended.verified
+    world.put("frozen", "GLACIER")
+    world.put("cheap", "STANDARD_IA")
+    world.put("lost/1")
+    world.put("lost/2")
+    lose(world, "lost/1")
+    lose(world, "lost/2")
+    world.put("deleted", deletion=DELETION)
+    world.put("denied", status=Status.UNREADABLE, sha1=None, reason="AccessDenied")
+    world.put("waiting")
+    return {
+        "verified": 6, "hashed": 1, "differs": 1, "repaired": 1, "archived": 1, "not selected": 1,
+        "lost": 2, "deleted": 1, "unreadable": 1, "failed": 1,
+    }  # fmt: skip
+
+
+def balance_of(report: dict[str, Any]) -> dict[str, int]:
+    """Standing → rows of the report's only bucket."""
+    [bucket] = report["buckets"]
+    return {line["standing"]: line["rows"] for line in bucket["balance"]}
+
+
+def test_every_row_has_one_standing(world: EvidenceWorld) -> None:
+    """The sum is the number of rows; what somebody must look at is named."""
+    expected = everything(world)
+    world.begin(storage_classes=("STANDARD", "GLACIER"))
+    report = world.close()
+    assert balance_of(report) == expected
+    assert report["rows"] == sum(expected.values())
+    named = {(finding.kind, finding.key) for finding in world.records.findings(RUN)}  # type: ignore[union-attr]
+    assert named == {
+        ("differs", "rotten"), ("repaired", "mended"), ("lost", "lost/1"), ("lost", "lost/2"),
+        ("deleted", "deleted"), ("unreadable", "denied"), ("failed", "waiting"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("facts", "rule"),
+    [
+        ({"prefix": "b/"}, "prefix"),
+        ({"sample": 1e-9}, "sample"),
+        ({"older_than": "2026-11-20T09:00:00.000Z"}, "age"),
+        ({"missing": "sha256"}, "missing"),
+        ({"storage_classes": ("STANDARD_IA",)}, "storage class"),
+        ({"status": BackfillStatus.STOPPED}, "stopped"),
+        ({"purpose": Purpose.RECORD}, "recorded"),
+    ],
+)
+def test_a_rule_that_left_a_row_out_is_named(
+    world: EvidenceWorld, facts: dict[str, Any], rule: str
+) -> None:
+    """A row that nobody read did not fail if the run is not about it."""
+    world.put("a")
+    world.begin(**facts)
+    [line] = world.close()["buckets"][0]["balance"]
+    assert (line["standing"], line["rule"], line["rows"]) == ("not selected", rule, 1)
+
+
+def test_an_overwritten_version_is_not_selected(world: EvidenceWorld) -> None:
+    """A run of current versions leaves the others out, and loses none."""
+    world.put("a")
+    world.put("a", verified=VERIFIED)
+    world.begin(all_versions=False)
+    assert balance_of(world.close()) == {"verified": 1, "not selected": 1}
+
+
+def test_a_killed_invocation_counts_nothing_twice(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it dies, the page is counted once, and its findings are the same items."""
+    expected = everything(world)
+    world.begin(storage_classes=("STANDARD", "GLACIER"))
+    put = EvidenceTable._put_item  # noqa: SLF001 - where all writes pass
+    for deaths in range(40):
+        calls = iter(range(1000))
+
+        def dies(*arguments: Any, calls: Iterator[int] = calls, at: int = deaths) -> bool:  # noqa: ANN401
+            if next(calls) == at:
+                raise KeyboardInterrupt
+            return put(*arguments)
+
+        monkeypatch.setattr(EvidenceTable, "_put_item", dies)
+        try:
+            world.close()
+        except KeyboardInterrupt:
+            continue
+        break
+    monkeypatch.setattr(EvidenceTable, "_put_item", put)
+    assert balance_of(world.close()) == expected
+    assert len(list(world.records.findings(RUN))) == 7
+    assert len(list(world.records.reports())) == 1
+
+
+def test_two_invocations_of_a_segment_count_it_once(world: EvidenceWorld) -> None:
+    """Lambda may deliver an event twice; the second sees that the position has moved."""
+    for number in range(7):
+        world.put(f"sound/{number}", verified=VERIFIED)
+    member = world.begin()
+    evidence = world.evidence()
+    [event] = evidence.next_events(RUN, [member])
+    [before] = world.records.segments(RUN)
+    evidence.count(RUN, event["parts"], PLENTY)
+    again = replace(before, position="{}", done=True, balance="[]")
+    assert not world.records.advance(RUN, before, again)
+    assert balance_of(world.close()) == {"verified": 7}
+
+
+def test_a_deletion_that_was_on_its_way_is_no_loss(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report waits for its event, and looks again."""
+    monkeypatch.setattr(closing, "DELETIONS_SECONDS", 300)
+    row = world.put("a")
+    lose(world, "a")
+    member = world.begin()
+    evidence = world.evidence()
+    evidence.next_events(RUN, [member])
+    evidence.count(RUN, [0], PLENTY)
+    assert evidence.report(RUN) > 0
+    deleted = item_of(replace(row, deletion=DELETION))
+    world.digests.dynamodb.put_item(TableName="digests", Item=deleted)
+    monkeypatch.setattr(closing, "DELETIONS_SECONDS", 0)
+    assert balance_of(world.close()) == {"deleted": 1}
+
+
+def test_findings_beyond_the_maximum_are_counted(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first are listed; the numbers are those of all."""
+    monkeypatch.setattr(accounting, "FINDINGS_MAX", 4)
+    for number in range(9):
+        world.put(f"deleted/{number}", deletion=DELETION)
+    world.begin()
+    report = world.close()
+    assert report["findings"]["deleted"] == 9
+    assert report["findings_listed"] == {"deleted": 4}
+
+
+def test_a_deletion_is_a_finding_of_one_report(world: EvidenceWorld) -> None:
+    """The next report counts it, and names later ones alone."""
+    world.put("a", deletion=DELETION)
+    world.begin()
+    assert world.close()["findings_listed"] == {"deleted": 1}
+    world.begin("20261122T100000")
+    later = world.close("20261122T100000")
+    assert (later["findings"]["deleted"], later["findings_listed"]) == (1, {})
+
+
+def test_reports_are_a_chain(world: EvidenceWorld) -> None:
+    """Each has the digest of the one before it; files and table hold the same bytes."""
+    for run_id in (RUN, "20261122T100000"):
+        world.begin(run_id)
+        world.close(run_id)
+    first, second = world.records.reports()
+    assert first.previous_sha256 is None  # type: ignore[union-attr]
+    text = world.s3.get_object(Bucket=REPORTS, Key=f"bucketsum/{RUN}/report.json")["Body"].read()
+    assert second.previous_sha256 == hashlib.sha256(text).hexdigest()  # type: ignore[union-attr]
+    assert json.loads(text)["previous_sha256"] is None
+    assert len(world.topic.messages) == 2
+
+
+def test_of_two_runs_that_want_one_number_the_second_takes_the_next(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither report is lost, and no number is used twice."""
+    other = "20261122T100000"
+    world.begin()
+    world.begin(other)
+    append = EvidenceTable.append
+
+    def late(self: EvidenceTable, report: Any) -> bool:  # noqa: ANN401 - a ChainedReport
+        monkeypatch.setattr(EvidenceTable, "append", append)
+        world.close(other)
+        return append(self, report)
+
+    monkeypatch.setattr(EvidenceTable, "append", late)
+    world.close()
+    assert [report.run for report in world.records.reports()] == [other, RUN]  # type: ignore[union-attr]
+
+
+def denied(operation: str) -> ClientError:
+    """A refusal of AWS."""
+    return ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, operation)
+
+
+def test_what_refuses_a_report_is_named_and_tried_again(world: EvidenceWorld) -> None:
+    """Nothing is lost: the table has the report, and says why nobody else has it."""
+    world.begin()
+    world.topic.error = denied("Publish")
+    missing = world.evidence("no-such-bucket")
+    missing.next_events(RUN, world.table.members(RUN))
+    missing.count(RUN, [0], PLENTY)
+    pauses = [missing.report(RUN) for _ in range(closing.ATTEMPTS)]
+    assert pauses[-1] == 0
+    assert all(pauses[:-1])
+    failure = missing.failure_of(RUN)
+    assert failure
+    assert "no-such-bucket did not take findings.jsonl" in failure
+    assert "ReportTopicArn arn:topic did not take the message" in failure
+    assert world.report()["run"] == RUN
+
+
+def test_a_report_bucket_that_is_hashed_is_refused(world: EvidenceWorld) -> None:
+    """Each report would be an object of the next."""
+    world.begin()
+    world.close(evidence=world.evidence(BUCKET))
+    assert "is hashed itself" in (world.evidence().failure_of(RUN) or "")
+    assert "Contents" not in world.s3.list_objects_v2(Bucket=BUCKET)
+
+
+def test_the_message_says_that_all_is_well(world: EvidenceWorld) -> None:
+    """Silence never is the answer; a run that read nothing says so."""
+    world.put("a", verified=VERIFIED)
+    world.begin()
+    world.close()
+    [message] = world.topic.messages
+    assert message["Subject"] == "bucketsum: 1 objects verified, none differs"
+
+
+def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
+    """Numbers in the subject; in the text the first objects, and what to do."""
+    everything(world)
+    world.begin()
+    world.close()
+    [message] = world.topic.messages
+    assert message["Subject"].startswith("bucketsum: 1 objects verified, 1 differ, 2 lost")
+    assert "photos/rotten" in message["Message"]
+    assert "bucketsum repair KEY --bucket BUCKET" in message["Message"]
+    assert message["Subject"].isascii()
+
+
+def test_a_report_comes_after_every_bucket(world: EvidenceWorld) -> None:
+    """No step writes it while a bucket is listed or waited for; a failed one is in it."""
+    member = world.begin(rested_at=None)
+    step = next_step(RUN, world.table, world.evidence(), lambda _: [])
+    assert [event["action"] for event in step.events] == ["settle"]
+    world.table.fail(member, "NoSuchBucket")
+    step = next_step(RUN, world.table, world.evidence(), lambda _: [])
+    assert [event["action"] for event in step.events] == ["account"]
+    report = world.close()
+    assert (report["buckets"][0]["state"], report["buckets"][0]["failure"]) == (
+        "failed",
+        "NoSuchBucket",
+    )
+    assert next_step(RUN, world.table, world.evidence(), lambda _: []).failed
+
+
+def test_a_part_of_a_bucket_does_not_read_a_large_table(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A billion rows cost 8 USD; the report says that they were not counted."""
+    monkeypatch.setattr(closing, "COUNTED_ROWS_MAX", 0)
+    world.put("a/1")
+    world.begin(prefix="a/")
+    report = world.close()
+    assert report["rows"] is None
+    assert "not counted" in report["uncounted"]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "days"),
+    [
+        ("rate(90 days)", 90),
+        ("rate(12 hours)", 0.5),
+        ("cron(0 3 * * ? *)", 1),
+        ("cron(0 3 ? * MON *)", 7),
+        ("cron(0 3 1 * ? *)", 31),
+        ("cron(0 3 1 */3 ? *)", 93),
+        ("cron(0 3 1 JAN,JUL ? *)", 186),
+        ("cron(0 3 1 1-3 ? *)", 310),
+        ("cron(0 3 1 1 ? 2027)", 366),
+        ("at(2027-01-01)", 366),
+    ],
+)
+def test_the_period_of_a_schedule(schedule: str, days: float) -> None:
+    """Never shorter than the longest pause, or an alarm would be false."""
+    assert period_days(schedule) == days
+
+
+def test_a_bucket_without_a_verification_in_time_is_overdue(world: EvidenceWorld) -> None:
+    """Since it is watched, or since the last one ended; a failed one at once."""
+    old, new = days_ago(200), now()
+    run = world.begin(rested_at=old)
+    late = overdue([BUCKET], [run], "rate(90 days)", 80, {BUCKET: old})
+    assert "promises one in 170 days" in late[BUCKET]
+    assert not overdue([BUCKET], [replace(run, rested_at=new)], "rate(90 days)", 80, {})
+    assert not overdue([BUCKET], [], "rate(90 days)", 80, {BUCKET: new})
+    assert "never verified" in overdue([BUCKET], [], "rate(90 days)", 80, {BUCKET: old})[BUCKET]
+    failed = replace(run, rested_at=new, status=BackfillStatus.FAILED, failure="NoSuchBucket")
+    assert "NoSuchBucket" in overdue([BUCKET], [failed], "rate(90 days)", 80, {})[BUCKET]
+
+
+def test_a_balance_keeps_its_numbers_as_text() -> None:
+    """And a text that somebody edited is not another number."""
+    balance = Balance()
+    balance.add(BUCKET, BalanceEntry(Standing.LOST), 5)
+    balance.add(BUCKET, BalanceEntry(Standing.LOST), 7)
+    assert Balance.in_text(balance.text()).rows == {(BUCKET, "lost", ""): (2, 12)}
+    for text in ("{}x", '[["a", "sound", "", 1, 1]]', "[1]", BEGUN):
+        with pytest.raises(ValueError, match=r"."):
+            Balance.in_text(text)
