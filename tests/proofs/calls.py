@@ -24,7 +24,7 @@ VIA_S3: Final = f"{KEY} kms:ViaService=s3.{REGION}.amazonaws.com"
 RULE: Final = f"aws:SourceArn=arn:aws:events:{REGION}:{ACCOUNT}:rule/bucketsum"
 FROM_S3: Final = f"aws:SourceArn=arn:aws:s3:::any aws:SourceAccount={ACCOUNT}"
 OTHER: Final = "210987654321"
-CHILD: Final = "execution:BackfillStateMachine/Enqueue:child"
+CHILD: Final = "execution:bucketsum-Backfill/Enqueue:child"
 ATTACHED: Final = "arn:aws:s3:::created-only"
 
 ALLOWED: Final = f"""\
@@ -36,13 +36,14 @@ scheduler.amazonaws.com sts:AssumeRole ScheduleRole aws:SourceAccount={ACCOUNT}
 ScheduleRole lambda:InvokeFunction EnqueuerFunction
 HasherRole,SlicerRole,EnqueuerRole kms:Decrypt {VIA_S3}
 HasherRole,SlicerRole s3:ListBucket,ListBucketVersions InboxBucket,{ATTACHED}
-HasherRole,SlicerRole s3:GetObject,GetObjectVersion {ATTACHED}/key
+HasherRole,SlicerRole s3:GetObject,GetObjectVersion,GetObjectAttributes {ATTACHED}/key
 HasherRole sqs:ChangeMessageVisibility BackfillQueue
+HasherRole sqs:SendMessage ArrivalsQueue,BackfillQueue
 SlicerRole sqs:ChangeMessageVisibility LongObjectsQueue
 EnqueuerRole s3:ListBucketVersions,GetBucketVersioning {ATTACHED}
 BackfillRole lambda:InvokeFunction EnqueuerFunction
 BackfillRole states:StartExecution BackfillStateMachine
-BackfillRole states:DescribeExecution,StopExecution {CHILD},execution:BackfillStateMachine:run
+BackfillRole states:DescribeExecution,StopExecution {CHILD},execution:bucketsum-Backfill:run
 SweepRole lambda:InvokeFunction PlannerFunction,PublisherFunction,AnalystFunction,ProberFunction:7
 SweepRole dynamodb:PutItem,UpdateItem MeasurementsTable
 PlannerRole,ProberRole s3:ListBucket SweepBucket
@@ -54,7 +55,7 @@ PublisherRole lambda:UpdateFunctionConfiguration,PublishVersion ProberFunction
 PublisherRole lambda:ListVersionsByFunction ProberFunction
 PublisherRole lambda:DeleteFunction ProberFunction:7
 PublisherRole dynamodb:Query,PutItem,GetItem MeasurementsTable
-PlannerRole,PublisherRole states:DescribeExecution execution:SweepStateMachine:run
+PlannerRole,PublisherRole states:DescribeExecution execution:bucketsum-Sweep:run
 """
 """Principals, actions, resources, context: what services do, and what is not recorded."""
 
@@ -74,7 +75,7 @@ HasherRole,SlicerRole s3:GetObject InboxBucket/key aws:SecureTransport=false
 HasherRole,SlicerRole s3:PutObject,DeleteObject,DeleteObjectVersion InboxBucket/key,{ATTACHED}/key
 HasherRole,SlicerRole s3:GetObject arn:aws:s3:::others/key,SweepBucket/key
 HasherRole,SlicerRole dynamodb:Scan DigestsTable
-HasherRole,SlicerRole,EnqueuerRole sqs:SendMessage ArrivalsQueue
+SlicerRole,EnqueuerRole sqs:SendMessage ArrivalsQueue
 HasherRole dynamodb:DeleteItem DigestsTable
 SlicerRole dynamodb:DeleteItem DigestsTable dynamodb:LeadingKeys=inbox/key
 SlicerRole dynamodb:UpdateItem DigestsTable dynamodb:LeadingKeys=inbox/key \
@@ -110,7 +111,7 @@ def pytest_runtest_call(item: pytest.Function) -> Iterator[None]:
     [function] = re.findall(r"_the_(\w+)_calls_", item.name)
     bucket = "SweepBucket" if function in {"planner", "prober"} else "InboxBucket"
     objects = "arn:aws:s3:::inventories/key" if function == "enqueuer" else f"{bucket}/key"
-    places = {"bucket": bucket, "objects": objects, "executions": "execution:SweepStateMachine:run"}
+    places = {"bucket": bucket, "objects": objects, "executions": "execution:bucketsum-Sweep:run"}
     recorder: Any = item.funcargs["recorder"]
     with Path(os.environ[FILE]).open("a", encoding="utf-8") as file:
         for action, resource in recorder.calls:

@@ -92,8 +92,9 @@ class Deployed:
         if name in self._values:
             return self._values[name]
         kind = self.resources[name]["Type"]
-        is_arn = attribute == "Arn" or (kind.endswith("StateMachine") and not attribute)
-        return self.arn(name) if is_arn else name
+        if kind.endswith("StateMachine"):
+            return self.arn(name) if attribute != "Name" else self.arn(name).rpartition(":")[2]
+        return self.arn(name) if attribute == "Arn" else name
 
 
 def planted(text: str, fault: str) -> str:

@@ -20,7 +20,7 @@ OTHERS: Final = ("Object Tags Added", "Object Restore Initiated", "Object Storag
 EVERY: Final = (CREATED, *LATER, *OTHERS)
 BROKEN_OFF: Final = ("ABORTED", "TIMED_OUT", "FAILED")
 NOT_BROKEN_OFF: Final = ("RUNNING", "SUCCEEDED", "PENDING_REDRIVE")
-SWEEPS: Final = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:SweepStateMachine"
+SWEEPS: Final = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:bucketsum-Sweep"
 
 
 def of_s3(bucket: str, kind: str, source: str = "aws.s3") -> dict[str, Any]:

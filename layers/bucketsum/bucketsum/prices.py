@@ -159,7 +159,7 @@ EXPORTED_BYTE: Final = Price(
     "DynamoDB export to S3, byte of the table (per GB)", 0.10, _GB, _DYNAMODB, _ASSUMED
 )
 LOG_BYTE: Final = Price("CloudWatch Logs, ingested byte (per GB)", 0.50, _GB, _LOGS, _QUOTED_2026)
-METRIC_READ: Final = Price("CloudWatch metric read", 0.01, 1000, _LOGS, _ASSUMED)
+METRIC_READ: Final = Price("CloudWatch metric read", 0.01, 1000, _LOGS, _QUOTED)
 EGRESS_BYTE: Final = Price(
     "from S3 to the internet, first 10 TB a month (per GB)", 0.09, _GB, _S3, _COPY
 )
