@@ -137,7 +137,7 @@ class Described:
         cursor, held = self._cursor, b""
         while cursor.offset < self._end:
             self._counter.require_time()
-            held += cursor.up_to(min(FEED_BYTES, self._end - cursor.offset))
+            held += cursor.exactly(min(FEED_BYTES, self._end - cursor.offset))
             is_end = cursor.offset >= self._end
             descriptor = next(self._descriptors(held, is_end=is_end), None)
             if descriptor:
