@@ -82,6 +82,8 @@ ACTIONS: Final = {
     "stop": f"{_SHOW} dynamodb:UpdateItem dynamodb:PutItem",
     "backfill": f"{_CHECK} s3:GetObject",
     "verify": _CHECK,
+    "import": f"{_BUCKETS} s3:GetObject s3:GetObjectVersion dynamodb:BatchGetItem dynamodb:PutItem "
+    "dynamodb:UpdateItem s3:ListBucketVersions cloudwatch:ListMetrics cloudwatch:GetMetricData",
     "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_EXECUTIONS} s3:GetObject s3:ListBucketVersions "
     "s3:ListBucketMultipartUploads s3:DeleteObjectVersion dynamodb:DeleteItem dynamodb:PutItem "
     "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms",
@@ -128,7 +130,7 @@ USERS: Final = {
         "selftest",
     ),
     "Measure": ("tune",),
-    "Administer": ("attach", "detach", "stop", "delete"),
+    "Administer": ("attach", "detach", "stop", "import", "delete"),
 }
 """Kind of user → the commands that its policy adds."""
 
@@ -219,11 +221,12 @@ _RESOURCES_OF_USER: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "states:StartExecution": ("states:*:*:stateMachine:bucketsum-Sweep",),
     },
     "Administer": {
-        "dynamodb:PutItem": (_DIGESTS,),  # `stop` writes a row
+        "dynamodb:PutItem": (_DIGESTS,),  # `stop` and `import` write rows
         "dynamodb:UpdateItem": (_DIGESTS,),
         "s3:AbortMultipartUpload": _OWN_BUCKETS,
         "s3:DeleteBucket": _OWN_BUCKETS,
         "s3:DeleteObjectVersion": _OWN_BUCKETS,
+        "s3:GetObject": (*_OWN_BUCKETS, "s3:::my-photos/*", "s3:::my-lists/*"),  # reports
     },
 }
 """Kind of user → those of its resources that differ."""

@@ -43,6 +43,7 @@ _SECTIONS: Final = {
         "detach": "Stop hashing new objects in BUCKET.",
         "backfill": "Hash the existing objects of a bucket.",
         "verify": "Read the objects of a bucket again, and compare their digests.",
+        "import": "Import a report of S3 Batch Operations' Compute checksum.",
     },
     "Stack": {
         "status": "Show the state of a stack.",
@@ -59,7 +60,7 @@ _PLACES: Final = {
     name: f"bucketsum_cli.commands.{name}:{name}"
     for section in _SECTIONS.values()
     for name in section
-}
+} | {"import": "bucketsum_cli.commands.import_report:import_report"}  # a word of Python's own
 
 _UNBROKEN: Final = "\u2011"
 """The non-breaking hyphen, at which no line ends."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import IO, Final
 from urllib.parse import unquote_plus
@@ -45,6 +46,23 @@ def is_manifest(head: bytes) -> bool:
 def is_part(head: bytes) -> bool:
     """Whether a file with this beginning has the rows of a report."""
     return b"checksumAlgorithm" in head and not head.lstrip().startswith(b"{")
+
+
+def created_at(manifest: bytes, file: str) -> str:
+    """The time at which the report with this *manifest* was made, ISO 8601 UTC.
+
+    Raises:
+        CannotDoError: It is not such a manifest, or has no such time.
+    """
+    try:
+        content = json.loads(manifest) if is_manifest(manifest) else {}
+        created = datetime.fromisoformat(content["ReportCreationDate"])
+        return f"{created.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CannotDoError(
+            f"{file} is not the manifest.json of a completion report of S3 Batch Operations, whose "
+            f"ReportCreationDate says when S3 read the objects: {error!r}"
+        ) from error
 
 
 def parts_of(manifest: IO[bytes], file: str) -> list[ReportFile]:

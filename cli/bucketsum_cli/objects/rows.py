@@ -124,6 +124,8 @@ class RecordedRow:
     s3_checksum_reason: Annotated[str | None, "The value as read, or why nothing was compared."] = (
         None
     )
+    read_by_job: Annotated[str | None, "The job of S3 that read it; null if a function did."] = None
+    read_by_s3_at: Annotated[Moment | None, "When the report of that job was made."] = None
     member: Annotated[str | None, "Path in the archive."] = None
     method: Annotated[str | None, "Compression method."] = None
     crc32: Annotated[str | None, "CRC-32, 8 hexadecimal digits."] = None

@@ -88,31 +88,36 @@ def _row(entry: Entry | BadLine) -> dict[str, Any]:
 
 def _entries(manifest: ManifestFile, s3: Callable[[], S3Client]) -> Iterator[Entry | BadLine]:
     place, format_ = manifest.place, manifest.format_
-    with _opened(place, s3) as stream:
+    with opened(place, s3) as stream:
         is_terminal = stream.isatty()
         head, whole = (b"", stream) if is_terminal else peeked(stream, reports.HEAD_BYTES)
         if format_ is None and reports.is_manifest(head):
-            yield from _reported(reports.parts_of(whole, place), s3)
+            yield from reported(reports.parts_of(whole, place), s3)
         elif format_ is None and reports.is_part(head):
             yield from reports.rows_in(whole, place)
         else:
             yield from entries_in(whole, place, format_, manifest.algorithm)
 
 
-def _reported(
+def reported(
     parts: list[reports.ReportFile], s3: Callable[[], S3Client]
 ) -> Iterator[Entry | BadLine]:
+    """Yield the lines of all *parts* of a report, which are objects of S3.
+
+    Raises:
+        CannotDoError: A part is missing, or is not as the report's manifest says.
+    """
     if unproven := sum(not part.md5 for part in parts):
         note(f"the report has no MD5 of {count_text(unproven, 'file')}: whether they are whole is "
              "not known")  # fmt: skip
     for part in parts:
         place = str(S3Place(part.bucket, part.key))
-        with _opened(place, s3) as stream:
+        with opened(place, s3) as stream:
             yield from reports.rows_in(stream, place, part.md5)
 
 
 @contextmanager
-def _opened(place: str, s3: Callable[[], S3Client]) -> Iterator[IO[bytes]]:
+def opened(place: str, s3: Callable[[], S3Client]) -> Iterator[IO[bytes]]:
     """Open a list for reading once; an object is not read before its bytes are needed."""
     if place == STDIN:
         yield click.get_binary_stream("stdin")

@@ -168,6 +168,13 @@ RETRIEVED_BYTE: Final = {
     "ONEZONE_IA": Price("S3 One Zone-IA, retrieved byte (per GB)", 0.01, _GB, _S3, _GUIDE),
     "GLACIER_IR": Price("S3 Glacier IR, retrieved byte (per GB)", 0.03, _GB, _S3, _SEEN),
 }
+RESTORED_BYTE: Final = {
+    "GLACIER": Price("S3 Glacier, restored in bulk, byte (per GB)", 0.0, _GB, _S3, _ASSUMED),
+    "DEEP_ARCHIVE": Price("Deep Archive, restored in bulk, byte (per GB)", 0.0025, _GB, _S3,
+                          _ASSUMED),
+}  # fmt: skip
+"""Without the storage of the restored copy."""
+RESTORED_OBJECT: Final = Price("Deep Archive, bulk restore", 0.025, 1000, _S3, _ASSUMED)
 STORED_BYTE_MONTH: Final = {
     name: Price(f"S3 {name}, byte and month (per GiB)", usd, _GIB, _S3, read)
     for name, usd, read in (
@@ -200,7 +207,8 @@ PRICES: Final = (
     Price("Lambda request", round(_BASE.request * _MILLION, 6), _MILLION, *_LAMBDA),
     SQS_REQUEST, S3_GET, S3_LIST, S3_PUT, STATE_TRANSITION, WRITE_UNIT, READ_UNIT,
     TABLE_BYTE_MONTH, BACKUP_BYTE_MONTH, EXPORTED_BYTE, LOG_BYTE,
-    METRIC_READ, EGRESS_BYTE, *RETRIEVED_BYTE.values(), *STORED_BYTE_MONTH.values(), ATHENA_BYTE,
+    METRIC_READ, EGRESS_BYTE, *RETRIEVED_BYTE.values(), *RESTORED_BYTE.values(), RESTORED_OBJECT,
+    *STORED_BYTE_MONTH.values(), ATHENA_BYTE,
     BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
 )  # fmt: skip
 """Everything that the project prices, in us-east-1."""

@@ -89,8 +89,16 @@ def verified(
     return replace(read.result, outcome=outcome, reason=reason)
 
 
-def mark(table: DigestsTable, recorded: Row, row: Row, differing: str | None = None) -> Outcome:
+def mark(
+    table: DigestsTable,
+    recorded: Row,
+    row: Row,
+    differing: str | None = None,
+    at: str | None = None,
+) -> Outcome:
     """Mark *recorded* as verified by the reading of *row*, or note what two readings found.
+
+    The reading was *at* a time, by default now.
 
     Returns:
         VERIFIED or DIFFERS; GONE or SUPERSEDED if the row has changed since it was looked up.
@@ -99,7 +107,7 @@ def mark(table: DigestsTable, recorded: Row, row: Row, differing: str | None = N
         ClientError: DynamoDB refused.
     """
     outcome = Outcome.DIFFERS if differing else Outcome.VERIFIED
-    return _updated(table, mark_parameters(table, recorded, row, differing), outcome)
+    return _updated(table, mark_parameters(table, recorded, row, differing, at), outcome)
 
 
 def mark_refused(table: DigestsTable, recorded: Row, error: BucketsumError) -> Outcome:
@@ -119,14 +127,18 @@ def mark_refused(table: DigestsTable, recorded: Row, error: BucketsumError) -> O
 
 
 def mark_parameters(
-    table: DigestsTable, recorded: Row, row: Row, differing: str | None = None
+    table: DigestsTable,
+    recorded: Row,
+    row: Row,
+    differing: str | None = None,
+    at: str | None = None,
 ) -> dict[str, Any]:
     """The parameters of the UpdateItem of `mark`."""
     if differing:
-        changes = encoded(Difference(differing, now()), "")
+        changes = encoded(Difference(differing, at or now()), "")
     else:
         count = recorded.verified.count if recorded.verified else 0
-        changes = encoded(Verified(now(), count + 1), "") | _added(recorded, row)
+        changes = encoded(Verified(at or now(), count + 1), "") | _added(recorded, row)
     return _update(table, recorded, changes, names_of(FailedReading))
 
 

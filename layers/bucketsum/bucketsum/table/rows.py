@@ -179,6 +179,19 @@ class FailedReading:
     reason: str = field(metadata=stored("unreadable_reason"))
 
 
+@dataclass(frozen=True, slots=True)
+class ReadByS3:
+    """A reading of S3 itself: the digest is of a report of its Batch Operations.
+
+    Attributes:
+        job: ID of the job.
+        at: When the report was made, ISO 8601 UTC.
+    """
+
+    job: str = field(metadata=stored("read_by_job"))
+    at: str = field(metadata=stored("read_by_s3_at"))
+
+
 _REMARKS: Final = stored(
     read=lambda text: tuple(text.split(", ")), write=lambda remarks: ", ".join(remarks) or None
 )
@@ -207,6 +220,7 @@ class Row:
         archive: Result for its members; None if it was not read as an archive.
         compared: Whether S3's own checksum is that of its bytes; None if S3 was not asked.
         deletion: Its deletion; None if it exists. That of a member is in its archive's row.
+        read_by_s3: The job of S3 that read it; None if a function did.
         verified: Its verification; None if it was never verified.
         difference: What verifications found instead of its digest; None if nothing.
         failed_reading: Why a verification could not read it; None if the last one could.
@@ -232,6 +246,7 @@ class Row:
     archive: ArchiveRecord | None = field(default=None, metadata=nested(ArchiveRecord))
     compared: Compared | None = field(default=None, metadata=nested(Compared))
     deletion: Deletion | None = field(default=None, metadata=nested(Deletion))
+    read_by_s3: ReadByS3 | None = field(default=None, metadata=nested(ReadByS3))
     verified: Verified | None = field(default=None, metadata=nested(Verified))
     difference: Difference | None = field(default=None, metadata=nested(Difference))
     failed_reading: FailedReading | None = field(default=None, metadata=nested(FailedReading))

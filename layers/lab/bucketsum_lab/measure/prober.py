@@ -38,7 +38,8 @@ class Prober:
 
     def __init__(self, s3: S3Client, extra_algorithms: Sequence[str] = ()) -> None:
         """Read with *s3*, and hash as the hasher; the process has initialised once this returns."""
-        self._s3, self._extra_algorithms = s3, extra_algorithms
+        self._s3 = s3
+        self._extra_algorithms = extra_algorithms
         requests = SignedRequests.of_client(s3)
         self._source: Callable[[ReadPolicy], Source] = cache(  # the hasher's reader
             lambda policy: reader(lambda: s3, requests, policy, os.environ)

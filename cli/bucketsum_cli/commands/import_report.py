@@ -1,0 +1,175 @@
+"""`bucketsum import`: S3's own readings of objects that need not be restored."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
+
+import click
+
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.rows import ReadByS3
+from bucketsum_cli.arguments.buckets import BucketName
+from bucketsum_cli.arguments.options import Target, json_option, stack_options
+from bucketsum_cli.backfill.checksum_job import ChecksumJob, checksum_job
+from bucketsum_cli.manifests import reports
+from bucketsum_cli.objects.s3_readings import NEUTRAL, ImportedLine, LineOutcome, ReportImport
+from bucketsum_cli.snapshots.manifest_rows import opened, reported
+from bucketsum_cli.snapshots.taking import buckets_of
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.formatting import count_text
+from bucketsum_cli.terminal.output import notes, print_json, say
+from bucketsum_cli.terminal.tables import Column, print_table
+
+if TYPE_CHECKING:
+    from bucketsum_cli.aws.stack import Stack
+
+_MANIFEST_BYTES_MAX: Final = 1 << 24
+_JOB: Final = re.compile(r"job-([\w-]{1,64})/manifest\.json$", re.ASCII)
+_LISTED: Final = 1000
+"""Lines of a kind that are listed; all are counted."""
+_COLUMNS: Final = (
+    Column("outcome"), Column("object", shrinks=True), Column("version"),
+    Column("reason", shrinks=True),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """The result of `import`."""
+
+    job: Annotated[str, "ID of the job, from the name of the report's folder; empty if unknown."]
+    read_at: Annotated[str, "When the report was made, ISO 8601 UTC."]
+    counts: Annotated[
+        dict[str, int],
+        "Lines by outcome: `recorded`, `verified`, `differs`, `unchanged`, `gone`, `superseded`, "
+        "`not read`, `other bucket`, `bad line`.",
+    ]
+    lines: Annotated[Sequence[ImportedLine], "The first 1,000 lines of each kind with a problem."]
+
+
+@click.command("import")
+@click.argument("report", metavar="[REPORT]", required=False)
+@click.option(
+    "--plan",
+    "bucket",
+    type=BucketName(),
+    metavar="BUCKET",
+    help="Show how S3 makes a report on BUCKET, and its price; runs nothing.",
+)
+@click.option(
+    "--storage-class",
+    "storage_classes",
+    multiple=True,
+    metavar="CLASS",
+    help="With --plan: only objects of this storage class, such as DEEP_ARCHIVE. May be repeated.",
+)
+@click.option("--prefix", default="", metavar="TEXT", help="With --plan: only keys that begin so.")
+@click.option("--dry-run", is_flag=True, help="Show what would become of the lines; write nothing.")
+@json_option(ImportResult)
+@stack_options
+def import_report(
+    target: Target,
+    report: str | None,
+    bucket: str | None,
+    storage_classes: tuple[str, ...],
+    prefix: str,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import a report of S3 Batch Operations' Compute checksum.
+
+    S3 reads objects of any storage class itself; nothing is restored. REPORT is the manifest.json
+    of the report, as s3://BUCKET/KEY or a local copy. A version without a digest gets a row, which
+    says that S3 read it. A recorded digest is compared, as in a verification, and stays.
+    Importing a report again changes nothing.
+
+    Exits with 1 if S3 read another digest, or a line could not be used.
+
+    Example: bucketsum import --plan tapes --storage-class DEEP_ARCHIVE
+
+    Example: bucketsum import s3://reports/job-0a1b/manifest.json
+    """
+    stack = target.find()
+    if (report is None) == (bucket is None):
+        raise click.UsageError("name the manifest.json of a report, or a bucket with --plan")
+    if bucket:
+        _show_plan(checksum_job(stack.connection, bucket, prefix, storage_classes), as_json=as_json)
+        return
+    result = _imported(stack, str(report), dry_run=dry_run)
+    if as_json:
+        print_json(result)
+    else:
+        _show(result, dry_run=dry_run)
+    if set(result.counts) - {*NEUTRAL}:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _imported(stack: Stack, place: str, *, dry_run: bool) -> ImportResult:
+    s3 = stack.client("s3")
+    try:
+        with opened(place, lambda: s3) as stream:
+            manifest = stream.read(_MANIFEST_BYTES_MAX)
+    except OSError as error:
+        raise CannotDoError(f"{place} cannot be read: {error.strerror or error}") from error
+    name = _JOB.search(place)
+    source = ReadByS3(name[1] if name else "", reports.created_at(manifest, place))
+    table = DigestsTable(
+        stack.client("dynamodb"),
+        stack.table,
+        has_sha1_index=stack.parameters.get("Sha1Index") != "no",
+    )
+    imports = ReportImport(s3, table, buckets_of(stack), source, writes=not dry_run)
+    parts = reports.parts_of(io.BytesIO(manifest), place)
+    counts: Counter[str] = Counter()
+    problems: list[ImportedLine] = []
+    for line in _with_progress(imports.lines(reported(parts, lambda: s3))):
+        counts[line.outcome] += 1
+        if line.outcome not in NEUTRAL and counts[line.outcome] <= _LISTED:
+            problems.append(line)
+    if not counts:
+        raise CannotDoError(f"{place} has no lines: nothing was imported")
+    return ImportResult(source.job, source.at, dict(counts), problems)
+
+
+def _with_progress(lines: Iterator[ImportedLine]) -> Iterator[ImportedLine]:
+    with notes().status("importing ...") as status:
+        for number, line in enumerate(lines, 1):
+            if number % 1000 == 0:
+                status.update(f"importing: {count_text(number, 'line')} ...")
+            yield line
+
+
+def _show(result: ImportResult, *, dry_run: bool) -> None:
+    if result.lines:
+        print_table(
+            _COLUMNS,
+            (
+                [line.outcome, f"{line.bucket}/{line.key}", line.version, line.reason or ""]
+                for line in result.lines
+            ),
+        )
+    order = [outcome.value for outcome in LineOutcome]
+    counts = sorted(result.counts.items(), key=lambda count: order.index(count[0]))
+    text = ", ".join(f"{count:,} {reading}" for reading, count in counts)
+    is_good = not set(result.counts) - {*NEUTRAL}
+    say(f"{'would be: ' if dry_run else ''}{text}", "bold green" if is_good else "bold red")
+
+
+def _show_plan(job: ChecksumJob, *, as_json: bool) -> None:
+    if as_json:
+        print_json(job)
+        return
+    say("1. Make a role that S3 assumes, with this trust policy and this policy:", "bold")
+    say(json.dumps(job.trust_policy, indent=2))
+    say(json.dumps(job.policy, indent=2))
+    say("2. Start the job; put the role's ARN and your bucket for reports in:", "bold")
+    say(job.command)
+    say("3. When the job is complete, import its report:", "bold")
+    say(job.import_command)
+    say(job.price)
