@@ -62,9 +62,10 @@ cli.aws: cli.emulator cli.terminal layer layer.hashing layer.invocation layer.lo
 layer.table
 cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing layer.s3 \
 layer.table settings
+cli.bags: cli.aws cli.manifests cli.objects cli.terminal layer.table
 cli.buckets: cli.aws cli.terminal layer layer.events
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.terminal layer.events
-cli.commands: cli.arguments cli.aws cli.backfill cli.buckets cli.buckets.attachments \
+cli.commands: cli.arguments cli.aws cli.backfill cli.bags cli.buckets cli.buckets.attachments \
 cli.dead_letters cli.emulator cli.machine cli.manifests cli.objects cli.page cli.selftest \
 cli.snapshots cli.snapshots.queries cli.stacks cli.terminal layer layer.archives layer.hashing \
 layer.long_objects layer.table

@@ -58,6 +58,7 @@ ACTIONS: Final = {
     "find --list": _SNAPSHOT,
     "find --snapshot": _SNAPSHOT,
     "check": f"{_LS} {_FAILURES}",
+    **{f"check {option}": f"{_LS} s3:GetObjectVersion" for option in ("--bag", "--bags")},
     "snapshot": _SNAPSHOT,
     "snapshot --via export": f"{_SNAPSHOT} dynamodb:ExportTableToPointInTime "
     "dynamodb:DescribeExport s3:PutObject s3:PutObjectAcl s3:AbortMultipartUpload s3:GetObject",
@@ -119,6 +120,8 @@ USERS: Final = {
         "page",
         "page --publish",
         "export",
+        "check --bag",
+        "check --bags",
     ),
     "Operate": (
         "put",
@@ -207,6 +210,9 @@ _RESOURCES_OF_USER: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "Analyse": {
         "s3": _LISTS,
         "s3:GetBucketVersioning": ("s3:::my-photos", *_OWN_BUCKETS),
+        "s3:GetObjectVersion": tuple(
+            f"{bucket}/*.txt" for bucket in (_OWN_BUCKETS[0], "s3:::my-photos")
+        ),
         "s3:ListBucketVersions": ("s3:::my-lists", "s3:::my-photos", *_OWN_BUCKETS),
     },
     "Operate": {

@@ -10,8 +10,10 @@ import click
 
 from bucketsum_cli.buckets.s3_place import S3Place
 
-_KEYS: Final = frozenset({"key", "keys", "prefix", "archive"})
+_KEYS: Final = frozenset({"key", "keys", "prefix", "archive", "bag", "bags"})
 """Parameters with keys of a bucket, or with their beginning: s3://BUCKET/KEY is such one too."""
+_FOLDERS: Final = ("prefix", "bag", "bags")
+"""Those that may be a whole bucket."""
 
 
 class BucketName(click.ParamType):
@@ -108,7 +110,7 @@ def without_buckets(options: dict[str, Any], bucket: str | None) -> str | None:
         for text in places:
             place = None
             if text is not None and S3Place.is_url(text):
-                place = S3Place.of(text) if name == "prefix" else S3Place.of_object(text)
+                place = S3Place.of(text) if name in _FOLDERS else S3Place.of_object(text)
                 if bucket not in (None, place.bucket):
                     raise click.UsageError(f"{place} is not in the bucket {bucket}")
                 bucket = place.bucket

@@ -20,7 +20,9 @@ from bucketsum_cli.arguments.options import (
     prefix_option,
 )
 from bucketsum_cli.aws.errors import AWS_ERRORS
+from bucketsum_cli.bags.validation import BagResult
 from bucketsum_cli.buckets.attachments.coverage import pending_of
+from bucketsum_cli.commands.check_bags import check_bags
 from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
 from bucketsum_cli.manifests.entries import BadLine, Entry, by_name, without_names
 from bucketsum_cli.manifests.formats import FORMATS, entries_in
@@ -90,8 +92,10 @@ class CheckResult:
 @prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
 @exclude_option
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
+@click.option("--bag", metavar="URL", help="Validate the BagIt bag in this folder of a bucket.")
+@click.option("--bags", metavar="URL", help="Validate all bags below this folder.")
 @click.option("--all", "show_all", is_flag=True, help="Also show the files that are equal.")
-@json_option(CheckResult)
+@json_option(CheckResult, list[BagResult])
 @bucket_options
 def check(
     target: Target,
@@ -102,6 +106,8 @@ def check(
     prefix: str,
     exclude: tuple[str, ...],
     archive: str | None,
+    bag: str | None,
+    bags: str | None,
     show_all: bool,
     as_json: bool,
 ) -> None:
@@ -134,8 +140,21 @@ def check(
     JSON lines, also compressed by gzip, bzip2 or xz, or in UTF-16. A name KEY!/PATH is a member of
     the archive KEY. Objects that FILE does not name are not looked for.
 
+    With --bag, the bag is validated where it lies, by what is recorded; only its tag files are read
+    (up to 100 MB each): all manifests whose algorithms are recorded, files beyond them, missing
+    and fetched ones, Payload-Oxum, and the rules of its version. A bag is valid, invalid, or that
+    cannot be told, if an object is not recorded, or with other algorithms. --bags validates all
+    below a folder; a folder without bagit.txt is invalid too. Exits with 1 unless all are valid.
+
     Example: bucketsum check photos --prefix 2026/
+
+    Example: bucketsum check --bags s3://archive/bags/
     """
+    if bag is not None or bags is not None:
+        if sums or paths or archive or exclude or None not in (bag, bags):
+            raise click.UsageError("--bag and --bags are used alone")
+        check_bags(target.find(), bag, bags, as_json=as_json)
+        return
     if archive and exclude:
         raise click.UsageError("--exclude cannot be used with --archive")
     if sums is not None:

@@ -94,14 +94,16 @@ def exact_sums_in(
 
 
 def bag_entries_in(
-    lines: Iterable[bytes], algorithm: str | None = None
+    lines: Iterable[bytes], algorithm: str | None = None, *, has_percent: bool = True
 ) -> Iterator[Entry | BadLine]:
     """Read BagIt's ``manifest-ALGORITHM.txt`` (RFC 8493).
 
-    bagit-python escapes no percent sign; with a bare one, none in the manifest is an escape.
+    Before BagIt 1.0 a percent sign is not escaped (*has_percent*), nor does bagit-python do it:
+    with a bare one, none in the manifest is an escape.
     """
     lines = [*lines]
-    escapes = _LINE_BREAK if any(map(_BARE_PERCENT.search, lines)) else _PERCENT
+    is_bare = not has_percent or any(map(_BARE_PERCENT.search, lines))
+    escapes = _LINE_BREAK if is_bare else _PERCENT
     for number, content in content_of(lines):
         match = _IN_BAG.fullmatch(content)
         digest, path = match.groups() if match else (b"", b"")

@@ -51,6 +51,13 @@ def versions_in(
         yield from _with_rows(table, stack.bucket, wanted)
 
 
+def current_keys(stack: Stack, prefix: str) -> Iterator[str]:
+    """Yield the keys under *prefix* that the bucket has now; the table is not asked."""
+    pages = stack.client("s3").get_paginator("list_object_versions")
+    for page in pages.paginate(Bucket=stack.bucket, Prefix=prefix):
+        yield from (entry["Key"] for entry in page.get("Versions", ()) if entry["IsLatest"])
+
+
 Newest: TypeAlias = tuple[ObjectVersion, Row | None] | None
 """A version and its row; None if there is no such object, or it was deleted."""
 

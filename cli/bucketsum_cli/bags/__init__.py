@@ -1,0 +1,1 @@
+"""BagIt bags in a bucket, validated from what is recorded."""

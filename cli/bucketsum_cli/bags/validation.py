@@ -1,0 +1,230 @@
+"""Whether a bag is valid, from the states and digests of its objects."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Final
+from unicodedata import normalize
+
+from bucketsum.table.state import ObjectState
+from bucketsum_cli.bags.tag_files import (
+    DECLARATION,
+    FETCH,
+    INFO,
+    PAYLOAD,
+    BadTagFile,
+    Declaration,
+    Fetch,
+    Manifest,
+    declaration_in,
+    fetches_in,
+    is_tag_file,
+    manifest_in,
+    tags_in,
+)
+
+_OXUM: Final = "payload-oxum"
+_INVALID: Final = frozenset({ObjectState.DIFFERS, ObjectState.DAMAGED, ObjectState.REPAIRED})
+
+
+class Verdict(StrEnum):
+    """Whether a bag is valid."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    CANNOT_TELL = "cannot tell"
+
+
+@dataclass(frozen=True, slots=True)
+class BagFile:
+    """An object of a bag: its size, its state, and its recorded digests by algorithm."""
+
+    size_bytes: int
+    state: ObjectState
+    digests: Mapping[str, str]
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A reason why a bag is not valid, or why that cannot be told."""
+
+    path: Annotated[str, "Path in the bag."]
+    reason: str
+    verdict: Annotated[Verdict, "`invalid`, or `cannot tell`."] = Verdict.INVALID
+
+
+@dataclass(frozen=True, slots=True)
+class BagResult:
+    """The result of a bag."""
+
+    bag: Annotated[str, "Its URL."]
+    verdict: Annotated[Verdict, "`valid`, `invalid` or `cannot tell`."]
+    payload_files: int
+    payload_bytes: int
+    algorithms: Annotated[Sequence[str], "Of the manifests that were compared with digests."]
+    problems: Sequence[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bag:
+    """The objects of a bag, and what its tag files say."""
+
+    files: Mapping[str, BagFile]
+    declared: Declaration
+    manifests: Sequence[Manifest] = ()
+    fetches: Mapping[str, Fetch] = field(default_factory=dict)
+    oxums: Sequence[str] = ()
+
+    def named(self, path: str, forms: Mapping[str, str]) -> str:
+        """The path of the file that a manifest calls *path*, perhaps in another Unicode form."""
+        return path if path in self.files else forms.get(normalize("NFC", path), path)
+
+
+def validated(bag: str, files: Mapping[str, BagFile], read: Callable[[str], bytes]) -> BagResult:
+    """Validate the *bag* of *files*, of which only small tag files are *read*."""
+    contents: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    compared: set[str] = set()
+    for path in sorted(filter(is_tag_file, files)):
+        try:
+            contents[path] = read(path)
+        except BadTagFile as error:
+            problems.append(Problem(path, str(error), Verdict.CANNOT_TELL))
+    if DECLARATION not in files:
+        problems.append(Problem(DECLARATION, "it is missing"))
+    elif DECLARATION in contents:
+        parsed, bad = _parsed(_with_read(files, contents), contents)
+        problems += bad
+        if parsed:
+            problems += _problems_of(parsed)
+            compared = _compared(parsed)
+    payload = [file for path, file in files.items() if path.startswith(PAYLOAD)]
+    verdicts = {problem.verdict for problem in problems}
+    worst = [verdict for verdict in (Verdict.INVALID, Verdict.CANNOT_TELL) if verdict in verdicts]
+    size_bytes = sum(file.size_bytes for file in payload)
+    verdict = next(iter(worst), Verdict.VALID)
+    return BagResult(bag, verdict, len(payload), size_bytes, sorted(compared), problems)
+
+
+def _with_read(files: Mapping[str, BagFile], contents: Mapping[str, bytes]) -> dict[str, BagFile]:
+    """The *files*; those that were read have the digests of their *contents* too."""
+    known = dict(files)
+    for path, content in contents.items():
+        file = files[path]
+        digests = {name: hashlib.new(name, content, usedforsecurity=False).hexdigest()
+                   for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")}  # fmt: skip
+        state = ObjectState.HASHED if file.state is ObjectState.NOT_RECORDED else file.state
+        known[path] = BagFile(file.size_bytes, state, digests, file.reason)
+    return known
+
+
+def _parsed(
+    files: Mapping[str, BagFile], contents: Mapping[str, bytes]
+) -> tuple[_Bag | None, list[Problem]]:
+    """What the tag files say, and what is wrong in them."""
+    problems = []
+    try:
+        declared = declaration_in(contents[DECLARATION])
+    except BadTagFile as error:
+        return None, [Problem(DECLARATION, str(error))]
+    manifests = []
+    fetches: dict[str, Fetch] = {}
+    oxums: list[str] = []
+    for path, content in contents.items():
+        try:
+            if path in INFO:
+                tags = tags_in(declared.text_of(content))
+                oxums += [value for label, value in tags if label.lower() == _OXUM]
+            elif path == FETCH:
+                fetches = {line.path: line for line in fetches_in(declared.text_of(content))}
+            elif manifest := manifest_in(path, content, declared):
+                manifests.append(manifest)
+        except BadTagFile as error:
+            problems.append(Problem(path, str(error)))
+    return _Bag(files, declared, manifests, fetches, oxums), problems
+
+
+def _problems_of(bag: _Bag) -> Iterator[Problem]:
+    payload = [manifest for manifest in bag.manifests if not manifest.is_of_tags]
+    if not payload:
+        yield Problem("manifest-*.txt", "there is no payload manifest that can be read")
+    listed: dict[str, dict[str, str]] = {}
+    normal = {normalize("NFC", path): path for path in bag.files}
+    for manifest in bag.manifests:
+        for path, digest in manifest.digests.items():
+            listed.setdefault(bag.named(path, normal), {})[manifest.algorithm] = digest
+    for path in sorted(listed):
+        yield from _problems_of_file(bag, path, listed[path])
+    yield from _problems_of_completeness(bag, payload, listed)
+    yield from _problems_of_oxum(bag)
+
+
+def _problems_of_file(bag: _Bag, path: str, listed: Mapping[str, str]) -> Iterator[Problem]:
+    """The problems of the file at *path*, whose digests are *listed*."""
+    file = bag.files.get(path)
+    if file is None:
+        fetch = bag.fetches.get(path)
+        yield Problem(path, f"it is to be fetched from {fetch.url}" if fetch else "it is missing")
+        return
+    if file.state is not ObjectState.HASHED:
+        verdict = Verdict.INVALID if file.state in _INVALID else Verdict.CANNOT_TELL
+        yield Problem(path, f"{file.state}: {file.reason}" if file.reason else file.state, verdict)
+        return
+    common = file.digests.keys() & listed.keys()
+    if not common:
+        algorithms = ", ".join(sorted(listed))
+        reason = f"its manifests have {algorithms}, recorded are {', '.join(sorted(file.digests))}"
+        yield Problem(path, reason, Verdict.CANNOT_TELL)
+    for name in sorted(common):
+        if file.digests[name] != listed[name]:
+            yield Problem(
+                path, f"its {name} is {file.digests[name]}, the manifest's {listed[name]}"
+            )
+
+
+def _problems_of_completeness(
+    bag: _Bag, manifests: Sequence[Manifest], listed: Collection[str]
+) -> Iterator[Problem]:
+    """Payload files that are in no manifest, or since 1.0 not in each; and fetched ones."""
+    normal = {normalize("NFC", path): path for path in bag.files}
+    for path in sorted({*bag.files, *bag.fetches} - set(listed)):
+        if path.startswith(PAYLOAD):
+            yield Problem(path, "no payload manifest lists it")
+        elif path in bag.fetches:
+            yield Problem(path, f"{FETCH} lists it, and it is not below {PAYLOAD}")
+    everything = {bag.named(path, normal) for manifest in manifests for path in manifest.digests}
+    for manifest in manifests if bag.declared.is_strict else ():
+        of_manifest = {bag.named(path, normal) for path in manifest.digests}
+        for path in sorted(everything - of_manifest):
+            yield Problem(path, f"{manifest.path} does not list it")
+    for path, fetch in bag.fetches.items():
+        file = bag.files.get(path)
+        if file and fetch.size_bytes not in (None, file.size_bytes):
+            sizes = f"{file.size_bytes} bytes, {FETCH} says {fetch.size_bytes}"
+            yield Problem(path, f"it has {sizes}")
+
+
+def _problems_of_oxum(bag: _Bag) -> Iterator[Problem]:
+    payload = [file.size_bytes for path, file in bag.files.items() if path.startswith(PAYLOAD)]
+    expected = f"{sum(payload)}.{len(payload)}"
+    for oxum in bag.oxums:
+        if oxum != expected:
+            yield Problem(INFO[0], f"its Payload-Oxum is {oxum}, the payload's is {expected}")
+
+
+def _compared(bag: _Bag) -> set[str]:
+    """The algorithms of payload manifests that some file has a digest of."""
+    return {
+        manifest.algorithm
+        for manifest in bag.manifests
+        if not manifest.is_of_tags
+        and any(
+            manifest.algorithm in file.digests
+            for path, file in bag.files.items()
+            if path.startswith(PAYLOAD)
+        )
+    }

@@ -1,0 +1,67 @@
+"""`bucketsum check --bag`: BagIt bags, validated where they lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.bags.bags_in_bucket import validate_bag, validate_bags
+from bucketsum_cli.bags.validation import BagResult, Verdict
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.formatting import count_text, size_text
+from bucketsum_cli.terminal.hints import command_line
+from bucketsum_cli.terminal.output import note, print_json_array
+from bucketsum_cli.terminal.tables import Cell, Column, print_table
+
+if TYPE_CHECKING:
+    from bucketsum_cli.aws.stack import Stack
+
+_SHOWN: Final = 20
+_STYLES: Final = {
+    Verdict.VALID: "green", Verdict.INVALID: "bold red", Verdict.CANNOT_TELL: "yellow",
+}  # fmt: skip
+_COLUMNS: Final = (
+    Column("bag", shrinks=True),
+    Column("result"),
+    Column("files", right=True),
+    Column("size", right=True),
+    Column("digests"),
+)
+
+
+def check_bags(stack: Stack, bag: str | None, bags: str | None, *, as_json: bool) -> None:
+    """Show whether the bag in a folder, or those below one, are valid.
+
+    Raises:
+        SystemExit: With 1, unless all are.
+    """
+    folder = (bag if bag is not None else bags) or ""
+    root = folder if folder.endswith("/") or not folder else f"{folder}/"
+    results = [*validate_bags(stack, root)] if bag is None else [validate_bag(stack, root)]
+    if not results:
+        raise CannotDoError(f"there is no bag below s3://{stack.bucket}/{root}")
+    if as_json:
+        print_json_array(results)
+    else:
+        print_table(_COLUMNS, map(_cells, results))
+        for result in results:
+            _note_problems(result)
+    states = {result.verdict for result in results}
+    if Verdict.CANNOT_TELL in states:
+        coverage, verify = command_line("coverage", stack.bucket), command_line("verify")
+        note(f"cannot tell: `{coverage}` shows what is not recorded; `{verify} {stack.bucket} "
+             "--missing ALGORITHM` adds digests of the stack's ExtraAlgorithms")  # fmt: skip
+    if states != {Verdict.VALID}:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _cells(result: BagResult) -> list[str | Cell]:
+    verdict = Cell(result.verdict, _STYLES[result.verdict])
+    size, digests = size_text(result.payload_bytes), ", ".join(result.algorithms)
+    return [result.bag, verdict, f"{result.payload_files:,}", size, digests]
+
+
+def _note_problems(result: BagResult) -> None:
+    for problem in result.problems[:_SHOWN]:
+        note(f"{result.bag}{problem.path}: {problem.reason}")
+    if (more := len(result.problems) - _SHOWN) > 0:
+        note(f"{result.bag}: and {count_text(more, 'other problem')}; --json has all")

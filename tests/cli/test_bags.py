@@ -1,0 +1,218 @@
+"""`check --bag` agrees with `bagit.py --validate`, and says what is wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.deployed import BUCKET, hashed, put_object
+
+from bucketsum.table.rows import Difference, Status
+from bucketsum_cli.aws.stack import Stack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+Files = dict[str, bytes]
+ROOT = "bags/a b/"
+
+
+def bag(algorithms: tuple[str, ...] = ("sha256",), version: str = "1.0") -> Files:
+    """A valid bag with hostile names."""
+    payload = {"data/a b.txt": b"1", "data/d/\u00e9": b"22", "data/line\nbreak": b"3"}
+    payload |= {"data/=x": b"4", "data/.hidden": b""}
+    files = payload | {
+        "bagit.txt": f"BagIt-Version: {version}\nTag-File-Character-Encoding: UTF-8\n".encode(),
+        "bag-info.txt": b"Source: x\n  continued\nPayload-Oxum: 5.5\n",
+        "notes/tag.txt": b"any",
+    }
+    for algorithm in algorithms:
+        files[f"manifest-{algorithm}.txt"] = manifest(payload, algorithm)
+    return with_tags(files, algorithms[0])
+
+
+def manifest(files: Files, algorithm: str) -> bytes:
+    """The manifest of *files*."""
+    lines = (
+        f"{hashlib.new(algorithm, content).hexdigest()}  {path}".replace("\n", "%0A")
+        for path, content in files.items()
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def with_tags(files: Files, algorithm: str = "sha256") -> Files:
+    """The *files* with a new tag manifest."""
+    tags = {p: c for p, c in files.items() if not p.startswith(("data/", "tagmanifest"))}
+    return files | {f"tagmanifest-{algorithm}.txt": manifest(tags, algorithm)}
+
+
+def changed(files: Files, path: str, content: bytes | None) -> Files:
+    """The *files* with another content of one, or without it."""
+    kept = {other: text for other, text in files.items() if other != path}
+    return kept if content is None else {**kept, path: content}
+
+
+def in_utf_16(files: Files) -> Files:
+    """The *files*, of which the tag files are in UTF-16."""
+    files = files | {"bagit.txt": files["bagit.txt"].replace(b"UTF-8", b"UTF-16")}
+    for path in ("bag-info.txt", "manifest-sha256.txt"):
+        files[path] = files[path].decode().encode("utf-16")
+    files = with_tags(files)
+    tags = files["tagmanifest-sha256.txt"].decode().encode("utf-16")
+    return files | {"tagmanifest-sha256.txt": tags}
+
+
+def put(stack: Stack, files: Files, root: str = ROOT, **facts: Any) -> None:  # noqa: ANN401 - fields of Row
+    """Put and record the bag."""
+    for path, content in files.items():
+        digests = {name: hashlib.new(name, content).hexdigest() for name in ("sha256", "md5")}
+        row = hashed(put_object(stack, root + path, content), content, digests=digests)
+        stack.digests_table().record(replace(row, **facts))
+
+
+def is_valid_for_bagit(folder: Path, files: Files) -> bool:
+    """Whether bagit.py accepts the bag."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    modules = folder.parent / "modules"
+    modules.mkdir()
+    gone = "class DistributionNotFound(Exception): ...\ndef get_distribution(_): raise {}\n"
+    text = gone.format("DistributionNotFound")
+    (modules / "pkg_resources.py").write_text(text)  # setuptools has it no longer
+    command = [sys.executable, "-m", "bagit", "--validate", str(folder)]
+    environment = {"PYTHONPATH": str(modules), "PYTHONUTF8": "1"}
+    return (
+        subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+    )
+
+
+GOOD = bag()
+OXUM = b"Payload-Oxum: "
+MANIFEST = GOOD["manifest-sha256.txt"]
+ENTRY = f"{'0' * 64}  ".encode()
+CASES: Mapping[str, tuple[Files, str]] = {
+    "valid": (GOOD, ""),
+    "0.97 with two manifests": (bag(("md5", "sha256"), "0.97"), ""),
+    "utf-16": (in_utf_16(GOOD), ""),
+    "asterisks, dots and capitals": (with_tags(changed(
+        GOOD, "manifest-sha256.txt",
+        b"".join(b"%s *./%s\n" % (line[:64].upper(), line[66:]) for line in MANIFEST.splitlines()),
+    )), ""),
+    "no bagit.txt": (changed(GOOD, "bagit.txt", None), "bagit.txt"),
+    "a mark": (changed(GOOD, "bagit.txt", b"\xef\xbb\xbf" + GOOD["bagit.txt"]), "bagit.txt"),
+    "an unknown version": (bag(version="7.1"), "bagit.txt"),
+    "no encoding": (changed(GOOD, "bagit.txt", b"BagIt-Version: 1.0\n"), "bagit.txt"),
+    "no manifest": (changed(GOOD, "manifest-sha256.txt", None), "manifest-*.txt"),
+    "a changed payload file": (changed(GOOD, "data/a b.txt", b"9"), "data/a b.txt"),
+    "a changed tag file": (changed(GOOD, "notes/tag.txt", b"other"), "notes/tag.txt"),
+    "a missing payload file": (changed(GOOD, "data/=x", None), "data/=x"),
+    "a missing tag file": (changed(GOOD, "notes/tag.txt", None), "notes/tag.txt"),
+    "a file too many": (GOOD | {"data/more": b""}, "data/more"),
+    "a wrong Oxum": (with_tags(GOOD | {"bag-info.txt": OXUM + b"6.5"}), "bag-info.txt"),
+    "a path that leads out": (with_tags(
+        changed(GOOD, "manifest-sha256.txt", MANIFEST + ENTRY + b"../x\n")
+    ), "manifest-sha256.txt"),
+    "an absolute path": (with_tags(
+        changed(GOOD, "manifest-sha256.txt", MANIFEST + ENTRY + b"/etc/x\n")
+    ), "manifest-sha256.txt"),
+    "two digests of a file": (with_tags(
+        changed(GOOD, "manifest-sha256.txt", MANIFEST + ENTRY + b"data/=x\n")
+    ), "manifest-sha256.txt"),
+    "a file to be fetched": (with_tags(
+        changed(GOOD, "data/=x", None) | {"fetch.txt": b"https://e.org/x - data/=x\n"}
+    ), "data/=x"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bagit_says_the_same(run: Run, stack: Stack, tmp_path: Path, name: str) -> None:
+    """A bag is valid where it lies if `bagit.py --validate` accepts it on a disk."""
+    files, problem = CASES[name]
+    put(stack, files)
+    ended = run("check", "--bag", f"s3://{BUCKET}/{ROOT}", "--json")
+    [result] = ended.document
+    assert (result["verdict"], ended.status) == (("invalid", 1) if problem else ("valid", 0))
+    paths = {wrong["path"] for wrong in result["problems"]}
+    assert paths >= ({problem} if problem else set())
+    assert is_valid_for_bagit(tmp_path / "bag", files) is not bool(problem)
+
+
+@pytest.mark.parametrize(("files", "problem"), [
+    (changed(GOOD, "bagit.txt", GOOD["bagit.txt"].replace(b":", b" :")), "bagit.txt"),
+    (bag(("sha256", "md5")) | {"manifest-md5.txt": b""}, "data/=x"),
+    (with_tags(changed(GOOD, "manifest-sha256.txt", MANIFEST + MANIFEST)), "manifest-sha256.txt"),
+    (with_tags(GOOD | {"fetch.txt": b"https://e.org/x 1 data/none\n"}), "data/none"),
+    (with_tags(GOOD | {"fetch.txt": b"https://e.org/x 9 data/=x\n"}), "data/=x"),
+])  # fmt: skip
+def test_rfc_8493_is_stricter_than_bagit(
+    run: Run, stack: Stack, files: Files, problem: str
+) -> None:
+    """Blanks, incomplete or repeated manifests, and files that only fetch.txt names are invalid."""
+    put(stack, files)
+    [result] = run("check", "--bag", f"s3://{BUCKET}/{ROOT}", "--json").document
+    assert result["verdict"] == "invalid"
+    assert problem in {wrong["path"] for wrong in result["problems"]}
+
+
+@pytest.mark.parametrize(("version", "name"), [("0.97", "100%25"), ("1.0", "100%")])
+def test_a_percent_sign_is_escaped_since_1_0(
+    run: Run, stack: Stack, version: str, name: str
+) -> None:
+    """The same manifest names another file before."""
+    files = {"data/" + name: b"1", "bagit.txt": bag(version=version)["bagit.txt"]}
+    line = f"{hashlib.sha256(b'1').hexdigest()}  data/100%25\n".encode()
+    put(stack, files | {"manifest-sha256.txt": line})
+    assert run("check", "--bag", f"s3://{BUCKET}/{ROOT}").status == 0
+
+
+@pytest.mark.parametrize(("facts", "verdict", "reason"), [
+    ({"difference": Difference("sha1:00", "2026-11-27")}, "invalid", "S3 returned sha1:00"),
+    ({"status": Status.UNREADABLE, "sha1": None, "reason": "no"}, "cannot tell", "unreadable: no"),
+    ({"digests": {}}, "cannot tell", "its manifests have sha256, recorded are sha1"),
+    (None, "cannot tell", "not recorded"),
+])  # fmt: skip
+def test_the_state_of_each_object_counts(
+    run: Run, stack: Stack, facts: dict[str, Any] | None, verdict: str, reason: str
+) -> None:
+    """What differs makes a bag invalid; of what is not known nothing can be told; both exit 1."""
+    put(stack, changed(GOOD, "data/=x", None))
+    if facts is None:
+        put_object(stack, f"{ROOT}data/=x", b"4")
+    else:
+        put(stack, {"data/=x": b"4"}, **facts)
+    ended = run("check", "--bag", f"{BUCKET}", "--bucket", BUCKET)
+    ended.assert_refused("there is no object below")
+    ended = run("check", "--bag", ROOT.rstrip("/"), "--json")
+    [result] = ended.document
+    assert (ended.status, result["verdict"]) == (1, verdict)
+    assert [reason in problem["reason"] for problem in result["problems"]] == [True]
+    assert "data/=x: " in run("check", "--bag", ROOT).err
+
+
+def test_all_bags_below_a_folder(run: Run, stack: Stack) -> None:
+    """A bag in a payload is no bag of its own; a folder that lost its bagit.txt is invalid."""
+    put(stack, GOOD, "bags/2026/x/")
+    put(stack, GOOD, "bags/2026/x/data/inner/")
+    put(stack, GOOD, "bags/y/")
+    put(stack, changed(GOOD, "bagit.txt", None), "bags/2026/z/")
+    put(stack, {"bags/README": b"", "bags/old/": b""}, "")
+    ended = run("check", "--bags", f"s3://{BUCKET}/bags", "--json")
+    verdicts = {
+        result["bag"].removeprefix(f"s3://{BUCKET}/"): result["verdict"]
+        for result in ended.document
+    }
+    assert verdicts == {"bags/2026/x/": "invalid", "bags/y/": "valid", "bags/2026/z/": "invalid"}
+    assert (ended.status, "1 object beside the bags" in ended.err) == (1, True)
+    shown = run("check", "--bags", f"s3://{BUCKET}/bags/y")
+    words = [f"s3://{BUCKET}/bags/y/", "valid", "5", "5", "B", "sha256"]
+    assert (shown.status, shown.out.split()[-6:]) == (0, words)
+    run("check", "--bags", f"s3://{BUCKET}/none").assert_refused("there is no bag")
+    run("check", "--bags", "x", "--bag", "y").assert_refused("used alone")
