@@ -182,7 +182,7 @@ def test_a_percent_sign_is_escaped_since_1_0(
 def test_the_state_of_each_object_counts(
     run: Run, stack: Stack, facts: dict[str, Any] | None, verdict: str, reason: str
 ) -> None:
-    """What differs makes a bag invalid; of what is not known nothing can be told; both exit 1."""
+    """A difference makes a bag invalid; without a digest it cannot be told; both exit 1."""
     put(stack, changed(GOOD, "data/=x", None))
     if facts is None:
         put_object(stack, f"{ROOT}data/=x", b"4")
@@ -198,7 +198,7 @@ def test_the_state_of_each_object_counts(
 
 
 def test_all_bags_below_a_folder(run: Run, stack: Stack) -> None:
-    """A bag in a payload is no bag of its own; a folder that lost its bagit.txt is invalid."""
+    """A bag in a payload is a part of it; a folder that lost its bagit.txt is invalid."""
     put(stack, GOOD, "bags/2026/x/")
     put(stack, GOOD, "bags/2026/x/data/inner/")
     put(stack, GOOD, "bags/y/")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.table.state import ObjectState, Presence, state_of
 from bucketsum_cli.bags.tag_files import DECLARATION, BadTagFile
-from bucketsum_cli.bags.validation import BagFile, BagResult, Problem, Verdict, validated
+from bucketsum_cli.bags.validation import BagFile, BagProblem, BagResult, Verdict, validated
 from bucketsum_cli.objects.comparison import reason_of
 from bucketsum_cli.objects.versions import ObjectVersion, current_keys, versions_in
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -113,6 +113,6 @@ def validate_bags(stack: Stack, prefix: str) -> Iterator[BagResult]:
     if folders.strays:
         note(f"{count_text(folders.strays, 'object')} beside the bags: they are in no bag")
     yield from (validate_bag(stack, bag) for bag in folders.bags)
-    missing = Problem(DECLARATION, "it is missing: the folder is not a bag, or no longer")
+    missing = BagProblem(DECLARATION, "it is missing: the folder is not a bag, or no longer")
     for folder in folders.others:
         yield BagResult(f"s3://{stack.bucket}/{folder}", Verdict.INVALID, 0, 0, [], [missing])

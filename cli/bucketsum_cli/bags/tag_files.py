@@ -56,7 +56,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class BagManifest:
     """A manifest of the payload, or of tag files: path → digest of its algorithm."""
 
     path: str
@@ -80,7 +80,7 @@ def is_tag_file(path: str) -> bool:
 
 
 def declaration_in(content: bytes) -> Declaration:
-    """Read bagit.txt."""
+    """The version and the encoding in bagit.txt."""
     if content.startswith(BYTE_ORDER_MARK):
         raise BadTagFile("it begins with a byte-order mark")
     text = content.decode("utf-8", "replace")
@@ -96,7 +96,7 @@ def declaration_in(content: bytes) -> Declaration:
     return Declaration(version, declared[3])
 
 
-def manifest_in(path: str, content: bytes, declared: Declaration) -> Manifest | None:
+def manifest_in(path: str, content: bytes, declared: Declaration) -> BagManifest | None:
     """Read the manifest at *path*; None if the file is not called as one."""
     named = _MANIFEST.fullmatch(path)
     if named is None:
@@ -111,7 +111,7 @@ def manifest_in(path: str, content: bytes, declared: Declaration) -> Manifest | 
         if name in digests and (declared.is_strict or digests[name] != digest):
             raise BadTagFile(f"it lists {name} twice")
         digests[name] = digest
-    return Manifest(path, algorithm, bool(named[1]), digests)
+    return BagManifest(path, algorithm, bool(named[1]), digests)
 
 
 def _named(entries: Iterable[Entry | BadLine], algorithm: str) -> Iterator[tuple[str, str]]:

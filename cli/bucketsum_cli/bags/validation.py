@@ -16,9 +16,9 @@ from bucketsum_cli.bags.tag_files import (
     INFO,
     PAYLOAD,
     BadTagFile,
+    BagManifest,
     Declaration,
     Fetch,
-    Manifest,
     declaration_in,
     fetches_in,
     is_tag_file,
@@ -49,7 +49,7 @@ class BagFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class BagProblem:
     """A reason why a bag is not valid, or why that cannot be told."""
 
     path: Annotated[str, "Path in the bag."]
@@ -63,10 +63,10 @@ class BagResult:
 
     bag: Annotated[str, "Its URL."]
     verdict: Annotated[Verdict, "`valid`, `invalid` or `cannot tell`."]
-    payload_files: int
-    payload_bytes: int
+    payload_files: Annotated[int, "Number of objects below data/."]
+    payload_bytes: Annotated[int, "Their total size."]
     algorithms: Annotated[Sequence[str], "Of the manifests that were compared with digests."]
-    problems: Sequence[Problem]
+    problems: Sequence[BagProblem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class _Bag:
 
     files: Mapping[str, BagFile]
     declared: Declaration
-    manifests: Sequence[Manifest] = ()
+    manifests: Sequence[BagManifest] = ()
     fetches: Mapping[str, Fetch] = field(default_factory=dict)
     oxums: Sequence[str] = ()
 
@@ -87,15 +87,15 @@ class _Bag:
 def validated(bag: str, files: Mapping[str, BagFile], read: Callable[[str], bytes]) -> BagResult:
     """Validate the *bag* of *files*, of which only small tag files are *read*."""
     contents: dict[str, bytes] = {}
-    problems: list[Problem] = []
+    problems: list[BagProblem] = []
     compared: set[str] = set()
     for path in sorted(filter(is_tag_file, files)):
         try:
             contents[path] = read(path)
         except BadTagFile as error:
-            problems.append(Problem(path, str(error), Verdict.CANNOT_TELL))
+            problems.append(BagProblem(path, str(error), Verdict.CANNOT_TELL))
     if DECLARATION not in files:
-        problems.append(Problem(DECLARATION, "it is missing"))
+        problems.append(BagProblem(DECLARATION, "it is missing"))
     elif DECLARATION in contents:
         parsed, bad = _parsed(_with_read(files, contents), contents)
         problems += bad
@@ -124,13 +124,13 @@ def _with_read(files: Mapping[str, BagFile], contents: Mapping[str, bytes]) -> d
 
 def _parsed(
     files: Mapping[str, BagFile], contents: Mapping[str, bytes]
-) -> tuple[_Bag | None, list[Problem]]:
-    """What the tag files say, and what is wrong in them."""
+) -> tuple[_Bag | None, list[BagProblem]]:
+    """The contents of the tag files, and their problems."""
     problems = []
     try:
         declared = declaration_in(contents[DECLARATION])
     except BadTagFile as error:
-        return None, [Problem(DECLARATION, str(error))]
+        return None, [BagProblem(DECLARATION, str(error))]
     manifests = []
     fetches: dict[str, Fetch] = {}
     oxums: list[str] = []
@@ -144,14 +144,14 @@ def _parsed(
             elif manifest := manifest_in(path, content, declared):
                 manifests.append(manifest)
         except BadTagFile as error:
-            problems.append(Problem(path, str(error)))
+            problems.append(BagProblem(path, str(error)))
     return _Bag(files, declared, manifests, fetches, oxums), problems
 
 
-def _problems_of(bag: _Bag) -> Iterator[Problem]:
+def _problems_of(bag: _Bag) -> Iterator[BagProblem]:
     payload = [manifest for manifest in bag.manifests if not manifest.is_of_tags]
     if not payload:
-        yield Problem("manifest-*.txt", "there is no payload manifest that can be read")
+        yield BagProblem("manifest-*.txt", "there is no payload manifest that can be read")
     listed: dict[str, dict[str, str]] = {}
     normal = {normalize("NFC", path): path for path in bag.files}
     for manifest in bag.manifests:
@@ -163,57 +163,61 @@ def _problems_of(bag: _Bag) -> Iterator[Problem]:
     yield from _problems_of_oxum(bag)
 
 
-def _problems_of_file(bag: _Bag, path: str, listed: Mapping[str, str]) -> Iterator[Problem]:
+def _problems_of_file(bag: _Bag, path: str, listed: Mapping[str, str]) -> Iterator[BagProblem]:
     """The problems of the file at *path*, whose digests are *listed*."""
     file = bag.files.get(path)
     if file is None:
         fetch = bag.fetches.get(path)
-        yield Problem(path, f"it is to be fetched from {fetch.url}" if fetch else "it is missing")
+        yield BagProblem(
+            path, f"it is to be fetched from {fetch.url}" if fetch else "it is missing"
+        )
         return
     if file.state is not ObjectState.HASHED:
         verdict = Verdict.INVALID if file.state in _INVALID else Verdict.CANNOT_TELL
-        yield Problem(path, f"{file.state}: {file.reason}" if file.reason else file.state, verdict)
+        yield BagProblem(
+            path, f"{file.state}: {file.reason}" if file.reason else file.state, verdict
+        )
         return
     common = file.digests.keys() & listed.keys()
     if not common:
         algorithms = ", ".join(sorted(listed))
         reason = f"its manifests have {algorithms}, recorded are {', '.join(sorted(file.digests))}"
-        yield Problem(path, reason, Verdict.CANNOT_TELL)
+        yield BagProblem(path, reason, Verdict.CANNOT_TELL)
     for name in sorted(common):
         if file.digests[name] != listed[name]:
-            yield Problem(
+            yield BagProblem(
                 path, f"its {name} is {file.digests[name]}, the manifest's {listed[name]}"
             )
 
 
 def _problems_of_completeness(
-    bag: _Bag, manifests: Sequence[Manifest], listed: Collection[str]
-) -> Iterator[Problem]:
+    bag: _Bag, manifests: Sequence[BagManifest], listed: Collection[str]
+) -> Iterator[BagProblem]:
     """Payload files that are in no manifest, or since 1.0 not in each; and fetched ones."""
     normal = {normalize("NFC", path): path for path in bag.files}
     for path in sorted({*bag.files, *bag.fetches} - set(listed)):
         if path.startswith(PAYLOAD):
-            yield Problem(path, "no payload manifest lists it")
+            yield BagProblem(path, "no payload manifest lists it")
         elif path in bag.fetches:
-            yield Problem(path, f"{FETCH} lists it, and it is not below {PAYLOAD}")
+            yield BagProblem(path, f"{FETCH} lists it, and it is not below {PAYLOAD}")
     everything = {bag.named(path, normal) for manifest in manifests for path in manifest.digests}
     for manifest in manifests if bag.declared.is_strict else ():
         of_manifest = {bag.named(path, normal) for path in manifest.digests}
         for path in sorted(everything - of_manifest):
-            yield Problem(path, f"{manifest.path} does not list it")
+            yield BagProblem(path, f"{manifest.path} does not list it")
     for path, fetch in bag.fetches.items():
         file = bag.files.get(path)
         if file and fetch.size_bytes not in (None, file.size_bytes):
             sizes = f"{file.size_bytes} bytes, {FETCH} says {fetch.size_bytes}"
-            yield Problem(path, f"it has {sizes}")
+            yield BagProblem(path, f"it has {sizes}")
 
 
-def _problems_of_oxum(bag: _Bag) -> Iterator[Problem]:
+def _problems_of_oxum(bag: _Bag) -> Iterator[BagProblem]:
     payload = [file.size_bytes for path, file in bag.files.items() if path.startswith(PAYLOAD)]
     expected = f"{sum(payload)}.{len(payload)}"
     for oxum in bag.oxums:
         if oxum != expected:
-            yield Problem(INFO[0], f"its Payload-Oxum is {oxum}, the payload's is {expected}")
+            yield BagProblem(INFO[0], f"its Payload-Oxum is {oxum}, the payload's is {expected}")
 
 
 def _compared(bag: _Bag) -> set[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Final
@@ -19,10 +18,10 @@ from bucketsum_cli.arguments.options import (
     json_option,
     prefix_option,
 )
-from bucketsum_cli.aws.errors import AWS_ERRORS
 from bucketsum_cli.bags.validation import BagResult
 from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.commands.check_bags import check_bags
+from bucketsum_cli.commands.check_hints import note_hints
 from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
 from bucketsum_cli.manifests.entries import BadLine, Entry, by_name, without_names
 from bucketsum_cli.manifests.formats import FORMATS, entries_in
@@ -38,11 +37,8 @@ from bucketsum_cli.objects.comparison import (
 )
 from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_left_out, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
-from bucketsum_cli.objects.rows import dead_letters_hint, pending_hints
-from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
-from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 
@@ -263,50 +259,9 @@ def _report(checked: _Checked, *, show_all: bool, as_json: bool) -> None:
     if checked.is_list and counts[Result.DIFFERS] == len(files):
         note_all_differ()
     if not checked.archive:
-        _note_hints(stack, files)
+        note_hints(stack, files)
     if not all_equal:
         raise SystemExit(ANSWER_IS_NO)
-
-
-def _note_hints(stack: Stack, files: Sequence[ComparedFile]) -> None:
-    first = {file.result: file for file in reversed(files)}
-    for result in Result:
-        if file := first.get(result):
-            algorithms = sorted({name for f in files if f.result is result for name in f.digests})
-            if hint := _hints(file, algorithms, stack.bucket).get(result):
-                note(f"{result}: {hint}")
-    missing = [file.key for file in files if file.result is Result.MISSING]
-    with suppress(*AWS_ERRORS):  # a hint that cannot be had is none
-        for key, similar in similar_keys(stack, missing).items():
-            note(f"missing: {key!a}, but there is {similar!a}")
-
-
-def _hints(file: ComparedFile, algorithms: Sequence[str], bucket: str) -> dict[Result, str]:
-    redrive = command_line("redrive", "--key", "KEY")
-    return {
-        Result.DIFFERS: f"either side may be the damaged one; `{command_line('show', file.key)}` "
-        f"has all versions of the object. If the file is right, {_put_command(file)} replaces the "
-        "object",
-        Result.NO_SUCH_DIGEST: f"the rows have no {', '.join(algorithms)}; they have SHA-1, and "
-        "what the parameter ExtraAlgorithms names, for objects that were hashed since",
-        Result.FAILED: dead_letters_hint(),
-        Result.UNREADABLE: f"{file.reason}; `{redrive}` tries again",
-        Result.ARCHIVED: f"{file.reason}; `{command_line('backfill', bucket, '--archived')}` reads "
-        "it once it is restored",
-        Result.HIDDEN: f"`{command_line('show', file.key)}` has the versions below the marker",
-        Result.LOST: f"S3 does not list it; `{command_line('show', file.key)}` shows what it was",
-        Result.MISSING: f"there is no such object; {_put_command(file)} uploads it",
-        **{Result(pending): hint for pending, hint in pending_hints(bucket).items()},
-    }
-
-
-def _put_command(file: ComparedFile) -> str:
-    """The command that uploads *file* with exactly its key, if there is such a file here."""
-    prefix = file.key.removesuffix(file.path.name)
-    if prefix == file.key or not file.path.is_file():
-        return f"an upload as {file.key}"
-    given = ["--prefix", prefix] if prefix else []
-    return f"`{command_line('put', str(file.path), *given)}`"
 
 
 def _lines(file: ComparedFile) -> Iterator[list[str | Cell]]:
