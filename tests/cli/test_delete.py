@@ -250,6 +250,25 @@ def test_what_another_deleted_stack_left_is_refused(run: Run) -> None:
     assert s3.head_object(Bucket=bucket, Key="theirs")
 
 
+def test_an_emulator_that_forgets_resources_tells_them_in_events(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`delete` offers `delete --tables`: that must find the tables."""
+    deploy()
+    cloudformation = boto3.client("cloudformation")
+    listed = cloudformation.list_stack_resources(StackName=NAME)["StackResourceSummaries"]
+    events = [{**resource, "ResourceStatus": "DELETE_SKIPPED"} for resource in listed] + [
+        {**resource, "ResourceStatus": "CREATE_COMPLETE"} for resource in listed
+    ]
+    assert run("delete", "--stack", NAME, "--yes").status == 0
+    forgotten: dict[str, Any] = {"ListStackResources": {"StackResourceSummaries": []}}
+    change_calls(
+        monkeypatch, answered({**forgotten, "DescribeStackEvents": {"StackEvents": events}})
+    )
+    assert run("delete", "--stack", NAME, "--tables", "--yes").status == 0
+    assert tables() == []
+
+
 def test_a_bucket_made_again_after_the_stack_is_not_its_own(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,10 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, dead_letter
 from tests.cli.permissions import as_fake
 
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.table import BackfillsTable
+from bucketsum.clock import now
+from bucketsum.hashing.job import Purpose
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.errors import Reads
@@ -98,6 +102,7 @@ def test_document_has_the_state_of_queues_metrics_and_mapping(run: Run, watched:
         "bucket_problems": [{"bucket": BUCKET, "problems": []}],
         "running_sweeps": [],
         "damaged_sweeps": [],
+        "running_backfills": [],
         "damaged_backfills": [],
         "event_sources": [
             {"queue": queue, "state": "Enabled", "maximum_concurrency": most, "enabled": True}
@@ -105,6 +110,27 @@ def test_document_has_the_state_of_queues_metrics_and_mapping(run: Run, watched:
         ],
         "notes": [],
     }
+
+
+def test_runs_that_are_not_over_are_named(run: Run, watched: Stack) -> None:
+    """Those that run, and those whose objects wait in a queue; not the ones that are done."""
+    table = BackfillsTable(watched.client("dynamodb"), "BackfillsTableName")
+    for name, status, done, purpose in (
+        ("2026-listing", BackfillStatus.RUNNING, False, Purpose.RECORD),
+        ("2026-waiting", BackfillStatus.QUEUED, False, Purpose.VERIFY),
+        ("2026-over", BackfillStatus.QUEUED, True, Purpose.RECORD),
+        ("2026-stopped", BackfillStatus.STOPPED, False, Purpose.RECORD),
+    ):
+        table.record(Backfill(name, BUCKET, status, now(), purpose=purpose))
+        table.record_plan(name, [Part(0, objects=1, done=True)])
+        if done:
+            table.count(name, Tally(hashed=1, invocations=1))
+    running = run("status", "--json").document["running_backfills"]
+    assert sorted(running) == [
+        "2026-listing (backfill of inbox)",
+        "2026-waiting (verification of inbox)",
+    ]
+    assert "listing (backfill of inbox)" in run("status").out
 
 
 def test_a_bucket_that_is_no_longer_hashed_is_a_negative_result(

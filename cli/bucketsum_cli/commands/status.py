@@ -143,8 +143,6 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "errors, last day", _count_text(activity.errors_last_day)
     yield "cost, this month", _cost_text(state.estimated_usd_this_month)
     yield from _items(state)
-    if state.damaged_backfills:
-        yield "damaged backfills", _alarming(", ".join(state.damaged_backfills), bad=True)
     if state.event_sources is None:
         yield "mappings", MISSING
     for source in state.event_sources or ():
@@ -159,6 +157,10 @@ def _items(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
         yield f"  {item.key}", _alarming(progress_text(item), bad=item.slices_status == DAMAGED)
     names = (*(state.running_sweeps or ()), *(f"{name} (damaged)" for name in state.damaged_sweeps))
     yield "running sweeps", _listed(state.running_sweeps, ", ".join(names))
+    runs = state.running_backfills
+    yield "running backfills", _listed(runs, ", ".join(runs or ()))
+    if state.damaged_backfills:
+        yield "damaged backfills", _alarming(", ".join(state.damaged_backfills), bad=True)
     yield "buckets", _listed(state.bucket_problems)
     for bucket in state.bucket_problems or ():
         if bucket.problems:

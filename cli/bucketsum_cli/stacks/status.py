@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, is_complete
 from bucketsum.backfill.plan import enqueuers_for
+from bucketsum.backfill.rest import MESSAGE_DAYS, days_ago
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing import metric
+from bucketsum.hashing.job import Purpose
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum.queue.dead_letters import Fate
 from bucketsum.table.outcome import Outcome
@@ -35,6 +38,7 @@ MAXIMA: Final = {
 }
 """Parameter with a mapping's maximum concurrency → output with its queue."""
 
+_NOUNS: Final = {Purpose.RECORD: "backfill", Purpose.VERIFY: "verification"}
 _ON: Final = frozenset({"Creating", "Enabling", "Enabled", "Updating"})
 _WAITING: Final = "ApproximateNumberOfMessages"
 _IN_FLIGHT: Final = "ApproximateNumberOfMessagesNotVisible"
@@ -94,6 +98,9 @@ class StackStatus:
     bucket_problems: Annotated[
         tuple[BucketProblems, ...] | None, "Buckets of the stack, as `buckets` shows them."
     ]
+    running_backfills: Annotated[
+        tuple[str, ...] | None, "Names of backfills and verifications, the newest first."
+    ]
     damaged_backfills: Annotated[tuple[str, ...], "Backfills that another program changed."]
     event_sources: Annotated[tuple[EventSource, ...] | None, "The event source mappings."]
     notes: Annotated[tuple[str, ...], "Reasons why fields are null; remarks on prices."]
@@ -128,7 +135,10 @@ def stack_status(
     usd, price_note = further(lambda: _estimated_usd(stack, now)) or (None, None)
     in_slices = reads(lambda: tuple(map(long_object, stack.progress_table().in_progress())))
     sources = reads(lambda: tuple(event_source_of(stack, queue) for queue in MAXIMA.values()))
-    backfills = reads(lambda: _damaged_backfills(stack)) or ()
+    table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
+    recorded = reads(lambda: tuple(table.backfills()))
+    backfills = [item for item in recorded or () if isinstance(item, DamagedItem)]
+    running = further(lambda: tuple(_running(table, recorded or ())))
     quota_note = further(lambda: quota_problem(stack))
     own_notes = (_absent_metrics(stack, activity), price_note, quota_note)
     denials = dict.fromkeys((*reads.denials, *further.denials))
@@ -149,15 +159,25 @@ def stack_status(
         damaged_sweeps=tuple(run.name for run in damaged),
         long_objects=in_slices,
         bucket_problems=bucket_problems,
+        running_backfills=None if recorded is None else running,
         damaged_backfills=tuple(item.name for item in backfills),
         event_sources=sources,
         notes=(*filter(None, own_notes), *texts, *denials),
     )
 
 
-def _damaged_backfills(stack: Stack) -> tuple[DamagedItem, ...]:
-    table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
-    return tuple(item for item in table.backfills() if isinstance(item, DamagedItem))
+def _running(table: BackfillsTable, recorded: Iterable[Backfill | DamagedItem]) -> Iterator[str]:
+    """Names of the runs that are not over; those of before a message's longest life are."""
+    for run in recorded:
+        if isinstance(run, DamagedItem) or run.started_at < days_ago(MESSAGE_DAYS):
+            continue
+        name = f"{run.backfill_id} ({_NOUNS[run.purpose]} of {run.bucket})"
+        if run.status is BackfillStatus.RUNNING:
+            yield name
+        elif run.status is BackfillStatus.QUEUED and not run.rested_at:
+            tally, _ = table.tally(run.backfill_id)
+            if not is_complete(table.parts(run.backfill_id), tally):
+                yield name
 
 
 def quota_problem(stack: Stack) -> str | None:

@@ -8,7 +8,7 @@ deletion that was interrupted at any point can be continued.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, WaiterError
 
@@ -63,6 +63,8 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
     if description:
         _require_deletable(description)
     resources = resources_of(connection, stack_id) if stack_id else {}
+    if stack_id and not resources:  # the local emulator forgets those of a deleted stack
+        resources = _resources_in_events(connection, stack_id)
     if stack_id and not {"HasherFunction", "DigestsTable"} & set(resources):
         raise CannotDoError(
             f"the stack {name} was not created by bucketsum's template.yaml: nothing is deleted"
@@ -134,6 +136,17 @@ def _deleted_stack_id(connection: Connection, name: str) -> str | None:
         if summary["StackName"] == name
     ]
     return max(deleted)[1] if deleted else None
+
+
+def _resources_in_events(connection: Connection, stack_id: str) -> dict[str, Any]:
+    """As `resources_of`, from the last event about each resource."""
+    pages = connection.client("cloudformation").get_paginator("describe_stack_events")
+    resources: dict[str, Any] = {}
+    for page in pages.paginate(StackName=stack_id):
+        for event in page["StackEvents"]:
+            if event.get("PhysicalResourceId"):
+                resources.setdefault(event["LogicalResourceId"], event)
+    return resources
 
 
 def table_exists(dynamodb: DynamoDBClient, table: str) -> bool:

@@ -15,6 +15,7 @@ from bucketsum_cli.commands.local.deployment import bring_up, locked, stop
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, say
 
 _HOME = "demo"
@@ -56,8 +57,15 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
                 note(f"The demonstration's stack stays up; {_use(project)}")
             else:
                 stop(project)
+    if not as_json:
+        note(_next_step())
     if not (equal == files and measured):
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _next_step() -> str:
+    up, put = command_line("local", "up"), command_line("put", "FILE", "--local")
+    return f"next: `{up}` deploys a stack that stays; `{put}` hashes a file of yours"
 
 
 def _use(project: emulator_state.LocalProject) -> str:
