@@ -62,6 +62,8 @@ def action_of(service: str, operation: str, params: Mapping[str, Any]) -> str:
     names_version = "VersionId" in params or operation == "DeleteObjects"
     if action in _OF_VERSIONS and names_version:
         action += "Version"
+    if action == "s3:GetObjectAttributes" and names_version:
+        action = "s3:GetObjectVersionAttributes"
     return action.replace("stepfunctions:", "states:")
 
 

@@ -19,9 +19,11 @@ from tests.support.zip_maker import zip_of
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import BackfillsTable
+from bucketsum.checksums.stored import StoredChecksum
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import PARTITION, progress_of
+from bucketsum.s3 import stored_checksums
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
@@ -36,14 +38,23 @@ NOT_RECORDED: Final = {
     Permission("sqs:GetQueueAttributes", "LongObjectsQueue"),
     # The test delivers messages of the other queue, with the same code:
     Permission("sqs:ChangeMessageVisibility", "BackfillQueue"),
+    # While DynamoDB throttles, a message is sent again (tests/unit/test_fates.py); moto never does:
+    Permission("sqs:SendMessage", "ArrivalsQueue"),
+    Permission("sqs:SendMessage", "BackfillQueue"),
 }
 MOMENT: Final = "2026-11-20T10:00:00.000Z"
 
 
 @pytest.fixture
 def recorder(stack: HasherStack, monkeypatch: pytest.MonkeyPatch) -> CallRecorder:
-    """Records calls; every test of this file also has the table of backfills."""
+    """Records calls; every test of this file also has the table of backfills.
+
+    S3's checksums are compared, and those of parts, whose list needs a permission: moto has none.
+    """
     create_table(stack.dynamodb, "BackfillsTable", "backfills")
+    monkeypatch.setenv("COMPARE_CHECKSUMS", "yes")
+    in_parts = StoredChecksum("crc32", bytes(4), 2)
+    monkeypatch.setattr(stored_checksums, "stored_in", lambda _headers: in_parts)
     return CallRecorder(monkeypatch)
 
 
