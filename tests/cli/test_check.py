@@ -253,6 +253,25 @@ def test_a_terminal_is_read_after_a_note(
     assert "reads lines of `sha1sum` from the terminal; Ctrl-D ends them" in ended.err
 
 
+def test_content_under_another_prefix_is_not_uploaded_again(
+    run: Run, stack: Stack, tmp_path: Path
+) -> None:
+    """A forgotten --prefix makes every file missing: the hint is the prefix, not a second copy."""
+    put_and_record(stack, "bags/uni/data/a.txt", b"a")
+    put_and_record(stack, "other", b"b")
+    bag = tmp_path / "uni"
+    (bag / "data").mkdir(parents=True)
+    for name, content in (("a.txt", b"a"), ("b.txt", b"b"), ("empty", b"")):
+        (bag / "data" / name).write_bytes(content)
+    shown = " ".join(run("check", bag).err.split())
+    assert "'uni/data/a.txt' has the content of 'bags/uni/data/a.txt'" in shown
+    assert "if that is meant, use --prefix bags/" in shown
+    assert "bucketsum put" not in shown
+    shown = " ".join(run("check", bag, "--prefix", "bags/").err.split())
+    assert "bucketsum put" in shown
+    assert "if that is meant" not in shown
+
+
 def test_lines_that_are_no_entries_end_no_command(run: Run, stack: Stack) -> None:
     """A bad line, a name that is not UTF-8 and one that is too long are results of their own."""
     sha1 = (put_and_record(stack, "a", b"a").sha1 or "").encode()

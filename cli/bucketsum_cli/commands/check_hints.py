@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final
 
+from bucketsum.table.rows import Status
 from bucketsum_cli.aws.errors import AWS_ERRORS
 from bucketsum_cli.objects.comparison import ComparedFile, Result
 from bucketsum_cli.objects.rows import dead_letters_hint, pending_hints
@@ -17,9 +20,17 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
 
 
+_LOOK_UPS: Final = 3
+_EMPTY: Final = hashlib.sha1(b"", usedforsecurity=False).hexdigest()
+
+
 def note_hints(stack: Stack, files: Sequence[ComparedFile]) -> None:
     """Note the next step for each result of *files*."""
     first = {file.result: file for file in reversed(files)}
+    with suppress(*AWS_ERRORS):  # a hint that cannot be had is none
+        if elsewhere := _recorded_elsewhere(stack, files):
+            note(f"missing: {elsewhere}")
+            del first[Result.MISSING]  # an upload would be a second copy
     for result in Result:
         if file := first.get(result):
             algorithms = sorted({name for f in files if f.result is result for name in f.digests})
@@ -29,6 +40,29 @@ def note_hints(stack: Stack, files: Sequence[ComparedFile]) -> None:
     with suppress(*AWS_ERRORS):  # a hint that cannot be had is none
         for key, similar in similar_keys(stack, missing).items():
             note(f"missing: {key!a}, but there is {similar!a}")
+
+
+def _recorded_elsewhere(stack: Stack, files: Sequence[ComparedFile]) -> str | None:
+    """Where the content of a missing file is recorded, as if --prefix were another."""
+    missing = [file for file in files if file.result is Result.MISSING]
+    if stack.parameters.get("Sha1Index") == "no":
+        return None
+    for file in [file for file in missing if file.sha1 not in (None, _EMPTY)][:_LOOK_UPS]:
+        for row in stack.digests_table().with_sha1(file.sha1 or ""):
+            end = _common_end(row.key, file.key)
+            is_there = row.status is Status.HASHED and not row.deletion
+            if end and is_there and row.bucket == stack.bucket:
+                prefix = row.key.removesuffix(end)
+                option = f"use --prefix {prefix}" if prefix else "leave out --prefix"
+                return f"{file.key!a} has the content of {row.key!a}; if that is meant, {option}"
+    return None
+
+
+def _common_end(left: str, right: str) -> str:
+    """The folders and the name with which both keys end; empty if the names differ."""
+    parts = zip(reversed(left.split("/")), reversed(right.split("/")), strict=False)
+    same = [pair[0] for pair in takewhile(lambda pair: pair[0] == pair[1], parts)]
+    return "/".join(reversed(same))
 
 
 def _hints(file: ComparedFile, algorithms: Sequence[str], bucket: str) -> dict[Result, str]:
