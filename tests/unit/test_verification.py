@@ -253,6 +253,18 @@ def test_a_listed_archived_object_has_a_row(check: Check | None) -> None:
     assert (report.outcome, row_in(table).storage_class) == (Outcome.HASHED, None)
 
 
+def test_an_overwritten_archived_object_is_superseded() -> None:
+    """Its message came late: S3 is asked only if the row of the newer object is older by time."""
+    for arrived_at, source in (
+        ("2026-12-01T00:00:00.000Z", Source([ObjectSuperseded("overwritten")])),
+        ("2026-10-01T00:00:00.000Z", Source([])),
+    ):
+        newer = replace(ROW, entry="null", etag="newer", arrived_at=arrived_at)
+        listed = replace(GLACIER, version_id=None)
+        [report] = verify(source, table_with(newer), listed=listed).reports
+        assert report.outcome is (Outcome.SUPERSEDED if source.opened else Outcome.ARCHIVED)
+
+
 def test_a_digest_outlives_the_archiving_of_its_object() -> None:
     """A verification counts it as archived, and a backfill as recorded before."""
     table = table_with(ROW)

@@ -136,6 +136,29 @@ def test_each_key_is_queued_once(world: World, concurrency: int) -> None:
     assert ended.status is BackfillStatus.QUEUED
 
 
+def test_parts_of_an_earlier_release_are_complete_by_number(world: World) -> None:
+    """They have no sums of hashes, in part or at all; what the hasher counts since then has."""
+    world.put(*KEYS)
+    world.run(replace(BACKFILL, limit=20))
+    parts = world.table.parts(BACKFILL.backfill_id)
+    old = [replace(part, object_hashes=0) for part in parts]
+    assert is_complete(old, Tally(hashed=15, skipped=5, object_hashes=123))
+    assert not is_complete(old, Tally(hashed=15, skipped=4, object_hashes=123))
+    assert not is_complete(parts, Tally(hashed=15, skipped=5, object_hashes=123))
+    assert is_complete([*old, Part(9)], Tally(hashed=20))
+
+
+def test_a_part_that_an_earlier_release_began_gets_no_partial_sum(world: World) -> None:
+    """The sum of some of its objects is of no use."""
+    world.put(*KEYS[:20])
+    table, backfill_id = world.table, BACKFILL.backfill_id
+    table.record(BACKFILL)
+    table.record_plan(backfill_id, [Part(0, position=KEYS[6], version="", objects=7)])
+    world.run(BACKFILL)
+    [part] = table.parts(backfill_id)
+    assert (part.objects, part.object_hashes) == (20, 0)
+
+
 @pytest.mark.parametrize("archived", [False, True])
 def test_archived_objects_are_queued_to_be_recorded(world: World, *, archived: bool) -> None:
     """S3 refuses to read GLACIER and DEEP_ARCHIVE, at a price; --archived tries all the same."""

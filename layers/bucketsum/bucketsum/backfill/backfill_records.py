@@ -217,8 +217,11 @@ def is_complete(parts: Iterable[Part], tally: Tally) -> bool:
     """Whether exactly the objects that are queued are done.
 
     Some are counted twice: a repeated request, a batch that is received again, a page that is sent
-    again. Then numbers alone may be equal while others are left; the sums of hashes are not.
+    again. Then numbers alone may be equal while others are left; the sums of hashes are not. Where
+    an earlier release queued a part, without hashes, numbers alone decide.
     """
     queued = [(part.objects, part.object_hashes) for part in parts]
+    if any(number and not hashes for number, hashes in queued):
+        return sum(number for number, _ in queued) == tally.objects
     sums = sum(number for number, _ in queued), sum(hashes for _, hashes in queued)
     return sums == (tally.objects, tally.object_hashes)

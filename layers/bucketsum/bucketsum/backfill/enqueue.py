@@ -174,7 +174,7 @@ class Enqueuer:
             page.after,
             done=page.after.done or (budget is not None and budget <= len(read)),
             objects=part.objects + len(objects),
-            object_hashes=part.object_hashes + sum(map(object_hash, objects)),
+            object_hashes=_hashes_after(part, objects),
             size_bytes=part.size_bytes + sum(listed.size_bytes for listed in read),
             messages=part.messages + messages,
             pages=part.pages + 1,
@@ -191,3 +191,9 @@ class Enqueuer:
 def _read(part: Part) -> int:
     """Objects of *part* that are queued and not archived: those that a limit counts."""
     return part.objects - part.archived
+
+
+def _hashes_after(part: Part, objects: Iterable[ObjectCreated]) -> int:
+    """The sum with *objects*; 0 stays if an earlier release, which had none, began the part."""
+    has_sum = part.object_hashes or not part.objects
+    return part.object_hashes + sum(map(object_hash, objects)) if has_sum else 0

@@ -16,10 +16,10 @@ from bucketsum.events.message_fields import is_moment, shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.job import Job, Purpose
-from bucketsum.hashing.object_rows import SECONDS
 from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.verification import UNREAD, mark_refused
 from bucketsum.measure import Measurement
+from bucketsum.table.event_order import SECONDS
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, Row, Status, row_key_of
 

@@ -97,8 +97,8 @@ class ObjectHasher:
         if isinstance(expected, DamagedRow):
             raise expected
         try:
-            if created.storage_class:
-                raise ObjectArchived(created.storage_class)
+            if created.storage_class and (expected is None or is_newer(created, expected)):
+                raise ObjectArchived(created.storage_class)  # else only S3 knows which is newer
             known = None if expected else self._known(created)
             return known or self._hashed_or_handed_over(job, deadline)
         except ObjectUnreadable as error:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bucketsum.clock import now
 from bucketsum.errors import ObjectArchived
+from bucketsum.table.event_order import SECONDS
 from bucketsum.table.rows import Deletion, ReadSetup, Row, Status, Timing, row_key_of
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.hashing.result import ReadObject
     from bucketsum.settings import Settings
-
-SECONDS: Final = len("2026-11-21T03:04:05")
-"""Characters of a time that LastModified has too."""
 
 
 def algorithms_of(recorded: Row | None, settings: Settings) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ from bucketsum.errors import (
     SourceInterrupted,
     SourceUnavailable,
 )
-from bucketsum.events.version import Version
+from bucketsum.events.version import NULL, Version
 from bucketsum.s3.response_head import ResponseHead, if_match
 
 if TYPE_CHECKING:
@@ -128,14 +128,14 @@ def get_object(
     exist as the version ``null``, if versioning was enabled after it was put: that is read then.
     Raises the errors of the table above.
     """
-    if isinstance(doubt, ObjectUnreadable):
-        raise doubt
     get = _Get(s3, created, first, end, or_whole)
     if doubt is None:
         try:
             return get.response(created.version_id)
-        except (ObjectGone, ObjectSuperseded, SourceInterrupted) as error:
+        except (ObjectGone, ObjectSuperseded, ObjectArchived, SourceInterrupted) as error:
             doubt = error
+    if isinstance(doubt, ObjectUnreadable):
+        return get.response_below(doubt)
     try:
         if (absence := get.absence(doubt)) is None:
             return get.response(Version(created.version_id).entry)
@@ -179,6 +179,15 @@ class _Get:
             response["Body"].close()
             raise SourceInterrupted(_mismatch_text(mismatch))
         return response
+
+    def response_below(self, refusal: ObjectUnreadable) -> GetObjectOutputTypeDef:
+        """The version ``null``, if *refusal* may be of a newer version of the same bytes."""
+        if self.created.version_id or not isinstance(refusal, ObjectArchived):
+            raise refusal
+        try:
+            return self.response(NULL.entry)
+        except (ObjectGone, ObjectSuperseded):
+            raise refusal from None
 
     def absence(self, doubt: BucketsumError, *, is_confirmed: bool = False) -> NotHashed | None:
         """The error if a HEAD agrees with *doubt*, a GET's error, that the object is not there.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow, RowContended, TableBusy
 from bucketsum.events.message_fields import shown
+from bucketsum.table.event_order import refusal_of
 from bucketsum.table.items import (
     SHA1_SHARDS,
     deletion_of,
@@ -23,7 +24,14 @@ from bucketsum.table.items import (
     shown_rows,
 )
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Deletion, Row, RowKey, Status, comparable_sequencer
+from bucketsum.table.rows import (
+    NO_SEQUENCER,
+    Deletion,
+    Row,
+    RowKey,
+    Status,
+    comparable_sequencer,
+)
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
@@ -48,6 +56,10 @@ _IF_NOT_DELETED_SINCE: Final = (
 that was put after a deletion has the deletion's sequencer."""
 _IF_NO_DIGEST: Final = " AND (attribute_not_exists(sha1) OR etag <> :etag)"
 """A reason never takes the place of a digest of the same content."""
+_IF_IN_ORDER: Final = (
+    " AND (attribute_not_exists(etag) OR etag = :etag OR etag = :older OR sequencer <> :unordered)"
+)
+"""A listed object has no order: what an event could not read takes the place of an older alone."""
 _IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
 
 _NO_MEMBER: Final = "attribute_not_exists(#member) OR attribute_not_exists(compressed_bytes)"
@@ -99,14 +111,15 @@ class DigestsTable:
             RowContended: The item was changed before each attempt.
             ClientError: DynamoDB refused.
         """
-        outcome = Outcome(row.status)
+        outcome, older = Outcome(row.status), row.etag
         for _ in attempts_at(RowKey(row.bucket, row.key, row.entry)):
             try:
-                self.dynamodb.put_item(**self.put_parameters(row))
+                self.dynamodb.put_item(**self.put_parameters(row, older))
             except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
                 item = item_found(error)
-                if refusal := _refusal(item, row):
+                if refusal := refusal_of(item, row):
                     return refusal
+                older = item.get("etag", {}).get("S", row.etag)
                 has_digest = "sha1" in item and item.get("etag") == {"S": row.etag}
                 if row.status is not Status.HASHED and has_digest:  # of the same content
                     [hashed] = rows_of([item])
@@ -125,8 +138,11 @@ class DigestsTable:
                 break
         return outcome
 
-    def put_parameters(self, row: Row) -> PutItemInputTypeDef:
-        """The parameters of the PutItem that `record` begins with."""
+    def put_parameters(self, row: Row, older: str | None = None) -> PutItemInputTypeDef:
+        """The parameters of the PutItem that `record` begins with.
+
+        Without a digest, it replaces a listed object of the entity tag *older*, but of no other.
+        """
         values: dict[str, Any] = {
             ":sequencer": {"S": comparable_sequencer(row.sequencer)},
             ":hashed": {"S": Status.HASHED},
@@ -139,6 +155,10 @@ class DigestsTable:
         if row.status is not Status.HASHED and row.etag is not None:
             condition += _IF_NO_DIGEST
             values[":etag"] = {"S": row.etag}
+            if row.sequencer != NO_SEQUENCER:
+                condition += _IF_IN_ORDER
+                values[":older"] = {"S": older or row.etag}
+                values[":unordered"] = {"S": comparable_sequencer(NO_SEQUENCER)}
         return {
             "TableName": self.name,
             "Item": item_of(row, is_indexed=self.has_sha1_index),
@@ -282,14 +302,3 @@ def _record_in(item: Mapping[str, Any]) -> Row | Deletion | DamagedRow | None:
         with suppress(DamagedRow):
             return row_without_digest(item)
         return error
-
-
-def _refusal(item: Mapping[str, Any], row: Row) -> Outcome | None:
-    """Why *row* must not replace *item*; None if only a deletion prevented it."""
-    recorded = sequencer_in(item)
-    sequencer = comparable_sequencer(row.sequencer)
-    if recorded > sequencer:
-        return Outcome.SUPERSEDED
-    if recorded == sequencer and item.get("status") == {"S": Status.HASHED}:
-        return Outcome.UNCHANGED
-    return None

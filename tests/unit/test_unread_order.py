@@ -1,0 +1,69 @@
+"""An event whose object cannot be read, at a key without versions where another was listed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from tests.support.dynamodb_fake import table_with
+from tests.support.sha1 import sha1_of
+
+from bucketsum.errors import RowContended
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import NO_SEQUENCER, Row, Status, comparable_sequencer
+
+EVENT: Final = Row(
+    bucket="inbox",
+    key="a",
+    entry="null",
+    status=Status.UNREADABLE,
+    size_bytes=0,
+    sequencer=comparable_sequencer("0A"),
+    arrived_at="2026-11-01T00:00:05.500Z",
+    recorded_at="2026-11-01T00:01:00.000Z",
+    etag="of-the-event",
+    reason="denied",
+)
+UNREAD: Final = replace(EVENT, sequencer=comparable_sequencer(NO_SEQUENCER), etag="listed")
+HASHED: Final = replace(UNREAD, status=Status.HASHED, reason=None, sha1=sha1_of(b"x"))
+
+
+@pytest.mark.parametrize("status", [Status.UNREADABLE, Status.ARCHIVED])
+@pytest.mark.parametrize("listed", [UNREAD, HASHED], ids=["unread", "hashed"])
+def test_a_newer_listed_object_stays(listed: Row, status: Status) -> None:
+    """S3 would say that the event's object was overwritten, if it could be read."""
+    newer = replace(listed, arrived_at="2026-11-01T00:00:06Z")
+    table = table_with(newer)
+    assert table.record(replace(EVENT, status=status)) is Outcome.SUPERSEDED
+    assert table.versions_of("inbox", "a") == [newer]
+
+
+@pytest.mark.parametrize("listed", [UNREAD, HASHED], ids=["unread", "hashed"])
+def test_an_older_listed_object_is_replaced(listed: Row) -> None:
+    """The event is of the archived object that overwrote it, as S3 says."""
+    archived = replace(EVENT, status=Status.ARCHIVED)
+    table = table_with(replace(listed, arrived_at="2026-11-01T00:00:04Z"))
+    assert table.record(archived) is Outcome.ARCHIVED
+    assert table.versions_of("inbox", "a") == [archived]
+
+
+@pytest.mark.parametrize("listed_at", ["2026-11-01T00:00:05Z", "2026-11-01T00:00:04Z"])
+@pytest.mark.parametrize("listed", [UNREAD, HASHED], ids=["unread", "hashed"])
+def test_if_nothing_tells_the_order_neither_is_lost(listed: Row, listed_at: str) -> None:
+    """An upload in parts has the time of its beginning, so that the other may be the newer.
+
+    The message of the event is tried again, and at last is a dead letter.
+    """
+    listed = replace(listed, arrived_at=listed_at)
+    table = table_with(listed)
+    with pytest.raises(RowContended, match="perhaps a newer one"):
+        table.record(EVENT)
+    assert table.versions_of("inbox", "a") == [listed]
+
+
+def test_what_was_read_has_an_order() -> None:
+    """S3 has sent the event's object after the other was listed."""
+    read = replace(EVENT, status=Status.HASHED, reason=None, sha1=sha1_of(b""))
+    table = table_with(replace(HASHED, arrived_at="2026-11-01T00:00:06Z"))
+    assert table.record(read) is Outcome.HASHED
