@@ -26,9 +26,9 @@ from bucketsum_cli.commands.asking import (
 from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
 from bucketsum_cli.manifests.formats import FORMATS
 from bucketsum_cli.snapshots.database import require_engine
-from bucketsum_cli.snapshots.manifest_rows import COLUMNS, STDIN, ManifestFile, rows_of
+from bucketsum_cli.snapshots.manifest_rows import STDIN, ManifestFile, rows_of, scope_of
 from bucketsum_cli.snapshots.sides import Objects, name_pattern, side_of
-from bucketsum_cli.snapshots.sides_database import SidesDatabase
+from bucketsum_cli.snapshots.sides_database import LISTED, SidesDatabase
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text
@@ -67,7 +67,7 @@ class ComparedName:
     result: Annotated[
         str,
         "`differs`, `moved`, `only left` or `right`, `not recorded`, `bad line`, "
-        "`left out` (of --names).",
+        "`left out` (of --names, or of what a list cannot have).",
     ]
     left_name: Annotated[str | None, "Its name on the first side."]
     right_name: Annotated[str | None, "Its name on the second side."]
@@ -127,6 +127,10 @@ def compare(
     both sides have is equal. Exits with 1 unless everything is equal. With
     --names, objects whose names do not match the pattern are ignored.
 
+    Of a list, KEY!/PATH is a member of an archive, and a report's versions are compared with the
+    same versions. Left out, and counted, are folder markers, the tag files of a bag whose payload
+    manifest is compared, and a report's objects of other buckets.
+
     Example: bucketsum compare photos/2026/ photos-2026.sha256
     """
     if (right is None) == (names is None):
@@ -182,17 +186,31 @@ def _filled(
         require_listing(own, listed)
     pattern, algorithm = name_pattern(names) if names else ("", "")
     comparison = SidesDatabase()
-    for table, side in zip(("left_side", "right_side"), sides, strict=True):
-        if isinstance(side, ManifestFile):
-            comparison.local.put_table(
-                table, COLUMNS, rows_of(side, lambda: target.find().client("s3"))
-            )
-        elif snapshot := side.snapshot or own:
-            keys = {"bucket": side.keys.bucket, "prefix": side.keys.prefix}
+    tables = [("left_side", sides[0]), ("right_side", sides[1])]
+    lists = [(table, side) for table, side in tables if isinstance(side, ManifestFile)]
+    for table, side in lists:
+        comparison.put_list(rows_of(side, lambda: target.find().client("s3")))
+        if len(lists) == len(tables):
+            _put_listed(comparison, table, side)
+    for table, objects in tables:
+        if isinstance(objects, Objects) and (snapshot := objects.snapshot or own):
+            keys = {"bucket": objects.keys.bucket, "prefix": objects.keys.prefix}
             keys |= {"pattern": pattern, "algorithm": algorithm}
-            query = "names" if names and table == "left_side" else "side"
+            keys |= {"scope": scope_of(lists[0][1].place) if lists else ""}
+            query = "names" if names and table == "left_side" else LISTED if lists else "side"
             comparison.put_objects(table, snapshot, query, keys)
+    if len(lists) == 1:
+        _put_listed(comparison, *lists[0])
     return comparison
+
+
+def _put_listed(comparison: SidesDatabase, table: str, manifest: ManifestFile) -> None:
+    """Make the *table* of the *manifest*; notes what is not as its name says."""
+    if buckets := comparison.buckets_of_list():
+        note(f"{manifest.place} is a report about objects of {', '.join(buckets)}")
+    if repeated := comparison.put_listed(table):
+        lines = count_text(repeated, "line")
+        note(f"{lines} of {manifest.place} left out: the name is in another line")
 
 
 def _difference(record: Mapping[str, Any]) -> ComparedName:
@@ -208,7 +226,8 @@ def _print(result: CompareResult, records: Sequence[Mapping[str, Any]]) -> None:
         more = f", the first {len(rows)}" if len(rows) < rows[0]["objects"] else ""
         count = rows[0]["objects"]
         titles = _TITLES if count == 1 else {**_TITLES, **_TITLES_OF_SEVERAL}
-        say(f"{count:,} {titles[kind]}{more}", "bold")
+        is_of_list = kind == _LEFT_OUT and rows[0]["reason"]
+        say(f"{count:,} {_LEFT_OUT if is_of_list else titles[kind]}{more}", "bold")
         print_table(_COLUMNS, (_cells(kind, row) for row in rows), heading=False)
     if result.all_equal:
         say("all equal", "bold green")

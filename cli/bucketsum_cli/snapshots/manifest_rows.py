@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 STDIN: Final = "-"
+_BAG: Final = re.compile(r"(?:^|[/\\])(tag)?manifest-[\w-]+\.txt(?:\.\w+)?$", re.IGNORECASE)
 COLUMNS: Final = ", ".join(
     ("name VARCHAR", "size_bytes BIGINT", "status VARCHAR", "detail VARCHAR",
      "bucket VARCHAR", "version VARCHAR", *(f"{name} VARCHAR" for name in ALGORITHMS))
@@ -46,6 +48,12 @@ class ManifestFile:
     place: str
     format_: Format | None = None
     algorithm: str | None = None
+
+
+def scope_of(place: str) -> str:
+    """The part of a bag that a manifest of this name has: ``payload``, ``tags``, or none."""
+    manifest = _BAG.search(place)
+    return "" if manifest is None else "tags" if manifest[1] else "payload"
 
 
 def rows_of(manifest: ManifestFile, s3: Callable[[], S3Client]) -> Iterator[dict[str, Any]]:

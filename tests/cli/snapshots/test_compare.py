@@ -16,7 +16,7 @@ from urllib.parse import quote_plus
 
 import click
 import pytest
-from tests.cli.deployed import BUCKET, put_and_record, put_object
+from tests.cli.deployed import BUCKET, put_and_record, put_object, record_archive
 from tests.cli.snapshots.hostile_rows import NAMES
 
 from bucketsum.algorithms import ALGORITHMS
@@ -243,6 +243,92 @@ def test_a_report_is_read_only_if_it_is_whole(
     s3.put_object(Bucket=BUCKET, Key="job/manifest.json", Body=json.dumps(report).encode())
     place = f"s3://{BUCKET}/job/manifest.json"
     run("compare", place, "-", answer=sums).assert_refused("not the manifest of a whole")
+
+
+def reported(rows: list[tuple[str, str, str, bytes]]) -> bytes:
+    """A part of a report: bucket, key, version and content of each row."""
+    text = io.StringIO()
+    for bucket, key, version, content in rows:
+        digest = {"checksum_hex": hashlib.sha1(content).hexdigest(), "checksumAlgorithm": "SHA1"}
+        columns = [bucket, quote_plus(key), version, "succeeded", "", "200", json.dumps(digest)]
+        csv.writer(text).writerow(columns)
+    return text.getvalue().encode()
+
+
+@pytest.mark.parametrize("sides", [("-", f"{BUCKET}/p/"), (f"{BUCKET}/p/", "-")])
+def test_versions_of_a_report_are_compared_with_themselves(
+    run: Run, stack: Stack, sides: tuple[str, str]
+) -> None:
+    """An overwritten version is not the current one; one that is gone, or of elsewhere, is said."""
+    old = put_and_record(stack, "p/c", b"old", "01").entry
+    new = put_and_record(stack, "p/c", b"new", "02").entry
+    rows = [(BUCKET, "p/c", new, b"new"), (BUCKET, "p/c", old, b"old"),
+            ("elsewhere", "p/c", "", b"x"), (BUCKET, "q", "", b"q")]  # fmt: skip
+    ended = run("compare", *sides, "--json", answer=reported(rows))
+    assert (ended.status, ended.document["counts"]) == (0, {"equal": 2, "left out": 2})
+    assert f"is a report about objects of {', '.join(sorted((BUCKET, 'elsewhere')))}" in ended.err
+    rows[1:] = [(BUCKET, "p/c", old, b"rotten"), (BUCKET, "p/c", "3HL4", b"new")]
+    ended = run("compare", "-", f"{BUCKET}/p/", "--json", answer=reported(rows))
+    assert ended.document["counts"] == {"equal": 1, "differs": 1, "only left": 1}
+    names = {name["left_name"] for name in ended.document["differences"]}
+    assert names == {f"c?versionId={old}", "c?versionId=3HL4"}
+    copies = [("elsewhere", "c", "v", b"new")]
+    ended = run("compare", "-", f"{BUCKET}/p/", answer=reported(copies))
+    assert (ended.status, "is a report about objects of elsewhere" in ended.err) == (0, True)
+
+
+def test_a_list_has_no_markers_and_a_payload_manifest_no_tag_files(run: Run, stack: Stack) -> None:
+    """Objects that it cannot have are counted; those that it has are compared."""
+    for key, content in {
+        "b/": b"", "b/data/": b"", "b/bagit.txt": b"x", "b/tagmanifest-sha1.txt": b"y",
+        "b/data/a": b"1", "b/manifest-sha1.txt": b"z",
+    }.items():  # fmt: skip
+        put_and_record(stack, key, content)
+    sums = {name: hashlib.sha1(content).hexdigest() for name, content in (
+        ("data/a", b"1"), ("bagit.txt", b"x"), ("manifest-sha1.txt", b"z"),
+    )}  # fmt: skip
+    s3 = stack.client("s3")
+    lists = {"manifest-sha1.txt": ["data/a"], "tagmanifest-sha1.txt": [*sums][1:]}
+    for place, names in lists.items():
+        body = "".join(f"{sums[name]}  {name}\n" for name in names).encode()
+        s3.put_object(Bucket=BUCKET, Key=f"lists/{place}", Body=body)
+        ended = run("compare", f"s3://{BUCKET}/lists/{place}", f"{BUCKET}/b/")
+        assert (ended.status, ended.out.endswith("all equal\n")) == (0, True)
+        assert "a folder marker" in ended.out
+    put_and_record(stack, "b/data/more", b"2")
+    ended = run("compare", f"s3://{BUCKET}/lists/manifest-sha1.txt", f"{BUCKET}/b/", "--json")
+    assert (ended.status, ended.document["counts"]["only right"]) == (1, 1)
+    listed = f"{hashlib.sha1(b'').hexdigest()}  data/\n{sums['data/a']}  data/a\n"
+    ended = run("compare", "-", f"{BUCKET}/b/", "--json", answer=listed)
+    assert ended.document["counts"] == {"equal": 2, "left out": 1, "only right": 4}
+
+
+def test_export_with_members_is_read_back(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """A name KEY!/PATH is a member of the current archive; members that no list names are none."""
+    record_archive(stack, {"a": b"old"})
+    record_archive(stack, {"a": b"a", "b": b"b"}, "02")
+    put_and_record(stack, "o!/a", b"o")
+    file = tmp_path / "all.sha1"
+    assert run("export", BUCKET, "--members", "-o", file).status == 0
+    assert run("compare", file, BUCKET).out.startswith("4 names equal\n")
+    file.write_text(file.read_text().replace(hashlib.sha1(b"a").hexdigest(), "0" * 40))
+    ended = run("compare", BUCKET, file, "--json")
+    assert ended.document["counts"] == {"equal": 3, "differs": 1}
+    assert run("compare", "-", BUCKET, answer=run("export", BUCKET).out).status == 0
+
+
+def test_a_name_twice_is_one_name(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """Equal lines are one, lines of two algorithms too; lines that contradict each other differ."""
+    put_and_record(stack, "a", b"a")
+    sha1, sha256 = hashlib.sha1(b"a").hexdigest(), hashlib.sha256(b"a").hexdigest()
+    listed = f"{sha1}  a\n" * 3 + f"{sha256}  a\n"
+    ended = run("compare", "-", BUCKET, answer=listed)
+    assert (ended.status, ended.out) == (0, "1 name equal\nall equal\n")
+    assert "3 lines of - left out: the name is in another line" in ended.err
+    (tmp_path / "l").write_text(listed)
+    assert run("compare", tmp_path / "l", "-", answer=listed).out.startswith("1 name equal")
+    ended = run("compare", "-", BUCKET, answer=f"{listed}{'0' * 40}  a\n")
+    assert (ended.status, "1 differs" in ended.out, "5 different lines" in ended.out) == (1, 1, 1)
 
 
 def test_any_file_is_a_side(

@@ -14,8 +14,9 @@ WITH moved_by AS (
       CASE WHEN l.size_bytes <> r.size_bytes
         THEN CAST(r.size_bytes AS VARCHAR) || ' bytes in B' END) AS reason,
     CASE WHEN coalesce(l.name, r.name) IS NULL THEN 'bad line'
-      WHEN r.status = 'left out' THEN r.status
+      WHEN 'left out' IN (l.status, r.status) THEN 'left out'
       WHEN l.name IS NULL THEN 'only right' WHEN r.name IS NULL THEN 'only left'
+      WHEN 'contradiction' IN (l.status, r.status) THEN 'differs'
       WHEN {l.@ <> r.@ OR ...} OR l.size_bytes <> r.size_bytes THEN 'differs'
       WHEN {l.@ = r.@ OR ...} THEN 'equal'
       ELSE 'not recorded' END AS result,
