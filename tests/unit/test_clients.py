@@ -22,7 +22,7 @@ from bucketsum.invocation.clients import (
     PROMPT,
     SERVICES,
     SILENT_SECONDS,
-    _ModelLoader,
+    _OwnModelLoader,
     client_of,
     made_once,
 )
@@ -90,7 +90,7 @@ def test_a_client_is_boto3s_own() -> None:
 def test_every_region_has_botocores_endpoint(service: str) -> None:
     """The list of endpoints that botocore has is the oracle for the rule that takes its place."""
     listed = EndpointResolver(Loader().load_data("endpoints"))
-    by_rule = EndpointResolver(_ModelLoader().load_data_with_path("endpoints")[0])
+    by_rule = EndpointResolver(_OwnModelLoader().load_data_with_path("endpoints")[0])
     regions = [
         region
         for partition in listed.get_available_partitions()
@@ -107,7 +107,7 @@ def test_variants_of_endpoints_are_botocores(monkeypatch: pytest.MonkeyPatch) ->
     """FIPS endpoints are exceptions to the rule, so they come from botocore's list."""
     monkeypatch.setenv("AWS_USE_FIPS_ENDPOINT", "true")
     theirs = Loader().load_data("endpoints")
-    assert _ModelLoader().load_data_with_path("endpoints")[0] == theirs
+    assert _OwnModelLoader().load_data_with_path("endpoints")[0] == theirs
 
 
 def test_the_environment_says_where_a_service_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 sys.modules.setdefault("urllib3.contrib.pyopenssl", None)  # type: ignore[arg-type] # Python's own
 """botocore imports it if it is there, as with sam, and uses nothing of it: that takes 60 ms."""
 
-from botocore.loaders import Loader  # noqa: E402 - after that
-from botocore.session import Session  # noqa: E402 - as above
+from botocore.session import Session  # noqa: E402 - after that
 
-from bucketsum.invocation.clients import PlainJsonLoader  # noqa: E402 - it imports botocore
+from bucketsum.invocation.clients import ModelLoader  # noqa: E402 - it imports botocore
 
 if TYPE_CHECKING:
     from bucketsum_cli.emulator.emulator_state import LocalAws
@@ -24,16 +23,9 @@ if TYPE_CHECKING:
 _NO_FILE: Final = (None, None, os.devnull, None)
 
 
-class _ModelLoader(Loader):
-    """Finds botocore's models; botocore's own loader looks twice into 400 folders of services."""
-
-    def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002 - as botocore's
-        return os.listdir(self.BUILTIN_DATA_PATH)  # noqa: PTH208 - names
-
-
 @functools.cache
-def _loader() -> Loader:
-    return _ModelLoader(file_loader=PlainJsonLoader())
+def _loader() -> ModelLoader:
+    return ModelLoader()
 
 
 def local_session(aws: LocalAws) -> Session:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum import attached
 from bucketsum_cli.aws.stack import description_of
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 EXISTING_PARAMETER: Final = "ExistingBucketName"
 INVENTORY_PARAMETER: Final = "InventoryBucketArn"
-_METADATA: Final = "bucketsum"
 
 
 class Via(StrEnum):
@@ -59,15 +59,15 @@ def access_template_of(connection: Connection, stack_name: str) -> dict[str, Any
 
 def metadata_of(buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
     """Return the metadata of the template of the attached buckets, for `attached_buckets`."""
-    return {
-        _METADATA: [{field: value for field, value in asdict(b).items() if value} for b in buckets]
-    }
+    return attached.metadata_of(
+        {field: value for field, value in asdict(bucket).items() if value} for bucket in buckets
+    )
 
 
 def attached_buckets(connection: Connection, stack_name: str) -> dict[str, AttachedBucket]:
     """Return the attached buckets of a stack by their names."""
     template: Any = access_template_of(connection, stack_name) or {}
-    entries = template.get("Metadata", {}).get(_METADATA, ())
+    entries = attached.listed_in(template)
     listed = [AttachedBucket(**entry | {"via": Via(entry["via"])}) for entry in entries]
     return {bucket.name: bucket for bucket in listed}
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar, cast
+
+from bucketsum.clock import text_of
 
 T = TypeVar("T")
 Moment: TypeAlias = datetime | str
@@ -62,6 +64,6 @@ def iso_text(moment: Moment) -> str:
     """Return *moment* in the form of all documents; a text that is not ISO 8601 stays as it is."""
     try:
         at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-        return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return text_of(at)
     except (ValueError, OverflowError):  # in UTC it may be of the year 10000
         return str(moment)

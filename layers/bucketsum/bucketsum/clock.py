@@ -7,4 +7,9 @@ from datetime import UTC, datetime
 
 def now() -> str:
     """The current time as S3 and Step Functions write it: ISO 8601, UTC, milliseconds, ``Z``."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return text_of(datetime.now(UTC))
+
+
+def text_of(moment: datetime) -> str:
+    """*moment* in the form of `now`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

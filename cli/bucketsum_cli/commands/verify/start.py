@@ -9,7 +9,7 @@ import click
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill.backfill_records import MEMBERS, Backfill, BackfillStatus
-from bucketsum.clock import now
+from bucketsum.clock import now, text_of
 from bucketsum.hashing.job import Purpose
 from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.arguments.buckets import bucket_argument
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def _moment_before(text: str) -> str:
     """The moment that is *text*, such as 90d, ago: in ISO 8601, UTC."""
     moment = datetime.now(UTC) - age(text)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return text_of(moment)
 
 
 @click.command("start")

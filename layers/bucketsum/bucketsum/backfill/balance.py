@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.backfill.listing import is_sampled
+from bucketsum.clock import text_of
 from bucketsum.hashing.job import Purpose
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.state import ObjectState, state_of
@@ -190,7 +191,7 @@ def rule_of(row: Row, backfill: Backfill) -> LeftOutRule | None:
 def begun_at(backfill: Backfill) -> str:
     """When the run began, by the clock of the functions that date the rows."""
     moment = datetime.fromisoformat(backfill.planned_at or backfill.started_at)
-    return (moment - _SLACK).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return text_of(moment - _SLACK)
 
 
 def is_left_out_by_class(storage_class: str | None, backfill: Backfill) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum import __version__
+from bucketsum import __version__, clock
 from bucketsum.backfill.backfill_records import (
     Backfill,
     BackfillStatus,
@@ -133,7 +133,7 @@ def document_of(
 def _earlier(moment: str) -> str:
     """Before *moment*, by so much as a deletion may be recorded after a row was counted."""
     earlier = datetime.fromisoformat(moment) - timedelta(hours=1)
-    return earlier.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return clock.text_of(earlier)
 
 
 def sorted_findings(findings: Iterable[RowFinding]) -> list[RowFinding]:

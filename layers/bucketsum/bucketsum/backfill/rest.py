@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus, is_complete
-from bucketsum.clock import now
+from bucketsum.clock import now, text_of
 from bucketsum.long_objects.progress import ChainStatus, Progress
 
 if TYPE_CHECKING:
@@ -102,4 +102,4 @@ def seconds_since(moment: str) -> float:
 def days_ago(days: float) -> str:
     """The moment that many days ago, ISO 8601 UTC."""
     moment = datetime.now(UTC) - timedelta(days=days)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return text_of(moment)

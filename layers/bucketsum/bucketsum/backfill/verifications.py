@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from bucketsum.attached import listed_in
 from bucketsum.backfill.backfill_records import SCHEDULE, Backfill, BackfillStatus
 from bucketsum.backfill.rest import OpenWork, days_ago
 from bucketsum.backfill.run import is_open
-from bucketsum.clock import now
+from bucketsum.clock import now, text_of
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.job import Purpose
 
@@ -148,7 +149,7 @@ def _verification(event: Mapping[str, Any], scheduled: datetime, bucket: str) ->
         started_at=now(),
         all_versions=True,
         purpose=Purpose.VERIFY,
-        older_than=older_than.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        older_than=text_of(older_than),
         storage_classes=tuple(filter(None, event["storage_classes"].split(","))),
         run=run_id,
         started_by=SCHEDULE,
@@ -168,5 +169,4 @@ def _attached(cloudformation: CloudFormationClient, stack: str) -> Iterator[str]
         if error.response["Error"]["Code"] == "ValidationError":  # no bucket is attached
             return
         raise
-    parsed = json.loads(template) if isinstance(template, str) else template
-    yield from (bucket["name"] for bucket in parsed.get("Metadata", {}).get("bucketsum", ()))
+    yield from (bucket["name"] for bucket in listed_in(template))

@@ -52,7 +52,7 @@ _MAKING: Final = Lock()
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
-class PlainJsonLoader(JSONFileLoader):
+class _PlainJsonLoader(JSONFileLoader):
     """Loads botocore's models into plain dictionaries.
 
     botocore requests an `OrderedDict` for every object, from before dictionaries kept their order,
@@ -99,11 +99,19 @@ def speed_up_botocore() -> None:
     vars(botocore.httpsession)["SSLContext"] = _CachingSSLContext
 
 
-class _ModelLoader(Loader):
-    """Finds botocore's models of our services without listing all others.
+class ModelLoader(Loader):
+    """Finds botocore's models without a look into each folder of its 400 services, twice."""
 
-    Before it loads a model, botocore lists the folders of all its 400 services, twice.
-    """
+    def __init__(self) -> None:
+        super().__init__(file_loader=_PlainJsonLoader())
+
+    def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002 - as botocore's
+        """The names of all services: the folders of their models."""
+        return os.listdir(self.BUILTIN_DATA_PATH)  # noqa: PTH208 - names
+
+
+class _OwnModelLoader(ModelLoader):
+    """Knows the services of the functions alone, and their endpoints."""
 
     def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002 - as botocore's
         return list(SERVICES)
@@ -148,7 +156,7 @@ def _partition(rule: Mapping[str, Any]) -> dict[str, Any]:
 def _session() -> Session:
     """The session of all clients. boto3's would add resources and transfers, which nobody uses."""
     session = Session()
-    session.register_component("data_loader", _ModelLoader(file_loader=PlainJsonLoader()))
+    session.register_component("data_loader", _OwnModelLoader())
     return session
 
 
