@@ -65,6 +65,7 @@ def test_its_options_are_in_its_record(run: Run, table: BackfillsTable) -> None:
         bucket=BUCKET,
         status=BackfillStatus.RUNNING,
         started_at=recorded.started_at,
+        started_by="arn:aws:sts::123456789012:user/moto",
         prefix="a/",
         all_versions=True,
         purpose=Purpose.VERIFY,

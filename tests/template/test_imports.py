@@ -60,8 +60,8 @@ cli: cli.commands
 cli.arguments: cli.aws cli.buckets cli.machine cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.hashing layer.invocation layer.long_objects \
 layer.table
-cli.backfill: cli.aws cli.buckets cli.terminal layer layer.backfill layer.hashing layer.s3 \
-layer.table settings
+cli.backfill: cli.aws cli.buckets cli.html cli.terminal layer layer.backfill layer.hashing \
+layer.s3 layer.table settings
 cli.bags: cli.aws cli.manifests cli.objects cli.terminal layer.table
 cli.buckets: cli.aws cli.terminal layer layer.events
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.terminal layer.events

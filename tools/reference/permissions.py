@@ -82,7 +82,9 @@ ACTIONS: Final = {
     "redrive --key": "dynamodb:Query sqs:SendMessage",
     "stop": f"{_SHOW} dynamodb:UpdateItem dynamodb:PutItem",
     "backfill": f"{_CHECK} s3:GetObject",
-    "verify": _CHECK,
+    "verify": f"{_CHECK} s3:GetObject",
+    "verify report": f"{_SHOW} s3:PutObject",
+    "backfill report": f"{_SHOW} s3:PutObject",
     "import": f"{_BUCKETS} s3:GetObject s3:GetObjectVersion dynamodb:BatchGetItem dynamodb:PutItem "
     "dynamodb:UpdateItem s3:ListBucketVersions cloudwatch:ListMetrics cloudwatch:GetMetricData",
     "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_EXECUTIONS} s3:GetObject s3:ListBucketVersions "
@@ -129,7 +131,9 @@ USERS: Final = {
         "redrive --key",
         "failures --discard",
         "backfill",
+        "backfill report",
         "verify",
+        "verify report",
         "selftest",
     ),
     "Measure": ("tune",),
@@ -139,6 +143,7 @@ USERS: Final = {
 
 _OWN_BUCKETS: Final = ("s3:::bucketsum-????????????-*", "s3:::bucketsum-sweepbucket-*")
 """The first with the account's number."""
+_REPORTS: Final = "s3:::my-reports/*"
 _LISTS: Final = ("s3:::my-lists", "s3:::my-lists/*")
 _STACKS: Final = tuple(
     f"cloudformation:*:*:stack/{name}/*" for name in ("bucketsum", "bucketsum-attached")
@@ -216,6 +221,8 @@ _RESOURCES_OF_USER: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "s3:ListBucketVersions": ("s3:::my-lists", "s3:::my-photos", *_OWN_BUCKETS),
     },
     "Operate": {
+        "s3:GetObject": (*_RESOURCES["s3"], _REPORTS),
+        "s3:PutObject": (*_RESOURCES["s3"], _REPORTS),
         "s3:DeleteObjectVersion": tuple(
             f"{bucket}/bucketsum-selftest-*" for bucket in (_OWN_BUCKETS[0], "s3:::my-photos")
         ),

@@ -64,6 +64,15 @@ class Connection:
         """Whether the connection is to the local emulator."""
         return self.endpoint is not None
 
+    def caller(self) -> str | None:
+        """ARN of whoever calls; None if AWS does not say."""
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - as botocore
+
+        try:
+            return str(self.client("sts").get_caller_identity()["Arn"])
+        except ClientError:
+            return None
+
     def client(self, service: str) -> Any:  # noqa: ANN401 - `Stack.client` has the types
         """Make a client for *service* in the session's Region; it takes some 20 ms.
 

@@ -16,6 +16,7 @@ from bucketsum.backfill.backfill_records import (
     Tally,
     is_complete,
 )
+from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.rest import OpenWork
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.verifications import open_verifications
@@ -52,7 +53,7 @@ class Kind:
 
 BACKFILL: Final = Kind(Purpose.RECORD, "backfill", "bucketsum backfill")
 VERIFICATION: Final = Kind(
-    Purpose.VERIFY, "verification", "bucketsum verify", ", if an object differs"
+    Purpose.VERIFY, "verification", "bucketsum verify", ", if an object differs or is unreadable"
 )
 
 
@@ -134,7 +135,10 @@ class RecordedProgress:
     @property
     def has_failed(self) -> bool:
         """Whether it failed, or some of its objects did, are missing or differ."""
-        return bool(self.failed or self.is_incomplete or self.tally.failed or self.tally.differs)
+        tally = self.tally
+        is_check = self.backfill.purpose is Purpose.VERIFY
+        unread = tally.unreadable if is_check else 0  # it was not verified
+        return bool(self.failed or self.is_incomplete or tally.failed or tally.differs or unread)
 
     @property
     def state(self) -> str:
@@ -156,7 +160,9 @@ class Backfills:
         queue = stack.outputs["BackfillQueueUrl"]
         self._open_work = OpenWork(stack.client("sqs"), queue, stack.progress_table())
         self._state_machine = StateMachine(client, stack.outputs["BackfillStateMachineArn"])
-        self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
+        name = stack.outputs["BackfillsTableName"]
+        self.table = BackfillsTable(stack.client("dynamodb"), name)
+        self.evidence = EvidenceTable(stack.client("dynamodb"), name)
         configuration = stack.function_configuration()
         [architecture] = configuration.get("Architectures", ["x86_64"])
         self.prices: Prices = prices_in(stack.connection.region, architecture)
@@ -175,6 +181,7 @@ class Backfills:
             CannotDoError: It is a verification, and another one of its bucket is not over.
         """
         self._require_alone(backfill)
+        backfill = replace(backfill, started_by=self.stack.connection.caller())
         self.table.record(backfill)
         self._execute(backfill)
 
@@ -225,7 +232,9 @@ class Backfills:
         """
         backfill = self._found(backfill_id)
         is_running = self._is_running(backfill)
-        if backfill.rested_at or (backfill.status is BackfillStatus.QUEUED and is_running):
+        closing = self.evidence.closing(backfill.run_id)
+        is_reported = bool(closing and closing.delivered_at)
+        if is_reported or (backfill.status is BackfillStatus.QUEUED and is_running):
             raise CannotDoError(f"all objects of {backfill.backfill_id} are queued already")
         if backfill.status is BackfillStatus.RUNNING and is_running:
             raise CannotDoError(f"{backfill.backfill_id} is running")

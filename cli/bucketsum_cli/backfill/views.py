@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 
 _LIST: Final = (
     Column("bucket", shrinks=True),
+    Column("by", shrinks=True),
     Column("state"),
     Column("queued", right=True),
     Column("done", right=True),
+    Column("time", right=True),
     Column("USD", right=True),
+    Column("report", shrinks=True),
 )
 _OUTCOMES: Final = (
     "hashed", "verified", "skipped", "superseded", "gone", "unreadable", "failed",
@@ -93,24 +96,33 @@ class BackfillProgress:
     left_objects: Annotated[int | None, "Objects not processed yet; null if not known."] = None
     objects_per_second: Annotated[float | None, "Mean rate."] = None
     usd: Annotated[float | None, "Estimated US dollars so far."] = None
+    run: Annotated[str | None, "The run that it belongs to, perhaps with other buckets."] = None
+    started_by: Annotated[str | None, "ARN of the caller, or `schedule`."] = None
+    seconds: Annotated[float | None, "Time since it was started, or that it took."] = None
+    report: Annotated[str | None, "URL of its report's folder; `table` if only there."] = None
 
 
-def print_list(listed: Iterable[RecordedProgress | DamagedItem], kind: Kind) -> None:
-    """Show a line for each backfill, or for each verification."""
-    print_table((Column(kind.name), *_LIST), map(_cells, listed))
+def print_list(
+    listed: Iterable[RecordedProgress | DamagedItem], kind: Kind, places: Mapping[str, str]
+) -> None:
+    """Show a line for each backfill, or for each verification; *places* are those of reports."""
+    print_table((Column(kind.name), *_LIST), (_cells(progress, places) for progress in listed))
 
 
-def _cells(progress: RecordedProgress | DamagedItem) -> list[str | Cell]:
+def _cells(progress: RecordedProgress | DamagedItem, places: Mapping[str, str]) -> list[str | Cell]:
     if isinstance(progress, DamagedItem):
-        return [progress.name, MISSING, Cell("damaged", "red"), *[MISSING] * 3]
+        return [progress.name, MISSING, MISSING, Cell("damaged", "red"), *[MISSING] * 5]
     differs = progress.tally.differs
     return [
         progress.backfill.backfill_id,
         f"{progress.backfill.bucket}/{progress.backfill.prefix or ''}",
+        (progress.backfill.started_by or MISSING).rpartition("/")[2],
         Cell(f"{progress.state}, {differs:,} differ", "red") if differs else progress.state,
         f"{progress.queued.object_count:,}",
         f"{progress.tally.objects:,}",
+        hours_text(progress.seconds / 3600),
         f"{progress.usd:,.2f}",
+        places.get(progress.backfill.run_id, MISSING),
     ]
 
 
@@ -172,7 +184,9 @@ def _left_text(progress: RecordedProgress) -> str:
     return f"{progress.left:,}"
 
 
-def progress_document(progress: RecordedProgress | DamagedItem) -> BackfillProgress:
+def progress_document(
+    progress: RecordedProgress | DamagedItem, places: Mapping[str, str] | None = None
+) -> BackfillProgress:
     """Return a backfill as a document."""
     if isinstance(progress, DamagedItem):
         return BackfillProgress(progress.name, "damaged", str(progress))
@@ -196,5 +210,7 @@ def progress_document(progress: RecordedProgress | DamagedItem) -> BackfillProgr
         differing_objects=tally.differs,
         sliced_objects=tally.long,
         left_objects=progress.left,
+        run=backfill.run_id,
+        report=(places or {}).get(backfill.run_id),
         **outcomes,
     )

@@ -8,9 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, is_complete
+from bucketsum.backfill.evidence_table import EvidenceTable
+from bucketsum.backfill.overdue import overdue
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.backfill.rest import MESSAGE_DAYS, days_ago
 from bucketsum.backfill.table import BackfillsTable
+from bucketsum.clock import now as now_text
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing import metric
 from bucketsum.hashing.job import Purpose
@@ -26,6 +29,7 @@ from bucketsum_cli.aws.metrics import (
     own_metric,
 )
 from bucketsum_cli.aws.stack import Stack, queue_name
+from bucketsum_cli.buckets.served_buckets import attached_to
 from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_object
 from bucketsum_cli.terminal.documents import INLINE, Moment
 
@@ -102,6 +106,9 @@ class StackStatus:
         tuple[str, ...] | None, "Names of backfills and verifications, the newest first."
     ]
     damaged_backfills: Annotated[tuple[str, ...], "Backfills that another program changed."]
+    overdue_verifications: Annotated[
+        Mapping[str, str] | None, "Buckets whose scheduled verification is overdue → why."
+    ]
     event_sources: Annotated[tuple[EventSource, ...] | None, "The event source mappings."]
     notes: Annotated[tuple[str, ...], "Reasons why fields are null; remarks on prices."]
 
@@ -111,7 +118,7 @@ class StackStatus:
         return (
             bool(self.dead_letter_messages or self.activity.differing_last_day)
             or not all(source.enabled for source in self.event_sources or ())
-            or bool(self.damaged_sweeps or self.damaged_backfills)
+            or bool(self.damaged_sweeps or self.damaged_backfills or self.overdue_verifications)
             or any(item.slices_status == DAMAGED for item in self.long_objects or ())
             or any(bucket.problems for bucket in self.bucket_problems or ())
         )
@@ -139,6 +146,7 @@ def stack_status(
     recorded = reads(lambda: tuple(table.backfills()))
     backfills = [item for item in recorded or () if isinstance(item, DamagedItem)]
     running = further(lambda: tuple(_running(table, recorded or ())))
+    late = reads(lambda: _overdue(stack, recorded or ()))
     quota_note = further(lambda: quota_problem(stack))
     own_notes = (_absent_metrics(stack, activity), price_note, quota_note)
     denials = dict.fromkeys((*reads.denials, *further.denials))
@@ -161,6 +169,7 @@ def stack_status(
         bucket_problems=bucket_problems,
         running_backfills=None if recorded is None else running,
         damaged_backfills=tuple(item.name for item in backfills),
+        overdue_verifications=late,
         event_sources=sources,
         notes=(*filter(None, own_notes), *texts, *denials),
     )
@@ -178,6 +187,18 @@ def _running(table: BackfillsTable, recorded: Iterable[Backfill | DamagedItem]) 
             tally, _ = table.tally(run.backfill_id)
             if not is_complete(table.parts(run.backfill_id), tally):
                 yield name
+
+
+def _overdue(stack: Stack, recorded: Iterable[Backfill | DamagedItem]) -> dict[str, str]:
+    """The buckets that `VerifySchedule` promises to verify, and has not verified in time."""
+    if not (schedule := stack.parameters.get("VerifySchedule", "")):
+        return {}
+    name = stack.outputs["BackfillsTableName"]
+    runs = [run for run in recorded if not isinstance(run, DamagedItem)]
+    days = int(stack.parameters["VerifyOlderThanDays"])
+    seen = EvidenceTable(stack.client("dynamodb"), name).watched()
+    buckets = (stack.bucket, *attached_to(stack))
+    return overdue(buckets, runs, schedule, days, {b: seen.get(b, now_text()) for b in buckets})
 
 
 def quota_problem(stack: Stack) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from tests.unit.backfill.evidence_world import (
+from tests.support.evidence_world import (
     BEGUN,
     BUCKET,
     PLENTY,
@@ -292,7 +292,7 @@ def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
     [message] = world.topic.messages
     assert message["Subject"].startswith("bucketsum: 1 objects verified, 1 differ, 2 lost")
     assert "photos/rotten" in message["Message"]
-    assert "bucketsum repair KEY --bucket BUCKET" in message["Message"]
+    assert "`bucketsum find SHA1`" in message["Message"]
     assert message["Subject"].isascii()
 
 

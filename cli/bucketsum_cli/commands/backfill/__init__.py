@@ -14,7 +14,8 @@ _RUNS: Final = ("list", "show", "stop", "resume")
 def places_of(group: str) -> dict[str, str]:
     """The places of the commands of `backfill`, or of `verify`, for `DefaultCommandGroup`."""
     runs = {name: f"bucketsum_cli.commands.backfill.runs:{group}_{name}" for name in _RUNS}
-    return {"start": f"bucketsum_cli.commands.{group}.start:start", **runs}
+    report = f"bucketsum_cli.commands.backfill.report:{group}_report"
+    return {"start": f"bucketsum_cli.commands.{group}.start:start", **runs, "report": report}
 
 
 @click.group(

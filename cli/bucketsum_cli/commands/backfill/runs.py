@@ -12,6 +12,8 @@ from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills
+from bucketsum_cli.backfill.report_views import print_findings
+from bucketsum_cli.backfill.reports import Reports
 from bucketsum_cli.backfill.views import (
     BackfillProgress,
     print_list,
@@ -19,6 +21,7 @@ from bucketsum_cli.backfill.views import (
     progress_document,
 )
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if_damaged
+from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
@@ -50,25 +53,44 @@ def _list_command(kind: Kind) -> click.Command:
         "list",
         help=f"""List {kind.name}s, newest first.
 
-        Exits with 1 if another program damaged the record of a {kind.name}.
+        Exits with 1 if another program damaged the record of a {kind.name}, or if --check finds
+        that a report was altered or is missing.
 
         Example: {kind.command} list
         """,
     )
+    @click.option(
+        "--check",
+        is_flag=True,
+        help="Follow the chain of the reports' digests, in the table and in the report bucket.",
+    )
     @limit_option(f"{kind.name}s to show")
     @json_option(list[BackfillProgress])
     @stack_options
-    def list_runs(target: Target, limit: int, as_json: bool) -> None:
-        listed = list(islice(Backfills(target.find(), kind).newest(), limit))
+    def list_runs(target: Target, limit: int, check: bool, as_json: bool) -> None:
+        backfills = Backfills(target.find(), kind)
+        reports = Reports(backfills.stack, kind)
+        listed, places = list(islice(backfills.newest(), limit)), reports.places()
         if as_json:
-            print_json([progress_document(progress) for progress in listed])
+            print_json([progress_document(progress, places) for progress in listed])
         elif listed:
-            print_list(listed, kind)
+            print_list(listed, kind, places)
         else:
             note(f"no {kind.name} has run yet; start one with `{kind.line('BUCKET')}`")
         end_if_damaged(listed)
+        if check:
+            _end_if_broken(reports, len(places))
 
     return list_runs
+
+
+def _end_if_broken(reports: Reports, count: int) -> None:
+    """Say where the chain of reports breaks, and exit with 1; or that it is whole."""
+    if breaks := list(reports.breaks()):
+        for text in breaks:
+            note(text, "red")
+        raise SystemExit(ANSWER_IS_NO)
+    note(f"{count_text(count, 'report')}, each with the digest of the one before it")
 
 
 def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
@@ -89,7 +111,8 @@ def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
     @stack_options
     def show(target: Target, backfill_id: str, as_json: bool) -> None:
         try:
-            progress = Backfills(target.find(), kind).progress(backfill_id)
+            backfills = Backfills(target.find(), kind)
+            progress = backfills.progress(backfill_id)
         except DamagedItem as error:
             if as_json:
                 print_json(progress_document(error))
@@ -98,6 +121,7 @@ def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
             print_json(progress_document(progress))
         else:
             print_progress(progress)
+            print_findings(Reports(backfills.stack, kind), progress.backfill)
         if progress.has_failed:
             raise SystemExit(ANSWER_IS_NO)
 

@@ -34,8 +34,8 @@ _SELECTION: Final = (
 )  # fmt: skip
 
 NEXT_STEPS: Final[Mapping[str, str]] = {
-    Standing.DIFFERS: "`bucketsum repair KEY --bucket BUCKET` looks for a copy with the recorded "
-    "digest",
+    Standing.DIFFERS: "`bucketsum find SHA1`, with the recorded digest, looks for a copy; put it "
+    "at the key again",
     Standing.LOST: "S3 has no such version, and no deletion was reported; if one was on its way, "
     "the next report says so. Look in CloudTrail, and in a replica or a backup",
     Standing.UNREADABLE: "grant what the reason says is missing, and verify again",

@@ -1,0 +1,231 @@
+"""A report on the terminal, and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from bucketsum.backfill.report import NEXT_STEPS, subject_of
+from bucketsum.errors import DamagedItem
+from bucketsum_cli.html.markup import coded, definitions, document, element, table
+from bucketsum_cli.terminal.formatting import MISSING, size_text
+from bucketsum_cli.terminal.output import say
+from bucketsum_cli.terminal.tables import Cell, Column, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from xml.etree import ElementTree as ET
+
+    from bucketsum.backfill.backfill_records import Backfill
+    from bucketsum_cli.backfill.reports import ReadReport, Reports
+
+_SHOWN: Final = 20
+_BALANCE: Final = (
+    Column("bucket", shrinks=True),
+    Column("rows are"),
+    Column("number", right=True),
+    Column("size", right=True),
+)
+_BAD: Final = ("differs", "lost", "unreadable", "failed", "damaged")
+
+
+@dataclass(frozen=True, slots=True)
+class FindingDocument:
+    """A finding of a report; what is not known is null."""
+
+    kind: Annotated[str, "`differs`, `lost`, `unreadable`, `failed`, `damaged`, `repaired`, "
+                         "`deleted`."]  # fmt: skip
+    bucket: str
+    key: str
+    version: str
+    recorded: Annotated[str | None, "The recorded SHA-1."]
+    read: Annotated[str | None, "The digest that was read instead."]
+    at: Annotated[str | None, "When it was found or deleted."]
+    by: Annotated[str | None, "Who deleted it."]
+    storage_class: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceLine:
+    """Rows of a bucket in one standing."""
+
+    standing: Annotated[str, "How its rows stand at the end of the run."]
+    rule: Annotated[str | None, "Of rows that are not selected: what left them out."]
+    rows: Annotated[int, "Number of rows."]
+    bytes: Annotated[int, "Size of their objects."]
+
+
+@dataclass(frozen=True, slots=True)
+class BucketReport:
+    """One bucket of a report."""
+
+    bucket: str
+    backfill: Annotated[str, "Name of its backfill or verification."]
+    state: Annotated[str, "`done`, `incomplete`, `failed` or `stopped`."]
+    failure: Annotated[str | None, "Why it did not go on."]
+    queued_objects: Annotated[int, "Objects that were listed and selected."]
+    rows: Annotated[int | None, "The sum of its balance; null if rows were not counted."]
+    balance: Annotated[Sequence[BalanceLine] | None, "Each row once."]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDocument:
+    """The report of a run, and its place in the chain."""
+
+    run: Annotated[str, "Name of the run."]
+    subject: Annotated[str, "The report in a line, as in its message."]
+    stack: Annotated[str, "Name of the stack."]
+    account: Annotated[str, "Number of the account."]
+    region: Annotated[str, "AWS Region of the stack."]
+    version: Annotated[str, "Version of bucketsum."]
+    purpose: Annotated[str, "`record` or `verify`."]
+    started_by: Annotated[str | None, "ARN of the caller, or `schedule`."]
+    started_at: Annotated[str, "When it was started."]
+    ended_at: Annotated[str, "When its last object was done."]
+    rows: Annotated[int | None, "Rows of all its buckets."]
+    uncounted: Annotated[str | None, "Why rows were not counted."]
+    buckets: Annotated[Sequence[BucketReport], "Each bucket of the run."]
+    counts: Annotated[Mapping[str, int], "Number of findings by kind."]
+    findings: Annotated[Sequence[FindingDocument], "Its findings, at most 10,000 of a kind."]
+    number: Annotated[int, "Its number in the chain."]
+    sha256: Annotated[str, "SHA-256 of its file, which the next report holds."]
+    previous_sha256: Annotated[str | None, "SHA-256 of the report before it."]
+    place: Annotated[str | None, "URL of its folder in `ReportBucket`."]
+    notified_at: Annotated[str | None, "When `ReportTopicArn` took its message."]
+    not_delivered: Annotated[str | None, "Why it could not be written or sent."]
+
+
+def report_document(read: ReadReport) -> ReportDocument:
+    """Return the report as a document."""
+    report = read.document
+    own = {name: report[name] for name in (
+        "stack", "account", "region", "version", "purpose", "started_by", "started_at", "ended_at",
+        "rows", "uncounted",
+    )}  # fmt: skip
+    return ReportDocument(
+        run=read.chained.run,
+        subject=subject_of(report),
+        buckets=list(map(_bucket_report, report["buckets"])),
+        counts=report["findings"],
+        findings=[FindingDocument(**asdict(finding)) for finding in read.findings],
+        number=read.chained.number,
+        sha256=read.chained.sha256,
+        previous_sha256=read.chained.previous_sha256,
+        place=read.chained.place,
+        notified_at=read.chained.notified_at,
+        not_delivered=read.chained.failure,
+        **own,
+    )
+
+
+def _bucket_report(bucket: Mapping[str, Any]) -> BucketReport:
+    own = {name: bucket[name] for name in (
+        "bucket", "backfill", "state", "failure", "queued_objects", "rows",
+    )}  # fmt: skip
+    lines = bucket["balance"]
+    balance = None if lines is None else [BalanceLine(**line) for line in lines]
+    return BucketReport(balance=balance, **own)
+
+
+def print_report(read: ReadReport) -> None:
+    """Show the balance, the first findings and the next steps."""
+    say(subject_of(read.document))
+    for name, text in _facts(read).items():
+        say(f"{name:<9}{text}")
+    print_table(_BALANCE, (_cells(*line) for line in _lines(read.document)))
+    for kind, number in read.document["findings"].items():
+        named = [finding for finding in read.findings if finding.kind == kind]
+        if not number:
+            continue
+        say(f"{kind}: {NEXT_STEPS[kind]}")
+        for finding in named[:_SHOWN]:
+            reason = f": {finding.reason}" if finding.reason else ""
+            say(f"{finding.bucket}/{finding.key} {finding.version}{reason}", indent=2)
+        if number > _SHOWN:
+            say(f"… {number:,} in all; --csv lists up to 10,000", indent=2)
+
+
+def print_findings(reports: Reports, backfill: Backfill) -> None:
+    """Show the first findings of one bucket that somebody must look at, and where all are."""
+    findings = reports.records.findings(backfill.run_id)
+    bad = (f for f in findings if not isinstance(f, DamagedItem) and f.kind in _BAD)
+    named = list(islice((f for f in bad if f.bucket == backfill.bucket), _SHOWN))
+    for finding in named:
+        say(f"{finding.kind}: {finding.bucket}/{finding.key} {finding.version}")
+    if named:
+        say(f"`{reports.kind.line('report', backfill.run_id)}` has all, and what to do")
+
+
+def _facts(read: ReadReport) -> dict[str, str]:
+    document, chained = read.document, read.chained
+    facts = {
+        "run": f"{chained.run}, report {chained.number}",
+        "stack": f"{document['stack']}, {document['region']}, account {document['account']}, "
+        f"bucketsum {document['version']}",
+        "started": f"{document['started_at']} by {document['started_by'] or 'somebody'}",
+        "ended": document["ended_at"] or MISSING,
+        "report": chained.place or "in the table of runs",
+        "SHA-256": f"{chained.sha256} after {chained.previous_sha256 or 'none'}",
+    }
+    if chained.failure:
+        facts["failure"] = chained.failure
+    if document["uncounted"]:
+        facts["rows"] = document["uncounted"]
+    return facts
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for bucket in document["buckets"]:
+        if bucket["failure"]:
+            say(f"{bucket['bucket']}: {bucket['failure']}")
+        for line in bucket["balance"] or ():
+            yield bucket["bucket"], line
+
+
+def _cells(bucket: str, line: Mapping[str, Any]) -> list[str | Cell]:
+    rule = f" ({line['rule']})" if line["rule"] else ""
+    standing = f"{line['standing']}{rule}"
+    is_bad = line["standing"] in _BAD
+    return [
+        bucket,
+        Cell(standing, "red") if is_bad else standing,
+        f"{line['rows']:,}",
+        size_text(line["bytes"]),
+    ]
+
+
+def report_page(read: ReadReport) -> str:
+    """The report as a page that needs no other file."""
+    subject = subject_of(read.document)
+    heads = [("bucket", ""), ("rows are", ""), ("number", "number"), ("size", "number")]
+    body = element("tbody")
+    for bucket, line in _lines(read.document):
+        texts = (_text(cell) for cell in _cells(bucket, line))
+        body.append(element("tr", *(element("td", text) for text in texts)))
+    sections = [element("h2", "Balance"), table("Balance", "balance", heads, [body])]
+    for kind in dict.fromkeys(finding.kind for finding in read.findings):
+        sections += _section(read, kind)
+    kicker = element("p", f"bucketsum · {read.document['stack']}", class_="kicker")
+    header = element("header", kicker, element("h1", subject), definitions(_facts(read), "facts"))
+    return document(subject, header, element("main", *sections))
+
+
+def _section(read: ReadReport, kind: str) -> list[ET.Element]:
+    heads = [(name, "") for name in ("object", "version", "recorded", "read", "at", "reason")]
+    body = element("tbody")
+    for finding in read.findings:
+        if finding.kind == kind:
+            name = f"{finding.bucket}/{finding.key}"
+            texts = (name, finding.version, finding.recorded, finding.read, finding.at,
+                     finding.reason)  # fmt: skip
+            body.append(element("tr", *(element("td", text or "") for text in texts)))
+    number = f"{kind}: {read.document['findings'][kind]:,}"
+    step = element("p", *coded(NEXT_STEPS[kind]))
+    return [element("h2", number), step, table(kind, "findings", heads, [body])]
+
+
+def _text(cell: str | Cell) -> str:
+    return cell.text if isinstance(cell, Cell) else cell

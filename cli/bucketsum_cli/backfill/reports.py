@@ -1,0 +1,172 @@
+"""Reports of runs, as the table of runs keeps them, and the chain that they form."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError
+
+from bucketsum.backfill.evidence_table import EvidenceTable
+from bucketsum.backfill.report import findings_file, problems_in, sorted_findings
+from bucketsum.backfill.table import BackfillsTable
+from bucketsum.errors import DamagedItem
+from bucketsum_cli.backfill.backfills import LAST
+from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.terminal.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.backfill.backfills import Kind
+
+_COLUMNS: Final = (
+    "kind", "bucket", "key", "version", "recorded", "read", "at", "by", "storage_class", "reason",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReport:
+    """A report with its findings."""
+
+    chained: ChainedReport
+    document: Mapping[str, Any]
+    findings: Sequence[RowFinding]
+
+    @property
+    def problems(self) -> dict[str, int]:
+        """Kind → number of what somebody must look at."""
+        return problems_in(self.document)
+
+    def csv(self) -> str:
+        """The findings as CSV."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(finding.line for finding in self.findings)
+        return text.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """The reports of a stack."""
+
+    stack: Stack
+    kind: Kind
+
+    @property
+    def table(self) -> BackfillsTable:
+        """The table of runs."""
+        name = self.stack.outputs["BackfillsTableName"]
+        return BackfillsTable(self.stack.client("dynamodb"), name)
+
+    @property
+    def records(self) -> EvidenceTable:
+        """The evidence in the table of runs."""
+        name = self.stack.outputs["BackfillsTableName"]
+        return EvidenceTable(self.stack.client("dynamodb"), name)
+
+    def read(self, run_id: str) -> ReadReport:
+        """The report of a run, of the run of a bucket's backfill, or the last one.
+
+        Raises:
+            CannotDoError: There is none yet.
+            DamagedItem: Another program changed it or a finding.
+        """
+        chained = self._last() if run_id == LAST else self._of(run_id)
+        if chained is None:
+            show, resume = self.kind.line("show", run_id), self.kind.line("resume", run_id)
+            raise CannotDoError(
+                f"there is no report of {run_id}: it is written at the end. `{show}` shows how far "
+                f"it is; `{resume}` continues one that ended early"
+            )
+        findings = list(self.records.findings(chained.run))
+        whole = [finding for finding in findings if not isinstance(finding, DamagedItem)]
+        if len(whole) < len(findings):
+            raise next(finding for finding in findings if isinstance(finding, DamagedItem))
+        return ReadReport(chained, json.loads(chained.document), sorted_findings(whole))
+
+    def _last(self) -> ChainedReport | None:
+        for report in self.records.reports(forward=False):
+            if isinstance(report, DamagedItem):
+                raise report
+            if json.loads(report.document)["purpose"] == self.kind.purpose:
+                return report
+        return None
+
+    def _of(self, run_id: str) -> ChainedReport | None:
+        backfill = self.table.backfill(run_id)
+        name = backfill.run_id if backfill else run_id
+        closing = self.records.closing(name)
+        report = self.records.report(closing.number) if closing and closing.number else None
+        return report if report and report.run == name else None
+
+    def places(self) -> dict[str, str]:
+        """Run → where its report is."""
+        whole = (report for report in self.records.reports() if not isinstance(report, DamagedItem))
+        return {report.run: report.place or "table" for report in whole}
+
+    def breaks(self) -> Iterator[str]:
+        """Follow the chain of digests, in the table and in the bucket, and say where it breaks."""
+        previous: ChainedReport | None = None
+        for number, report in enumerate(self.records.reports(), 1):
+            if isinstance(report, DamagedItem):
+                yield str(report)
+                return
+            if report.number != number:
+                yield f"report {number} is missing: {report.number} follows {number - 1}"
+                return
+            yield from (f"report {number} of {report.run}: {text}"
+                        for text in self._breaks_at(report, previous))  # fmt: skip
+            previous = report
+        yield from self._missing_ends(previous.number if previous else 0)
+
+    def _breaks_at(self, report: ChainedReport, previous: ChainedReport | None) -> Iterator[str]:
+        actual = _sha256(report.document.encode())
+        if actual != report.sha256:
+            yield f"its SHA-256 is {actual}, not {report.sha256}: it was altered"
+        before = _sha256(previous.document.encode()) if previous else None
+        try:
+            document = json.loads(report.document)
+            named, findings = document["previous_sha256"], document["findings_sha256"]
+        except (ValueError, KeyError, TypeError):
+            yield "it is not a report"
+            return
+        if named != before:
+            yield f"it follows {named}, but the report before it is {before}"
+        rows = self.records.findings(report.run)
+        listed = [row for row in rows if not isinstance(row, DamagedItem)]
+        if _sha256(findings_file(sorted_findings(listed))) != findings:
+            yield "its findings were altered"
+        yield from self._breaks_in_bucket(report)
+
+    def _breaks_in_bucket(self, report: ChainedReport) -> Iterator[str]:
+        if report.place is None:
+            return
+        place = S3Place.of(report.place)
+        try:
+            answer = self.stack.client("s3").get_object(
+                Bucket=place.bucket, Key=f"{place.key}report.json"
+            )
+        except ClientError as error:
+            yield f"{report.place}report.json cannot be read: {error.response['Error']['Code']}"
+            return
+        if (actual := _sha256(answer["Body"].read())) != report.sha256:
+            yield f"{report.place}report.json has the SHA-256 {actual}, not {report.sha256}"
+
+    def _missing_ends(self, last: int) -> Iterator[str]:
+        """Reports that runs have, and the chain has not: its end was cut off."""
+        whole = (run for run in self.table.backfills() if not isinstance(run, DamagedItem))
+        for run_id in dict.fromkeys(run.run_id for run in whole if run.rested_at):
+            closing = self.records.closing(run_id)
+            if closing and closing.delivered_at and (closing.number or 0) > last:
+                yield f"report {closing.number} of {run_id} is missing at the end of the chain"
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,219 @@
+"""`verify report` and `verify list --check`: what a run found, and whether the chain is whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.cli.aws_calls import EXECUTED, answered, change_calls
+from tests.cli.deployed import BUCKET, put_and_record
+from tests.support.evidence_world import PLENTY, Topic
+
+from bucketsum.backfill import closing
+from bucketsum.backfill.accounting import Accountant
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.closing import Evidence
+from bucketsum.backfill.delivery import Delivery
+from bucketsum.backfill.evidence_table import EvidenceTable
+from bucketsum.backfill.report import Origin
+from bucketsum.backfill.rest import days_ago
+from bucketsum.backfill.table import BackfillsTable
+from bucketsum.clock import now
+from bucketsum.hashing.job import Purpose
+from bucketsum_cli.stacks import status
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.stack import Stack
+
+    Reported = Callable[..., str]
+
+REPORTS: Final = "my-reports"
+FIRST: Final = "20261121T100000-aaaaaa"
+
+
+@pytest.fixture
+def reported(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Reported:
+    """Take a verification to its end; returns its name."""
+    monkeypatch.setattr(closing, "DELETIONS_SECONDS", 0)
+    change_calls(monkeypatch, answered(EXECUTED))
+    dynamodb, s3 = stack.client("dynamodb"), stack.client("s3")
+    s3.create_bucket(Bucket=REPORTS)
+    name = stack.outputs["BackfillsTableName"]
+    table, topic = BackfillsTable(dynamodb, name), Topic()
+    publisher: Any = topic
+    evidence = Evidence(
+        table=table,
+        accountant=Accountant(s3, stack.digests_table(), EvidenceTable(dynamodb, name)),
+        delivery=Delivery(s3, publisher, "bucketsum", REPORTS, "arn:topic"),
+        origin=Origin("bucketsum", "123456789012", "us-east-1"),
+        enqueuers=1,
+    )
+
+    def close(run_id: str = FIRST) -> str:
+        member = Backfill(
+            run_id, BUCKET, BackfillStatus.QUEUED, now(), purpose=Purpose.VERIFY,
+            all_versions=True, rested_at=now(), ended_at=now(), started_by="arn:aws:iam::1:user/jo",
+        )  # fmt: skip
+        table.record(member)
+        table.record_plan(run_id, [Part(0, done=True)])
+        for _ in range(3):
+            for event in evidence.next_events(run_id, [member]):
+                if event["action"] == "account":
+                    evidence.count(run_id, event["parts"], PLENTY)
+                else:
+                    evidence.report(run_id)
+        return run_id
+
+    return close
+
+
+def lose(stack: Stack, key: str) -> None:
+    """Record an object, and remove it without an event."""
+    row = put_and_record(stack, key, b"lost")
+    stack.client("s3").delete_object(Bucket=BUCKET, Key=key, VersionId=row.entry)
+
+
+def test_a_report_names_what_is_lost(run: Run, stack: Stack, reported: Reported) -> None:
+    """In words, JSON, CSV and on a page; the exit status is 1 in each."""
+    lose(stack, "a/[red]1")
+    name = reported()
+    shown = run("verify", "report")
+    assert shown.status == 1
+    assert "bucketsum: 0 objects verified, 1 lost" in shown.out
+    assert "inbox/a/[red]1" in shown.out
+    document = run("verify", "report", name, "--json").document
+    assert document["counts"]["lost"] == 1
+    assert document["place"] == f"s3://{REPORTS}/bucketsum/{name}/"
+    [line] = csv.DictReader(io.StringIO(run("verify", "report", "last", "--csv").out))
+    assert (line["kind"], line["key"]) == ("lost", "a/[red]1")
+    page = run("verify", "report", "last", "--html").out
+    assert page.startswith("<!DOCTYPE html>")
+    assert "inbox/a/[red]1" in page
+    assert run("verify", "show", name).out.count("lost: inbox/a/[red]1") == 1
+
+
+def test_a_report_is_written_where_somebody_wants_it(
+    run: Run, stack: Stack, reported: Reported
+) -> None:
+    """To a URL; without a problem the exit status is 0."""
+    reported()
+    put_and_record(stack, "later", b"x")
+    assert run("verify", "report", "-o", f"s3://{REPORTS}/copy.json").status == 0
+    copy = stack.client("s3").get_object(Bucket=REPORTS, Key="copy.json")["Body"].read()
+    assert json.loads(copy)["run"] == FIRST
+
+
+@pytest.mark.usefixtures("reported")
+def test_without_a_report_the_answer_is_neither(run: Run) -> None:
+    """A run that is not over has none; the text says what to do."""
+    refused = run("verify", "report", "last")
+    assert refused.status == 2
+    assert "there is no report of last: it is written at the end" in refused.err
+    refused = run("backfill", "report", "20261121T000000-abc")
+    assert (refused.status, "bucketsum backfill show" in refused.err) == (2, True)
+
+
+def test_a_list_says_who_and_where(run: Run, reported: Reported) -> None:
+    """Date, caller, time, and the place of the report."""
+    name = reported()
+    [listed] = run("verify", "list", "--json").document
+    assert listed["started_by"] == "arn:aws:iam::1:user/jo"
+    assert listed["report"] == f"s3://{REPORTS}/bucketsum/{name}/"
+
+
+def alter_table(stack: Stack) -> None:
+    """Change a report in the table."""
+    stack.client("dynamodb").update_item(
+        TableName=stack.outputs["BackfillsTableName"],
+        Key={"backfill": {"S": "reports"}, "item": {"S": "00000001"}},
+        UpdateExpression="SET document = :d",
+        ExpressionAttributeValues={":d": {"S": "{}"}},
+    )
+
+
+def alter_findings(stack: Stack) -> None:
+    """Remove a finding."""
+    dynamodb, table = stack.client("dynamodb"), stack.outputs["BackfillsTableName"]
+    items = dynamodb.query(
+        TableName=table,
+        KeyConditionExpression="backfill = :b",
+        ExpressionAttributeValues={":b": {"S": FIRST}},
+    )["Items"]
+    [finding] = [item for item in items if item["item"]["S"].startswith("finding#")]
+    key = {name: finding[name] for name in ("backfill", "item")}
+    dynamodb.delete_item(TableName=table, Key=key)
+
+
+def alter_file(stack: Stack) -> None:
+    """Change a report in the bucket."""
+    key = f"bucketsum/{FIRST}/report.json"
+    stack.client("s3").put_object(Bucket=REPORTS, Key=key, Body=b"{}")
+
+
+def remove(number: int) -> Callable[[Stack], None]:
+    """Remove a report from the table."""
+
+    def change(stack: Stack) -> None:
+        stack.client("dynamodb").delete_item(
+            TableName=stack.outputs["BackfillsTableName"],
+            Key={"backfill": {"S": "reports"}, "item": {"S": f"{number:08d}"}},
+        )
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (alter_table, "it was altered"),
+        (alter_findings, "its findings were altered"),
+        (alter_file, f"s3://{REPORTS}/bucketsum/{FIRST}/report.json has the SHA-256"),
+        (remove(1), "report 1 is missing: 2 follows 0"),
+        (remove(2), "report 2 is missing: 3 follows 1"),
+        (remove(3), "is missing at the end of the chain"),
+    ],
+)
+def test_the_chain_says_where_it_breaks(
+    run: Run, stack: Stack, reported: Reported, change: Callable[[Stack], None], text: str
+) -> None:
+    """A change of one report needs a change of all that follow, and of their files."""
+    lose(stack, "a")
+    for name in (FIRST, "20261122T100000-aaaaaa", "20261123T100000-aaaaaa"):
+        reported(name)
+    whole = run("verify", "list", "--check")
+    assert (whole.status, "3 reports, each with the digest" in whole.err) == (0, True)
+    change(stack)
+    broken = run("verify", "list", "--check")
+    assert broken.status == 1
+    assert text in " ".join(broken.err.split())
+
+
+def test_an_unreadable_object_is_a_failure_of_a_verification(
+    run: Run, stack: Stack, reported: Reported
+) -> None:
+    """It was not verified; in a backfill its row has the reason, and that is its outcome."""
+    name = reported()
+    BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"]).count(
+        name, Tally(unreadable=1)
+    )
+    assert run("verify", "show", name).status == 1
+
+
+def test_an_overdue_verification_is_a_reason_of_status(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names the bucket; without a schedule nothing is promised."""
+    assert status._overdue(stack, ()) == {}  # noqa: SLF001 - what the status adds
+    records = EvidenceTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
+    with monkeypatch.context() as then:
+        then.setattr("bucketsum.backfill.evidence_table.now", lambda: days_ago(300))
+        records.watch([BUCKET])
+    promised = {"VerifySchedule": "rate(90 days)", "VerifyOlderThanDays": "80"}
+    object.__setattr__(stack, "parameters", {**stack.parameters, **promised})
+    assert "never verified" in status._overdue(stack, ())[BUCKET]  # noqa: SLF001 - as said
