@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from bucketsum_cli.snapshots.database import Database
 
 _PARQUET: Final = "parquet"
+_PAYLOAD: Final = b"data/"
+_PERCENT: Final = "its name has a percent sign"
 _SHOWN_REASONS: Final = 5
 
 
@@ -60,6 +63,7 @@ _SHOWN_REASONS: Final = 5
     show_default=True,
     help="The digests; csv, jsonl and parquet have all that are recorded.",
 )
+@click.option("--relative", is_flag=True, help="Names without the prefix.")
 @click.option("--members", is_flag=True, help="Also members of archives, as KEY!/PATH.")
 @click.option(
     "-o",
@@ -76,6 +80,7 @@ def export(
     prefix: str,
     format_name: str,
     algorithm: str,
+    relative: bool,
     members: bool,
     output: str | None,
     snapshot_name: str | None,
@@ -84,7 +89,8 @@ def export(
     """Print a manifest of what is in BUCKET now, sorted by key.
 
     BUCKET is listed, unless --snapshot is given. CSV is for programs: a spreadsheet may execute a
-    key. Names in a BagIt manifest begin with data/. Lists of files leave out empty objects that
+    key. Names in a BagIt manifest begin with data/; if the prefix is the folder of a bag, it is the
+    payload manifest of that bag. Lists of files leave out empty objects that
     stand for folders. Exits with 1 if an object lacks that digest, or its name cannot be written in
     this format; the rest is written.
 
@@ -98,19 +104,41 @@ def export(
     with _destination(target, output, is_text=format_name != _PARQUET) as file:
         if format_name == _PARQUET and file is not None:
             database.local.put_question(question)
-            _write_parquet(database, file)
+            _write_parquet(database, file, relative=relative)
             return
-        records = database.ask("export", **question).records()
         format_ = FORMATS[format_name]
-        problems = _write(format_, algorithm, _entries(records, format_), file)
+        is_bag = format_ is BAGIT and _is_bag(database, question)
+        records = database.ask("export", **question).records()
+        entries = _entries(records, prefix if relative or is_bag else "")
+        entries = entries if format_ is not BAGIT else _payload(entries, is_bag=is_bag)
+        problems = _write(format_, algorithm, entries, file)
     if _are_left_out(problems, bucket, algorithm):
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _write_parquet(database: Database, file: IO[bytes]) -> None:
+def _is_bag(database: Database, question: dict[str, Any]) -> bool:
+    """Whether the prefix is the folder of a bag; notes what is left out then."""
+    database.local.put_question(question)
+    declared = database.local.run(
+        "SELECT 1 FROM question q JOIN current_objects c "
+        "ON c.bucket = q.bucket AND c.key = q.prefix || 'bagit.txt'"
+    )
+    is_bag = bool([*declared.records()])
+    if is_bag:
+        note("the tag files of the bag are left out: a payload manifest does not list them")
+    return is_bag
+
+
+def _write_parquet(database: Database, file: IO[bytes], *, relative: bool) -> None:
     with TemporaryDirectory(prefix="bucketsum-") as folder:
         path = Path(folder, "export.parquet")
-        database.local.write_parquet(query_text("export"), path)
+        query = query_text("export")
+        if relative:
+            query = (
+                "SELECT e.* REPLACE (substr(e.key, length(q.prefix) + 1) AS key) "  # noqa: S608 - a query of ours
+                f"FROM ({query}) e CROSS JOIN question q ORDER BY bucket, key, member NULLS FIRST"
+            )
+        database.local.write_parquet(query, path)
         with path.open("rb") as whole:
             shutil.copyfileobj(whole, file)
 
@@ -119,6 +147,9 @@ def _are_left_out(problems: Counter[str], bucket: str, algorithm: str) -> bool:
     """Note the *problems* of objects without a line, and next steps; returns whether it has any."""
     if markers := problems.pop(FOLDER_MARKER, 0):
         note(f"{count_text(markers, 'folder marker')} left out: no file has such a name")
+    if percents := problems.pop(_PERCENT, 0):
+        named = count_text(percents, "name")
+        note(f"{named} with a percent sign: it is %25 by RFC 8493, and bagit.py does not read that")
     for reason, count in problems.most_common(_SHOWN_REASONS):
         note(f"{count_text(count, 'object')} left out: {reason}")
     missing = not_recorded(algorithm)
@@ -132,13 +163,22 @@ def _are_left_out(problems: Counter[str], bucket: str, algorithm: str) -> bool:
     return bool(problems)
 
 
-def _entries(records: Iterable[dict[str, Any]], format_: Format) -> Iterator[Entry]:
-    folder = "data/" if format_ is BAGIT else ""
+def _entries(records: Iterable[dict[str, Any]], prefix: str) -> Iterator[Entry]:
+    """The entries of *records*, with names without *prefix*."""
     for record in records:
         member = record["member"]
         name = record["key"] if member is None else f"{record['key']}{MEMBER_MARK}{member}"
         digests = {name: record[name] for name in ALGORITHMS if record[name]}
-        yield Entry(f"{folder}{name}".encode(), digests, record["size_bytes"])
+        yield Entry(name.removeprefix(prefix).encode(), digests, record["size_bytes"])
+
+
+def _payload(entries: Iterable[Entry], *, is_bag: bool) -> Iterator[Entry]:
+    """The payload of a bag: what is below data/ in one that *is_bag*; else all, below data/."""
+    for entry in entries:
+        if not is_bag:
+            yield replace(entry, name=_PAYLOAD + entry.name)
+        elif entry.name.startswith(_PAYLOAD):
+            yield entry
 
 
 def _write(
@@ -149,7 +189,9 @@ def _write(
     for line in format_.lines(entries, algorithm):
         if isinstance(line, BadLine):
             problems[line.reason] += 1
-        elif file is not None:
+            continue
+        problems[_PERCENT] += format_ is BAGIT and b"%25" in line
+        if file is not None:
             file.write(line)
         elif not print_text(line.decode()):
             break

@@ -51,8 +51,11 @@ class Format:
             yield head
         for number, entry in enumerate(entries, 1):
             line: bytes | str = not_recorded(algorithm)
-            if not self.has_markers and entry.name.endswith(b"/") and entry.size_bytes == 0:
+            is_folder = not entry.name or (entry.name.endswith(b"/") and not self.has_markers)
+            if is_folder and entry.size_bytes == 0:
                 line = FOLDER_MARKER
+            elif not entry.name and self.name != "digests":
+                line = "an empty name"
             elif algorithm in entry.digests:
                 is_refused = b"\0" in entry.name and not self.has_nul
                 line = "a NUL in the name" if is_refused else self.line(entry, algorithm)

@@ -24,6 +24,8 @@ from tests.cli.deployed import (
     record_deletion,
 )
 
+from bucketsum_cli.manifests.formats import FORMATS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -137,6 +139,36 @@ def test_a_name_that_a_format_cannot_have_is_no_gap(run: Run, planted: Stack) ->
     ended = run("export", BUCKET, "--format", "rclone")
     assert (ended.status, "coverage" in ended.err) == (1, False)
     assert "--format jsonl can have them" in ended.err
+
+
+def test_names_may_be_relative(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """In every format, and `compare` reads them back; the folder itself has no name."""
+    for key, content in {"p/a": b"1", "p/b/c": b"2", "q": b"3", "p/": b""}.items():
+        put_and_record(stack, key, content)
+    arguments = ("export", BUCKET, "--prefix", "p/", "--relative", "--format")
+    for format_ in FORMATS.keys() - {"bagit", "digests"}:
+        file = tmp_path / "list"
+        assert run(*arguments, format_, "-o", file).status == 0
+        assert run("compare", file, f"{BUCKET}/p/", "--format", format_).status == 0
+    listed = run(*arguments, "bagit").out.splitlines()
+    assert [line[42:] for line in listed] == ["data/a", "data/b/c"]
+    run(*arguments, "parquet", "-o", tmp_path / "x")
+    keys = duckdb.connect().execute(
+        "SELECT key FROM read_parquet($file) WHERE key <> ''", {"file": str(tmp_path / "x")}
+    )
+    assert keys.fetchall() == [("a",), ("b/c",)]
+
+
+def test_the_manifest_of_a_bag_in_the_bucket(run: Run, stack: Stack) -> None:
+    """Its payload, relative to the bag, without tag files; a percent sign is noted."""
+    files = {"bagit.txt": b"x", "data/100%": b"1", "data/b": b"2", "notes": b"3"}
+    for name, content in files.items():
+        put_and_record(stack, f"bags/x/{name}", content)
+    ended = run("export", BUCKET, "--prefix", "bags/x/", "--format", "bagit")
+    names = [line.split("  ")[1] for line in ended.out.splitlines()]
+    assert (ended.status, names) == (0, ["data/100%25", "data/b"])
+    assert "1 name with a percent sign" in ended.err
+    assert "tag files of the bag are left out" in ended.err
 
 
 def test_members_and_a_manifest_in_s3(run: Run, planted: Stack) -> None:
