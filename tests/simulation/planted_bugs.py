@@ -128,14 +128,15 @@ def _known_by_any_row(hasher: Any, created: Any) -> Any:  # noqa: ANN401 - as th
     return row and result.HashResult(created, outcome.Outcome.UNCHANGED)
 
 
-def _reason_wins(table: DigestsTable, row: rows.Row) -> Any:  # noqa: ANN401 - a request
-    request: Any = _PARAMETERS(table, row)
+def _reason_wins(table: DigestsTable, *row: Any) -> Any:  # noqa: ANN401 - a request
+    request: Any = _PARAMETERS(table, *row)
     request["ConditionExpression"] = (
         request["ConditionExpression"]
         .replace("sequencer <", "sequencer <=", 1)
         .replace(digests_table._IF_NO_DIGEST, "")
     )
-    request["ExpressionAttributeValues"].pop(":etag", None)
+    if ":etag" not in request["ConditionExpression"]:
+        request["ExpressionAttributeValues"].pop(":etag", None)
     return request
 
 

@@ -41,8 +41,8 @@ _KNOWN: Final = listed_batch._known
 _HASH_TASK: Final = notified.NotifiedHasher.hash
 
 
-def _deletions_are_ignored(table: DigestsTable, row: Any) -> Any:  # noqa: ANN401 - a request
-    request: Any = _PARAMETERS(table, row)
+def _deletions_are_ignored(table: DigestsTable, *row: Any) -> Any:  # noqa: ANN401 - a request
+    request: Any = _PARAMETERS(table, *row)
     request["ConditionExpression"] = digests_table._IF_NEWER
     return request
 
@@ -102,8 +102,8 @@ def _created_without_etag(progress: Progress) -> Any:  # noqa: ANN401 - an event
     return replace(_CREATED.__get__(progress), etag=None)
 
 
-def _listed_wins(table: DigestsTable, row: Any) -> Any:  # noqa: ANN401 - a request
-    request: Any = _PARAMETERS(table, row)
+def _listed_wins(table: DigestsTable, row: Any, *args: Any) -> Any:  # noqa: ANN401 - a request
+    request: Any = _PARAMETERS(table, row, *args)
     if not row.sequencer:
         request.pop("ConditionExpression")
     return request

@@ -114,6 +114,7 @@ def test_the_end_of_the_last_slice_is_counted(
     app: ModuleType | None = None
     for run, end in ends.items():
         if run == "rotten":
+            hostile_stack.pass_seconds(3600)  # else the row says that it was read for this message
             hostile_stack.dynamodb.update_item(
                 TableName="digests",
                 Key={"object": {"S": f"{created.bucket}/big"}, "entry": {"S": "null"}},

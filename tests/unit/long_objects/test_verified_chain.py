@@ -11,9 +11,10 @@ from tests.support.sha1 import sha1_of
 from tests.unit.long_objects.chain import Chain, Killed
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.errors import ObjectUnreadable, Released, SourceInterrupted
+from bucketsum.errors import ObjectUnreadable, Released, SourceInterrupted, SourceUnavailable
 from bucketsum.hashing.job import Job, Purpose
 from bucketsum.invocation.deadline import Deadline
+from bucketsum.long_objects.last_receive import ended_unread
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.outcome import Outcome
@@ -168,6 +169,26 @@ def test_a_difference_is_not_lost_with_a_second_reading_that_is_refused() -> Non
     message = progress_in_message(chain.messages.popleft())
     with pytest.raises(SourceInterrupted, match=sha1_of(ROT)):
         chain.slicer.handle_slice(message, Deadline(chain.seconds_left))
+
+
+@pytest.mark.parametrize("error", [SourceUnavailable("SlowDown"), SourceInterrupted("cut")])
+def test_after_the_last_receive_a_long_object_is_unreadable(error: Exception) -> None:
+    """Its chain ends, and the row says since when and why; a recording, and others, go on."""
+    chain, created, row = recorded_chain()
+    tables = chain.table, chain.progress_table
+    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    message = progress_in_message(chain.messages.popleft())
+    assert ended_unread(*tables, message, KeyError("a bug")) is None
+    assert ended_unread(*tables, replace(message, offset=1), error) is None
+    report = ended_unread(*tables, message, error)
+    assert report
+    assert (report.outcome, report.reason) == (Outcome.UNREADABLE, str(error))
+    after = chain.recorded(created)
+    assert after.failed_reading
+    assert replace(after, failed_reading=None) == row
+    assert chain.in_progress() == []
+    chain.progress_table.begin(progress_of(Job(created)))
+    assert ended_unread(*tables, message, error) is None
 
 
 def test_a_last_slice_that_comes_again_is_no_second_verification(

@@ -16,6 +16,7 @@ from bucketsum.events.message_fields import is_moment, shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.job import Job, Purpose
+from bucketsum.hashing.object_hasher import is_long
 from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.verification import UNREAD, mark_refused
 from bucketsum.measure import Measurement
@@ -67,7 +68,9 @@ class ListedBatchHasher:
                 for listed in whole.objects
             )
             return [
-                replace(task, run=whole.backfill_id) if isinstance(task, Job) else task
+                replace(task, run=whole.backfill_id)
+                if isinstance(task, Job)
+                else _counted_once(task, self.settings, deadline)
                 for task in tasks
             ]
 
@@ -101,19 +104,23 @@ class ListedBatchHasher:
         check: Check | None,
         sent_ms: int | None,
     ) -> Job | HashResult:
-        """The task of *listed*; with a *check*, a row that it selects is verified.
+        """The task of *listed*; a row that has its digest is verified, or left as it is."""
+        if isinstance(record, Row) and _is_hashed(listed, record):
+            return self._verification(listed, record, check, sent_ms)
+        return _recording(listed, record)
+
+    def _verification(
+        self, listed: ObjectCreated, record: Row, check: Check | None, sent_ms: int | None
+    ) -> Job | HashResult:
+        """The job that verifies *record*, if *check* selects it, or its result.
 
         So is each row of a version that S3 lists with another size or entity tag: none can change.
         """
-        task = _task_of(listed, record)
-        is_recorded = isinstance(task, HashResult) and task.outcome is Outcome.UNCHANGED
-        if not (is_recorded and isinstance(record, Row)):
-            return task
         if check and (outcome := _read_since(record, sent_ms)):
             return HashResult(listed, outcome, measurement=Measurement(record.size_bytes, 0))
         is_same = record.etag in (None, listed.etag) and record.size_bytes == listed.size_bytes
         if is_same and not (check and self._is_due(record, check)):
-            return task
+            return HashResult(listed, Outcome.UNCHANGED)
         if listed.storage_class:
             return HashResult(listed, Outcome.ARCHIVED)
         job = Job(replace(listed, sequencer=record.sequencer), record, Purpose.VERIFY)
@@ -146,8 +153,26 @@ class ListedBatchHasher:
             self.backfills.count(backfill_id, tally, logger)
 
 
-def _task_of(listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) -> Job | HashResult:
-    """The job of *listed*, or its result if *record* shows that it need not be read."""
+def _is_hashed(listed: ObjectCreated, row: Row) -> bool:
+    """Whether *row* has the digest of *listed*; one of version ``null`` may be of another object.
+
+    S3's LastModified does not tell which is newer: it is the time at which an upload in parts was
+    begun. A version with an ID is never put again.
+    """
+    is_same = row.etag == listed.etag or not row.version.is_null
+    return is_same and row.status is Status.HASHED and not row.deletion
+
+
+def _recording(
+    listed: ObjectCreated, record: Row | Deletion | DamagedRow | None
+) -> Job | HashResult:
+    """The job that records *listed*, or its result if there is nothing to record.
+
+    The job replaces a row without a digest; and one of version ``null`` that is deleted, or of
+    another entity tag, if S3 still has *listed*. Then its event was lost, as it is newer. It keeps
+    the row's sequencer, or that of its deletion, so that late events of the row's object change
+    nothing.
+    """
     if record is None or isinstance(record, DamagedRow):
         return Job(listed, record)
     if isinstance(record, Deletion):
@@ -156,8 +181,6 @@ def _task_of(listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) 
         return Job(replace(listed, sequencer=record.sequencer), record)
     if outcome := _known(listed, record):
         return HashResult(listed, outcome)
-    # It keeps the row's sequencer, or that of its deletion, so that late events of the row's
-    # object change nothing.
     if record.deletion:
         return Job(replace(listed, sequencer=record.deletion.sequencer), record)
     time = _time(listed, record)
@@ -165,20 +188,12 @@ def _task_of(listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) 
 
 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
-    """The outcome if *listed* need not be read; None if it must be read and must replace *row*.
-
-    A row without a digest is replaced; and one of version ``null`` that is deleted, or of another
-    entity tag, if S3 still has *listed*. Then its event was lost, as it is newer than what was
-    recorded before. S3's LastModified does not tell: it is the time at which an upload in parts was
-    begun. A version with an ID is never put again.
-    """
+    """The outcome if *row*, without a digest or deleted, says all there is to say of *listed*."""
     if row.deletion:
         return None if row.version.is_null else Outcome.SUPERSEDED
-    if row.status is Status.ARCHIVED and listed.storage_class:
-        is_same = (row.etag, row.storage_class) == (listed.etag, listed.storage_class)
-        return Outcome.ARCHIVED if is_same else None
-    is_same = row.etag == listed.etag or not row.version.is_null
-    return Outcome.UNCHANGED if is_same and row.status is Status.HASHED else None
+    is_archived = row.status is Status.ARCHIVED and listed.storage_class is not None
+    is_same = (row.etag, row.storage_class) == (listed.etag, listed.storage_class)
+    return Outcome.ARCHIVED if is_archived and is_same else None
 
 
 def _read_since(row: Row, sent_ms: int | None) -> Outcome | None:
@@ -194,6 +209,16 @@ def _read_since(row: Row, sent_ms: int | None) -> Outcome | None:
     if datetime.fromisoformat(read_at).timestamp() * 1000 < sent_ms:
         return None
     return Outcome.DIFFERS if differs_at > verified_at else Outcome.VERIFIED
+
+
+def _counted_once(result: HashResult, settings: Settings, deadline: Deadline) -> HashResult:
+    """*result*, or `LONG` if the slicer counts its end."""
+    is_of_slicer = (
+        result.measurement
+        and isinstance(result.event, ObjectCreated)
+        and is_long(result.event, settings, deadline)
+    )
+    return HashResult(result.event, Outcome.LONG) if is_of_slicer else result
 
 
 def _time(listed: ObjectCreated, row: Row) -> str:

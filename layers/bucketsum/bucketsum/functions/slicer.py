@@ -14,12 +14,13 @@ from bucketsum.hashing.report import Report
 from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
+from bucketsum.long_objects.last_receive import ended_unread
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_bytes import slice_bytes_in
 from bucketsum.long_objects.slice_report import publish_slice
-from bucketsum.long_objects.slicer import Slicer
-from bucketsum.queue.dead_letters import DeadLetters, message_of
+from bucketsum.long_objects.slicer import Slicer, SliceReport
+from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage, message_of
 from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
@@ -79,7 +80,7 @@ def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
     """Hash one slice; return whether its message can be deleted."""
     received = message_of(record, SETTINGS)
     try:
-        report = _SLICER.handle_slice(progress_in_message(received.body), deadline)
+        report = _reported(received, deadline)
     except Exception as error:  # noqa: BLE001 - any error is the message's
         return _REPORT.is_done(received, error)
     publish_slice(report, _REPORT)
@@ -87,3 +88,16 @@ def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
         ended = tally_of(report.outcome, progress.size_bytes)
         _BACKFILLS.count(progress.run, replace(ended, long=-1), logger)  # the hasher counted it
     return _REPORT.is_done(received, None)
+
+
+def _reported(received: ReceivedMessage, deadline: Deadline) -> SliceReport:
+    message = progress_in_message(received.body)
+    try:
+        return _SLICER.handle_slice(message, deadline)
+    except Exception as error:
+        if received.receive_count < SETTINGS.max_receives:
+            raise
+        tables = _SLICER.digests_table, _SLICER.progress_table
+        if report := ended_unread(*tables, message, error):
+            return report
+        raise

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.algorithms import SHA1
 from bucketsum.hashing import object_rows
-from bucketsum.hashing.job import Job
+from bucketsum.hashing.job import Job, Purpose
 from bucketsum.hashing.result import ReadObject
 from bucketsum.measure import Measurement
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import ArchiveRecord
+from bucketsum.table.rows import ArchiveRecord, Status
 
 if TYPE_CHECKING:
     from bucketsum.checksums.comparison import Witness
@@ -41,6 +41,17 @@ def with_witness(row: Row, witness: Witness | None) -> Row:
     """Add to *row* what the *witness* says after the last slice."""
     digests = {SHA1.name: row.sha1 or "", **row.digests}
     return replace(row, compared=witness.compared(digests)) if witness else row
+
+
+def recorded_row(table: DigestsTable, progress: Progress) -> Row | None:
+    """The row that a verification compares, if there is still one of the same content."""
+    if progress.purpose is not Purpose.VERIFY:
+        return None
+    row = table.row_at(progress.row_key, consistent=True)
+    if row is None or row.status is not Status.HASHED or row.deletion:
+        return None
+    is_same = row.etag == progress.etag or not row.version.is_null
+    return row if is_same else None
 
 
 def record_row(table: DigestsTable, progress: Progress, row: Row) -> Outcome:

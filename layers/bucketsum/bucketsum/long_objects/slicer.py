@@ -27,7 +27,12 @@ from bucketsum.hashing.job import Purpose
 from bucketsum.hashing.object_rows import algorithms_of, refused_row
 from bucketsum.hashing.verification import difference, mark, mark_refused, unconfirmed
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
-from bucketsum.long_objects.long_object_rows import record_row, row_of_long_object, with_witness
+from bucketsum.long_objects.long_object_rows import (
+    record_row,
+    recorded_row,
+    row_of_long_object,
+    with_witness,
+)
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
@@ -211,7 +216,7 @@ class Slicer:
             reason = str(error)
             if progress.purpose is Purpose.VERIFY:
                 outcome = Outcome.SUPERSEDED
-                if recorded := self._recorded(progress):
+                if recorded := recorded_row(self.digests_table, progress):
                     outcome = mark_refused(self.digests_table, recorded, error)
                 self._remove_progress(progress)
                 return SliceReport(outcome, message, progress, reason=reason)
@@ -230,7 +235,9 @@ class Slicer:
     def _sliced(self, message: Progress, progress: Progress, deadline: Deadline) -> SliceReport:
         started = time.perf_counter()
         reserve_seconds = min(END_BEFORE_SECONDS, deadline.seconds_left() / 3)
-        digest = digest_at(progress, algorithms_of(self._recorded(progress), self.settings))
+        digest = digest_at(
+            progress, algorithms_of(recorded_row(self.digests_table, progress), self.settings)
+        )
         opened = self.source.open(progress.created, progress.offset)
         with closing(opened.chunks):
             digest.witness = self._witness(progress)
@@ -268,19 +275,9 @@ class Slicer:
         self._send(saved)
         return SliceReport(SliceOutcome.CONTINUED, message, saved, measurement)
 
-    def _recorded(self, progress: Progress) -> Row | None:
-        """The row that a verification compares, if there is still one of the same content."""
-        if progress.purpose is not Purpose.VERIFY:
-            return None
-        row = self.digests_table.row_at(progress.row_key, consistent=True)
-        if row is None or row.status is not Status.HASHED or row.deletion:
-            return None
-        is_same = row.etag == progress.etag or not row.version.is_null
-        return row if is_same else None
-
     def _ended(self, progress: Progress, row: Row, moved: Progress) -> Outcome | SliceOutcome:
         """Record *row* after the last slice, or mark the recorded one; then end the chain."""
-        recorded = self._recorded(progress)
+        recorded = recorded_row(self.digests_table, progress)
         differing = (difference(recorded, row) if recorded else None) or row.contradiction
         if differing and differing != progress.differing:  # only two readings that agree count
             again = self.progress_table.read_again(progress, differing)
