@@ -124,12 +124,13 @@ def test_a_lost_permission_is_a_problem(run: Run) -> None:
 
 
 def take_policy(role: str) -> None:
-    """Detach the policy of attached buckets from a role, as another program."""
+    """Detach the policies of attached buckets from a role, as another program."""
     iam = boto3.client("iam")
     [name] = [r["RoleName"] for r in iam.list_roles()["Roles"] if f"-{role}Role-" in r["RoleName"]]
     policies = iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]
-    [arn] = [p["PolicyArn"] for p in policies if f"/{NAME}-attached-" in p["PolicyArn"]]
-    iam.detach_role_policy(RoleName=name, PolicyArn=arn)
+    for policy in policies:
+        if f"/{NAME}-attached-" in policy["PolicyArn"]:
+            iam.detach_role_policy(RoleName=name, PolicyArn=policy["PolicyArn"])
 
 
 def name_another_role() -> None:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
+from bucketsum_cli.terminal.formatting import cents_text, moment_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line, remember_options
 from bucketsum_cli.terminal.output import printable, write_text
 from bucketsum_cli.terminal.output_files import output_file
@@ -58,6 +58,11 @@ def test_sizes_are_in_units_of_thousands(size_bytes: int, shown: str) -> None:
     """MB is 10⁶ bytes, and no size is wider than its column."""
     assert size_text(size_bytes) == shown
     assert len(shown) <= 8
+
+
+def test_a_price_below_a_cent_is_not_free() -> None:
+    """Only nothing is 0.00."""
+    assert [*map(cents_text, (0, 0.0009, 0.005, 1234.5))] == ["0.00", "<0.01", "0.01", "1,234.50"]
 
 
 def test_what_was_not_measured_is_not_a_zero() -> None:

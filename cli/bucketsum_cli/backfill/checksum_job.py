@@ -13,7 +13,7 @@ from bucketsum.clock import now
 from bucketsum.prices import RESTORED_BYTE, RESTORED_OBJECT
 from bucketsum_cli.backfill.counting import count_of, figures_count
 from bucketsum_cli.backfill.estimate import Work, checksum_usd
-from bucketsum_cli.terminal.formatting import count_text, size_text
+from bucketsum_cli.terminal.formatting import cents_text, count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ class ChecksumJob:
         """The price in a sentence."""
         text = (
             f"{count_text(self.objects, 'object')}, {size_text(self.size_bytes)}: "
-            f"{self.job_usd:,.2f} USD for the job"
+            f"{cents_text(self.job_usd)} USD for the job"
         )
         if self.restore_usd is None:
             return text
-        return f"{text}; restoring them in bulk costs {self.restore_usd:,.2f} USD, and a copy in S3"
+        usd = cents_text(self.restore_usd)
+        return f"{text}; restoring them in bulk costs {usd} USD, and a copy in S3"
 
 
 def checksum_job(

@@ -12,7 +12,7 @@ from bucketsum_cli.backfill.estimate import Estimate, Group, Limit, Work
 from bucketsum_cli.backfill.views import LEFT_OUT
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
 from bucketsum_cli.terminal.documents import INLINE
-from bucketsum_cli.terminal.formatting import count_text, hours_text, size_text
+from bucketsum_cli.terminal.formatting import cents_text, count_text, hours_text, size_text
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import Column, print_table
 
@@ -67,8 +67,8 @@ def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) ->
     ]
     if rows:
         print_table(_ESTIMATE, rows)
-    sums = ", ".join(f"{group.value} {estimate.usd_of(group):,.2f}" for group in Group)
-    say(f"{estimate.usd:,.2f} USD: {sums}; {_LESS[kind.purpose]}")
+    sums = ", ".join(f"{group.value} {cents_text(estimate.usd_of(group))}" for group in Group)
+    say(f"{cents_text(estimate.usd)} USD: {sums}; {_LESS[kind.purpose]}")
     for remark in remarks_of(work, estimate, region, kind.purpose):
         say(remark)
 
@@ -80,10 +80,11 @@ def remarks_of(work: Work, estimate: Estimate, region: str, purpose: Purpose) ->
     if region != REQUESTS_REGION:
         yield f"requests, retrieval and storage at the prices of {REQUESTS_REGION}, not of {region}"
     if purpose is Purpose.RECORD:
-        yield f"{estimate.rows_usd_per_month:,.2f} USD per month for the rows"
+        yield f"{cents_text(estimate.rows_usd_per_month)} USD per month for the rows"
     if estimate.checksum_is_cheaper:
-        yield ("cheaper: S3 Batch Operations computes these checksums for "
-               f"{estimate.checksum_usd:,.2f} USD, in a report instead of the table")  # fmt: skip
+        usd = cents_text(estimate.checksum_usd)
+        yield (f"cheaper: S3 Batch Operations computes these checksums for {usd} USD, in a report "
+               "instead of the table")  # fmt: skip
     digests = ", ".join(("sha1", *estimate.algorithms))
     yield (f"{hours_text(estimate.hours)}, limited by {estimate.limited_by.value}; with "
            f"{estimate.memory_mb} MB, an invocation computes {digests} at "
