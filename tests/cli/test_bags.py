@@ -14,6 +14,7 @@ from tests.cli.deployed import BUCKET, hashed, put_object
 
 from bucketsum.table.rows import Difference, Status
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.bags import bags_in_bucket
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -195,6 +196,24 @@ def test_the_state_of_each_object_counts(
     assert (ended.status, result["verdict"]) == (1, verdict)
     assert [reason in problem["reason"] for problem in result["problems"]] == [True]
     assert "data/=x: " in run("check", "--bag", ROOT).err
+
+
+def test_a_tag_file_that_cannot_be_read_says_nothing(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Archived or too large, it makes no bag invalid; with other bytes than recorded it does."""
+    put(stack, GOOD)
+    etag = hashlib.md5(b"Source: x\n").hexdigest()
+    place = put_object(stack, f"{ROOT}bag-info.txt", b"Source: x\n")
+    row = hashed(place, b"other", "02", etag=etag)
+    stack.digests_table().record(row)
+    [result] = run("check", "--bag", ROOT, "--json").document
+    assert "S3 returns other bytes" in str(result["problems"])
+    monkeypatch.setattr(bags_in_bucket, "_TAG_FILE_BYTES_MAX", 60)
+    [result] = run("check", "--bag", ROOT, "--json").document
+    assert (result["verdict"], "a tag file of up to 60" in str(result["problems"])) == (
+        "cannot tell", True,
+    )  # fmt: skip
 
 
 def test_all_bags_below_a_folder(run: Run, stack: Stack) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from botocore.exceptions import ClientError
+
 from bucketsum.table.state import ObjectState, Presence, state_of
 from bucketsum_cli.bags.tag_files import DECLARATION, BadTagFile
 from bucketsum_cli.bags.validation import BagFile, BagProblem, BagResult, Verdict, validated
@@ -94,8 +96,11 @@ def validate_bag(stack: Stack, root: str) -> BagResult:
         if version.size_bytes > _TAG_FILE_BYTES_MAX:
             raise BadTagFile(f"it has {version.size_bytes:,} bytes; a tag file of up to "
                              f"{_TAG_FILE_BYTES_MAX:,} is read")  # fmt: skip
-        answer = s3.get_object(Bucket=stack.bucket, Key=version.key, VersionId=version.version)
-        return answer["Body"].read()
+        try:
+            answer = s3.get_object(Bucket=stack.bucket, Key=version.key, VersionId=version.version)
+            return answer["Body"].read()
+        except ClientError as error:  # archived, or of another key: other bags can be read
+            raise BadTagFile(f"S3 refused it: {error.response['Error']['Code']}") from error
 
     return validated(f"s3://{stack.bucket}/{root}", files, read)
 

@@ -14,6 +14,7 @@ DECLARATION: Final = "bagit.txt"
 FETCH: Final = "fetch.txt"
 INFO: Final = ("bag-info.txt", "package-info.txt")
 PAYLOAD: Final = "data/"
+_DECLARATION_BYTES_MAX: Final = 4096
 _VERSIONS: Final = ((0, 93), (0, 94), (0, 95), (0, 96), (0, 97), (1, 0))
 _FIRST: Final = (1, 0)
 """Since this version, blanks are strict, manifests complete and percent signs escaped."""
@@ -81,6 +82,8 @@ def is_tag_file(path: str) -> bool:
 
 def declaration_in(content: bytes) -> Declaration:
     """The version and the encoding in bagit.txt."""
+    if len(content) > _DECLARATION_BYTES_MAX:
+        raise BadTagFile(f"it has {len(content):,} bytes, and should have two lines")
     if content.startswith(BYTE_ORDER_MARK):
         raise BadTagFile("it begins with a byte-order mark")
     text = content.decode("utf-8", "replace")
@@ -131,16 +134,16 @@ def require_inside(path: str) -> str:
 
 def tags_in(text: str) -> Sequence[tuple[str, str]]:
     """The labels and values of bag-info.txt; a line that begins with a blank continues a value."""
-    tags: list[tuple[str, str]] = []
+    tags: list[tuple[str, list[str]]] = []
     for line in _BREAK.split(text):
         label, colon, value = line.partition(":")
         if line[:1] in (" ", "\t") and tags:
-            tags[-1] = (tags[-1][0], f"{tags[-1][1]} {line.strip()}")
+            tags[-1][1].append(line.strip())
         elif colon:
-            tags.append((label.strip(), value.strip()))
+            tags.append((label.strip(), [value.strip()]))
         elif line.strip():
             raise BadTagFile(f"a line of it is not a label, a colon and a value: {line[:80]}")
-    return tags
+    return [(label, " ".join(values)) for label, values in tags]
 
 
 def fetches_in(text: str) -> Iterator[Fetch]:

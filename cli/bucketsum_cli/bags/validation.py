@@ -96,7 +96,7 @@ def validated(bag: str, files: Mapping[str, BagFile], read: Callable[[str], byte
             problems.append(BagProblem(path, str(error), Verdict.CANNOT_TELL))
     if DECLARATION not in files:
         problems.append(BagProblem(DECLARATION, "it is missing"))
-    elif DECLARATION in contents:
+    elif not problems:  # else what was not read could say the contrary
         parsed, bad = _parsed(_with_read(files, contents), contents)
         problems += bad
         if parsed:
@@ -117,8 +117,12 @@ def _with_read(files: Mapping[str, BagFile], contents: Mapping[str, bytes]) -> d
         file = files[path]
         digests = {name: hashlib.new(name, content, usedforsecurity=False).hexdigest()
                    for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")}  # fmt: skip
-        state = ObjectState.HASHED if file.state is ObjectState.NOT_RECORDED else file.state
-        known[path] = BagFile(file.size_bytes, state, digests, file.reason)
+        state, reason = file.state, file.reason
+        if state is ObjectState.NOT_RECORDED:
+            state = ObjectState.HASHED
+        elif any(file.digests.get(name, digest) != digest for name, digest in digests.items()):
+            state, reason = ObjectState.DIFFERS, "S3 returns other bytes than the recorded ones"
+        known[path] = BagFile(file.size_bytes, state, digests, reason)
     return known
 
 
@@ -157,8 +161,8 @@ def _problems_of(bag: _Bag) -> Iterator[BagProblem]:
     for manifest in bag.manifests:
         for path, digest in manifest.digests.items():
             listed.setdefault(bag.named(path, normal), {})[manifest.algorithm] = digest
-    for path in sorted(listed):
-        yield from _problems_of_file(bag, path, listed[path])
+    for path in sorted({*listed, *filter(is_tag_file, bag.files)}):
+        yield from _problems_of_file(bag, path, listed.get(path, {}))
     yield from _problems_of_completeness(bag, payload, listed)
     yield from _problems_of_oxum(bag)
 
@@ -179,7 +183,7 @@ def _problems_of_file(bag: _Bag, path: str, listed: Mapping[str, str]) -> Iterat
         )
         return
     common = file.digests.keys() & listed.keys()
-    if not common:
+    if listed and not common:
         algorithms = ", ".join(sorted(listed))
         reason = f"its manifests have {algorithms}, recorded are {', '.join(sorted(file.digests))}"
         yield BagProblem(path, reason, Verdict.CANNOT_TELL)

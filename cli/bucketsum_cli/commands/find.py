@@ -17,8 +17,9 @@ from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
 from bucketsum_cli.commands.asking import athena_option, snapshot_option
 from bucketsum_cli.commands.find_list import ListedDigest, find_in_snapshot, note_first, wanted_in
+from bucketsum_cli.commands.lists import algorithm_option, format_option
 from bucketsum_cli.manifests.entries import BadLine
-from bucketsum_cli.manifests.formats import entries_in
+from bucketsum_cli.manifests.formats import FORMATS, Format, entries_in
 from bucketsum_cli.objects.files import sha1_of_file
 from bucketsum_cli.objects.members import with_archive_deletions
 from bucketsum_cli.objects.rows import (
@@ -59,6 +60,8 @@ class FindResult:
     metavar="FILE",
     help="Find each digest in FILE: alone in lines, a manifest, or NSRL's CSV.",
 )
+@format_option
+@algorithm_option
 @snapshot_option
 @athena_option
 @yes_option
@@ -68,6 +71,8 @@ def find(
     target: Target,
     contents: tuple[str, ...],
     listed: BinaryIO | None,
+    format_name: str | None,
+    algorithm: str | None,
     snapshot_name: str | None,
     athena: str | None,
     yes: bool,
@@ -93,7 +98,8 @@ def find(
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
-    if listing := _for_a_snapshot(contents, listed, with_sha1=bool(snapshot_name or athena)):
+    how = FORMATS.get(format_name or ""), algorithm
+    if listing := _for_a_snapshot(contents, listed, how, with_sha1=bool(snapshot_name or athena)):
         find_in_snapshot(target, *listing, snapshot_name, athena, yes=yes, as_json=as_json)
         return
     wanted, bad = _wanted(contents)
@@ -162,7 +168,11 @@ def _note_absent(
 
 
 def _for_a_snapshot(
-    contents: Sequence[str], listed: BinaryIO | None, *, with_sha1: bool
+    contents: Sequence[str],
+    listed: BinaryIO | None,
+    how: tuple[Format | None, str | None],
+    *,
+    with_sha1: bool,
 ) -> tuple[list[dict[str, Any]], list[str]] | None:
     """Return the digests for a snapshot, and why lines have none; None if the table is asked.
 
@@ -172,7 +182,9 @@ def _for_a_snapshot(
     if (listed is None) == (not contents):
         raise click.UsageError("give digests or files, or a list with --list")
     if listed is not None:
-        return wanted_in(listed, listed.name)
+        return wanted_in(listed, listed.name, *how)
+    if any(how):
+        raise click.UsageError("--format and --algorithm are about the list of --list")
     kinds = [algorithm for algorithm in ALGORITHMS.values() if with_sha1 or algorithm is not SHA1]
     digests = [
         {"place": place, "name": content, "digest": content.lower()}

@@ -11,7 +11,7 @@ from bucketsum.algorithms import ALGORITHMS
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum_cli.commands.asking import database_of
 from bucketsum_cli.manifests.entries import BadLine
-from bucketsum_cli.manifests.formats import entries_in
+from bucketsum_cli.manifests.formats import Format, entries_in
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text
@@ -55,11 +55,13 @@ class ListedDigest:
     objects: Annotated[Sequence[FoundContent], "Where it is; deleted versions too."]
 
 
-def wanted_in(stream: BinaryIO, file: str) -> tuple[list[dict[str, Any]], list[str]]:
+def wanted_in(
+    stream: BinaryIO, file: str, format_: Format | None = None, algorithm: str | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of the table ``wanted``, found by their first digest; and why lines have none."""
     rows: list[dict[str, Any]] = []
     bad = []
-    for entry in entries_in(stream, file):
+    for entry in entries_in(stream, file, format_, algorithm):
         if isinstance(entry, BadLine):
             bad.append(entry.reason)
             continue

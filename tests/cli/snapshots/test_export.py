@@ -234,6 +234,15 @@ def test_a_list_of_digests_is_found(run: Run, tmp_path: Path) -> None:
     assert (other.status, other.document[0]["objects"]) == (1, [])
 
 
+def test_the_algorithm_of_a_list_can_be_named(run: Run, tmp_path: Path) -> None:
+    """RIPEMD-160 has as many digits as SHA-1; an argument is always of a recorded algorithm."""
+    file = tmp_path / "known"
+    file.write_text(f"{'0' * 40}\n")
+    other = ("--algorithm", "ripemd160")
+    run("find", "--list", file, *other).assert_refused("it has ripemd160; rows have sha1")
+    run("find", "0" * 40, *other).assert_refused("about the list of --list")
+
+
 def test_on_a_terminal_a_digest_is_above_its_objects(
     run: Run, planted: Stack, tmp_path: Path, terminal: Callable[[int], None]
 ) -> None:
