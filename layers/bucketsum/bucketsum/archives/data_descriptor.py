@@ -44,11 +44,12 @@ class StreamEnd(NamedTuple):
     Attributes:
         values: CRC-32, compressed size and size.
         unused_bytes: Of the last view, after the end of the stream; None if it is not known.
+        is_garbled: Whether the input cannot be decoded.
     """
 
     values: Values
     unused_bytes: int | None
-    is_damaged: bool
+    is_garbled: bool
 
 
 class Described:
@@ -103,7 +104,7 @@ class Described:
         if end.unused_bytes is not None and is_right and not self._values:
             self._cursor.back(self._held[self._given_bytes - end.unused_bytes :])
             self._views = iter(())
-        elif end.is_damaged and self.is_searched and not self._values:
+        elif end.is_garbled and self.is_searched and not self._values:
             self._cursor.repeat(self._held)
             self._views = iter(())
         for _ in self._views:

@@ -17,6 +17,7 @@ from bucketsum.archives.bounded_decoder import FEED_BYTES
 from bucketsum.archives.limits import RATIO_FREE_BYTES, LimitCounter
 from bucketsum.archives.member import HashedMember, digest_of_member, hashed_content
 from bucketsum.archives.placed import hashed_at
+from bucketsum.archives.plain import plain_member
 from bucketsum.archives.zip_model import ArchiveStopped, Member
 from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveStatus, Limits
 
@@ -123,6 +124,9 @@ class ArchiveFile:
         try:
             for placed in batch:
                 source = _FileSource(handle, placed.offset)
+                if plain := plain_member(placed, source, self._decoding):
+                    hashed.append((placed, self._written(folder, plain)))
+                    continue
                 read = partial(self._hashed, folder)
                 hashed.extend((placed, member) for member in hashed_at(placed, source, read))
         except ArchiveStopped as error:
@@ -133,6 +137,13 @@ class ArchiveFile:
             reason = f"{error.strerror} in the function's storage: raise EphemeralStorageSize"
             return _Batch(hashed, ArchiveStopped(ArchiveStatus.NO_ROOM, reason))
         return _Batch(hashed)
+
+    def _written(self, folder: Path | None, plain: HashedMember) -> HashedMember:
+        if folder is not None and plain.content:
+            offset = plain.digest.member.header_offset
+            with _new_file(folder / str(get_ident()), str(offset)) as write:
+                write(plain.content)
+        return HashedMember(plain.digest)
 
     def _hashed(
         self, folder: Path | None, claims: tuple[Member, ...], compressed: Iterable[memoryview]

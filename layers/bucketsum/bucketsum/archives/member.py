@@ -77,6 +77,7 @@ class _Reading:
         self._size_bytes = 0
         self.consumed_bytes = 0
         self._unused_bytes: int | None = None
+        self._is_garbled = False
         self._problem: MemberUnreadable | None = None
         self._remarks: tuple[str, ...] = ()
 
@@ -102,6 +103,7 @@ class _Reading:
             self._problem = MemberUnreadable(Problem.DAMAGED, "its compressed bytes end early")
         except MemberUnreadable as error:  # whose traceback would keep the decoder
             self._problem = MemberUnreadable(error.problem, str(error))
+            self._is_garbled = error.problem is Problem.DAMAGED
 
     def _ending(self, pieces: Pieces) -> Pieces:
         self._unused_bytes = yield from pieces
@@ -113,9 +115,8 @@ class _Reading:
         if self._background:
             self._background.wait()
         compressed_bytes = self.consumed_bytes - (self._unused_bytes or 0)
-        is_damaged = self._problem is not None and self._problem.problem is Problem.DAMAGED
         values = self._crc32, compressed_bytes, self._size_bytes
-        return StreamEnd(values, self._unused_bytes, is_damaged)
+        return StreamEnd(values, self._unused_bytes, self._is_garbled)
 
     def _counted(self, compressed: Iterable[memoryview]) -> Iterator[memoryview]:
         left_bytes = self._member.compressed_bytes

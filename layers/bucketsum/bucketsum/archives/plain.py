@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bucketsum.archives.bounded_decoder import FEED_BYTES, PIECE_BYTES
 from bucketsum.archives.decoders import crc32, whole_content
 from bucketsum.archives.local_header import LOCAL_BYTES, plain_data_offset
+from bucketsum.archives.member import HashedMember
 from bucketsum.archives.zip_model import MemberDigest
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     from bucketsum.archives.member import Decoding
 
 
-def plain_digest(placed: Placed, source: ByteSource, decoding: Decoding) -> MemberDigest | None:
-    """The digest of the member that *source* is at; None if anything is odd, and nothing was read.
+def plain_member(placed: Placed, source: ByteSource, decoding: Decoding) -> HashedMember | None:
+    """The member that *source* is at, with its content; None if anything about it is odd.
 
-    It is as `placed.hashed_at` would have it.
+    The digest is that of `placed.hashed_at`, which reads what is odd.
 
     Raises:
         ArchiveStopped: A limit was reached, or time is up.
@@ -30,6 +31,7 @@ def plain_digest(placed: Placed, source: ByteSource, decoding: Decoding) -> Memb
     if (
         others
         or source.offset != placed.offset
+        or placed.offset < 0
         or not LOCAL_BYTES <= room <= FEED_BYTES
         or size > PIECE_BYTES
         or not size
@@ -45,4 +47,5 @@ def plain_digest(placed: Placed, source: ByteSource, decoding: Decoding) -> Memb
         return None
     decoding.counter.add(size, size, count)
     source.skip_to(placed.offset + start + count)
-    return MemberDigest(member, size, hashlib.sha1(content, usedforsecurity=False).hexdigest())
+    sha1 = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+    return HashedMember(MemberDigest(member, size, sha1), memoryview(content))

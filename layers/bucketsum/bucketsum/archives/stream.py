@@ -14,7 +14,7 @@ from bucketsum.archives.data_descriptor import Described
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader
 from bucketsum.archives.member import HashedMember, hashed_content
 from bucketsum.archives.placed import hashed_at
-from bucketsum.archives.plain import plain_digest
+from bucketsum.archives.plain import plain_member
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
 from bucketsum.table.archive_values import ArchiveStatus
 
@@ -55,9 +55,8 @@ def streamed_members(
             yield from unlisted(placed.offset, placed.offset)
         if placed.offset < placed.end:
             cursor.skip_to(placed.offset)
-        digest = None if keeps(placed.members[0]) else plain_digest(placed, cursor, decoding)
-        if digest:
-            yield HashedMember(digest)
+        if plain := plain_member(placed, cursor, decoding):
+            yield plain if keeps(plain.digest.member) else HashedMember(plain.digest)
         else:
             yield from hashed_at(placed, cursor, read)
     if directory.problem:
