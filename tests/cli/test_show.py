@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
 
-from bucketsum.table.rows import RowKey, comparable_sequencer
+from bucketsum.table.rows import Difference, RowKey, comparable_sequencer
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -87,3 +87,12 @@ def test_a_delete_marker_is_not_kept_back(run: Run, stack: Stack) -> None:
     assert run("show", "key", "--json").document["is_listed"] is False
     assert "does not list" not in run("show", "key2").err
     assert run("show", "key2", "--json").document["is_listed"] is True
+
+
+def test_copies_of_a_damaged_object_are_looked_for_everywhere(run: Run, stack: Stack) -> None:
+    """The good copy may be in another bucket: the next step names none, but keeps the stack."""
+    difference = Difference("sha1:" + "0" * 40, "2026-11-21T10:00:00.000Z")
+    row = hashed(RowKey(BUCKET, "key", "v1"), b"good", difference=difference)
+    stack.digests_table().record(row)
+    shown = run("show", "key", "--bucket", BUCKET, "--region", "us-east-1").out
+    assert f"`bucketsum find {row.sha1} --region us-east-1`" in " ".join(shown.split())
