@@ -315,7 +315,7 @@ def test_the_header_names_no_bucket_key_or_topic(world: World) -> None:
         shown = header_of(replace(world.stack, parameters=given)).parameters
     private = {name for name, value in shown.items() if value == "(set)"}
     assert private == {
-        "ExistingBucketName", "InventoryBucketArn",
+        "ExistingBucketName", "InventoryBucketArn", "ReportBucket", "ReportTopicArn",
         "KmsKeyArn", "AlarmTopicArn", "PermissionsBoundaryArn",
     }  # fmt: skip
     assert {name: given[name] for name in given.keys() - private}.items() <= shown.items()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ARN: Final = re.compile(r"\barn:[\w-]+:[^\s\"'`,;()<>]+")
 _ACCOUNT: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
-_PRIVATE: Final = re.compile(r"\w*(BucketName|Arns?)")
+_PRIVATE: Final = re.compile(r"\w*(Bucket|BucketName|Arns?)")
 """Parameters that name a bucket, a key or another resource."""
 
 _SET: Final = "(set)"
