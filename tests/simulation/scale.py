@@ -19,6 +19,7 @@ from bucketsum.hashing import batch, object_hasher, small_objects
 from bucketsum.invocation import deadline
 from bucketsum.long_objects import slicer
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum.queue import dead_letters
 from bucketsum.table import digests_table
 from bucketsum_cli.commands import redrive
 
@@ -52,6 +53,7 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
         (slicer, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
         (digests_table, "time", model_time),
         (clock, "datetime", model_clock),
+        (dead_letters, "THROTTLED_SECONDS", dead_letters.FIRST_DELAY_SECONDS),
         (enqueue, "time", model_time),
         (enqueue, "QUEUED_MESSAGES_MIN", 2),
         (listing, "PAGE_OBJECTS", 2),
