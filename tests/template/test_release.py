@@ -115,6 +115,7 @@ ELSEWHERE: Final = {
     "chromium": "installed by a line of its own",
     "google-chrome": "as chromium",
     "mongod": "a server in Java speaks its protocol, too",
+    "terraform": "Debian has no package of it; its outputs and its default are checked without it",
     "node": "its package and Debian's npm exclude each other; runners of GitHub have both",
 }
 """Programs that tests look for, and that the list of continuous integration lacks → the reason."""
