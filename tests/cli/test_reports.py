@@ -119,6 +119,18 @@ def test_without_a_report_the_answer_is_neither(run: Run) -> None:
     assert (refused.status, "bucketsum backfill show" in refused.err) == (2, True)
 
 
+def test_an_older_report_does_not_answer_for_the_last_run(
+    run: Run, stack: Stack, reported: Reported
+) -> None:
+    """While the newest run has no report, an earlier one does not stand for it."""
+    reported()
+    newer = Backfill("20261122T100000-b", BUCKET, BackfillStatus.RUNNING, now(),
+                     purpose=Purpose.VERIFY)  # fmt: skip
+    BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"]).record(newer)
+    ended = run("verify", "report", "last")
+    assert (ended.status, "there is no report of 20261122T100000-b" in ended.err) == (2, True)
+
+
 def test_a_list_says_who_and_where(run: Run, reported: Reported) -> None:
     """Date, caller, time, and the place of the report."""
     name = reported()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.report import findings_file, problems_in, sorted_findings
 from bucketsum.backfill.table import BackfillsTable
@@ -78,7 +79,8 @@ class Reports:
             CannotDoError: There is none yet.
             DamagedItem: Another program changed it or a finding.
         """
-        chained = self._last() if run_id == LAST else self._of(run_id)
+        run_id = self._last() if run_id == LAST else run_id
+        chained = self._of(run_id)
         if chained is None:
             show, resume = self.kind.line("show", run_id), self.kind.line("resume", run_id)
             raise CannotDoError(
@@ -91,13 +93,14 @@ class Reports:
             raise next(finding for finding in findings if isinstance(finding, DamagedItem))
         return ReadReport(chained, json.loads(chained.document), sorted_findings(whole))
 
-    def _last(self) -> ChainedReport | None:
-        for report in self.records.reports(forward=False):
-            if isinstance(report, DamagedItem):
-                raise report
-            if json.loads(report.document)["purpose"] == self.kind.purpose:
-                return report
-        return None
+    def _last(self) -> str:
+        """The newest run that was not stopped: an older report would answer for it."""
+        for run in self.table.backfills():
+            if isinstance(run, DamagedItem):
+                raise run
+            if run.purpose is self.kind.purpose and run.status is not BackfillStatus.STOPPED:
+                return run.backfill_id
+        return LAST
 
     def _of(self, run_id: str) -> ChainedReport | None:
         backfill = self.table.backfill(run_id)
