@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
+from bucketsum_cli.snapshots.own_tables import put_own_table
 from bucketsum_cli.snapshots.statements import statements_in
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.snapshots.values import csv_line, json_value, text_of, unique_names
+from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note, print_json_array, print_text
+from bucketsum_cli.terminal.output_files import output_file
 from bucketsum_cli.terminal.tables import Column, print_table
 
 if TYPE_CHECKING:
-    from bucketsum_cli.snapshots.database import Database
+    from bucketsum_cli.snapshots.database import Answer, Database
 
+_WRITTEN: Final = (".csv", ".jsonl")
 _OPTION: Final = re.compile(r"--?[\w=-]+")
 
 
@@ -36,6 +42,16 @@ class _SqlCommand(click.Command):
 @click.command("sql", cls=_SqlCommand)
 @click.argument("query", metavar="[QUERY]", required=False)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for programs.")
+@click.option("--file", "questions", type=click.File("r"), metavar="FILE",
+              help="Read the queries from FILE.")  # fmt: skip
+@click.option("--with", "own", multiple=True, metavar="NAME=FILE",
+              help="Also ask the table NAME: FILE.csv, .tsv, .parquet or .jsonl; may be "
+                   "repeated.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the answer to FILE.csv or FILE.jsonl. An existing file is "
+                   "replaced.")  # fmt: skip
+@click.option("--timeout", type=click.IntRange(1, 86_400), metavar="SECONDS",
+              help="End a query of DuckDB that takes longer.")  # fmt: skip
 @snapshot_option
 @athena_option
 @yes_option
@@ -45,6 +61,10 @@ def sql(
     target: Target,
     query: str | None,
     as_csv: bool,
+    questions: TextIO | None,
+    own: tuple[str, ...],
+    output: Path | None,
+    timeout: int | None,
     snapshot_name: str | None,
     athena: str | None,
     yes: bool,
@@ -54,29 +74,50 @@ def sql(
 
     The views are objects, members, deletions, current_objects, listing, samples and cells. The
     language is DuckDB's, or Athena's with --athena. Times are in UTC. A query cannot change
-    anything. It reaches no file and no network; with --athena, it reads whatever your permissions
-    allow. Without QUERY, reads queries from stdin; each ends with a semicolon. Exits with 2 at the
-    first error, except at the prompt of a terminal.
+    anything. It reaches no file but those of --with, and no network; with --athena, it reads
+    whatever your permissions allow. Columns of CSV are texts, or integers if all values are.
+    Without QUERY, reads queries from stdin; each ends with a semicolon. Exits with 2 at the first
+    error, except at the prompt of a terminal.
 
     Example: bucketsum sql "SELECT status, count(*) FROM objects GROUP BY status" --snapshot last
     """
-    if as_csv and as_json:
-        raise click.UsageError("--csv cannot be used with --json")
     if query and _OPTION.fullmatch(query):
         raise click.NoSuchOption(query)
+    if (query is not None and questions) or (as_csv and as_json):
+        raise click.UsageError("give QUERY or --file, and one of --csv and --json")
+    if athena and (own or timeout):
+        raise click.UsageError("--with and --timeout cannot be used with --athena")
+    _require_written(query, output, is_other=as_csv or as_json)
     database, _ = database_of(target, snapshot_name, Taking(yes=yes), athena)
+    for text in own:
+        put_own_table(database.local, text)
     database.engine.lock()
-    answer = partial(_answer, database, as_csv=as_csv, as_json=as_json)
+    show = partial(_write, output) if output else partial(_show, as_csv=as_csv, as_json=as_json)
+    answer = partial(_answer, database, show, timeout)
     if query is not None:
         answer(query)
         return
-    stdin = click.get_text_stream("stdin")
+    _answer_all(questions or click.get_text_stream("stdin"), answer)
+
+
+def _answer_all(stdin: TextIO, answer: Callable[[str], None]) -> None:
+    """Answer each query of *stdin*, by and by if it is a terminal."""
     if stdin.isatty():
         _answer_typed(stdin, answer)
         return
     queries, rest = statements_in(stdin.read())
     for text in [*queries, *filter(None, [rest])]:
         answer(text)
+
+
+def _require_written(query: str | None, output: Path | None, *, is_other: bool) -> None:
+    """Refuse an *output* that no answer could be written to."""
+    if output is None:
+        return
+    if query is None or is_other:
+        raise click.UsageError("--output needs QUERY, and cannot be used with --csv or --json")
+    if output.suffix not in _WRITTEN:
+        raise click.UsageError(f"--output {output} must end with {' or '.join(_WRITTEN)}")
 
 
 def _answer_typed(stdin: TextIO, answer: Callable[[str], None]) -> None:
@@ -110,15 +151,56 @@ def _typed(stdin: TextIO) -> Iterator[str]:
         yield text
 
 
-def _answer(database: Database, query: str, *, as_csv: bool, as_json: bool) -> None:
-    answer = database.engine.select(query)
+def _answer(
+    database: Database, show: Callable[[Answer], None], timeout: int | None, query: str
+) -> None:
+    """Answer a *query* within its time.
+
+    Raises:
+        CannotDoError: It is refused, or takes more than *timeout* seconds.
+    """
+    if timeout is None:
+        show(database.engine.select(query))
+        return
+    timer = Timer(timeout, database.local.connection.interrupt)
+    timer.start()
+    try:
+        show(database.engine.select(query))
+    except CannotDoError as error:
+        if not timer.finished.is_set():
+            raise
+        raise CannotDoError(f"the query took longer than {timeout} s; see --timeout") from error
+    finally:
+        timer.cancel()
+
+
+def _write(output: Path, answer: Answer) -> None:
+    """Write *answer* to a file, which has all of it or stays as it was."""
+    with output_file(output) as file:
+        for line in _csv(answer) if output.suffix == ".csv" else _json_lines(answer):
+            file.write(line.encode())
+
+
+def _csv(answer: Answer) -> Iterator[str]:
+    yield csv_line(answer.columns)
+    yield from map(csv_line, answer)
+
+
+def _documents(answer: Answer) -> Iterator[dict[str, Any]]:
+    names = unique_names(answer.columns)
+    return (dict(zip(names, map(json_value, row), strict=True)) for row in answer)
+
+
+def _json_lines(answer: Answer) -> Iterable[str]:
+    return (f"{json_text(document, indent=None)}\n" for document in _documents(answer))
+
+
+def _show(answer: Answer, *, as_csv: bool, as_json: bool) -> None:
     if as_json:
-        names = unique_names(answer.columns)
-        print_json_array(dict(zip(names, map(json_value, row), strict=True)) for row in answer)
+        print_json_array(_documents(answer))
     elif as_csv:
-        print_text(csv_line(answer.columns))
-        for row in answer:
-            print_text(csv_line(row))
+        for line in _csv(answer):
+            print_text(line)
     elif not print_table(
         [Column(name, shrinks=True) for name in answer.columns],
         ([*map(text_of, row)] for row in answer),

@@ -149,6 +149,52 @@ def test_at_the_prompt_an_error_or_ctrl_c_ends_a_query_alone(
     assert "interrupted" in ended.err
 
 
+def test_own_lists_are_asked_beside_the_views(run_sql: Run, tmp_path: Path) -> None:
+    """Texts of CSV stay as they are; a view is never hidden, and no other file is read."""
+    for name, text in (("a.csv", "key,crc,n\nz,00012,7\n"), ("b.jsonl", '{"key": "z"}\n'),
+                       ("x*.csv", "a\n1\n"), ("c.txt", "a\n")):  # fmt: skip
+        (tmp_path / name).write_text(text)
+    own = ("--with", f"a={tmp_path}/a.csv", "--with", f"b={tmp_path}/b.jsonl")
+    query = "SELECT a.key, crc, n + 1 AS n FROM objects JOIN a USING (key) JOIN b USING (key)"
+    assert run_sql("sql", query, *own, "--json").document == [{"key": "z", "crc": "00012", "n": 8}]
+    last = ("--snapshot", "last")
+    DuckDb().execute(f"COPY (SELECT 1 AS n) TO '{tmp_path}/p.parquet'")
+    assert run_sql("sql", "FROM p", "--with", f"p={tmp_path}/p.parquet", *last, "--csv").out == (
+        "n\n1\n"
+    )
+    for text, reason in (
+        (f"Objects={tmp_path}/a.csv", "is a view or table already"), ("a", "is not NAME=FILE"),
+        (f"items={tmp_path}/a.csv", "is a view or table already"), ("a=no.csv", "no such file"),
+        (f"a={tmp_path}/x*.csv", "has one of"), (f"c={tmp_path}/c.txt", "must end with"),
+        ('a"=x.csv', "is not NAME=FILE"),
+    ):  # fmt: skip
+        run_sql("sql", "SELECT 1", "--with", text, *last).assert_refused(reason)
+    refused = run_sql("sql", f"FROM '{tmp_path}/a.csv'", *own, *last)
+    refused.assert_refused("DuckDB: ")
+
+
+def test_answers_are_written_whole(run_sql: Run, tmp_path: Path) -> None:
+    """A query that fails leaves the file as it was; queries come from a file too."""
+    file, lines = tmp_path / "o.csv", tmp_path / "o.jsonl"
+    assert run_sql("sql", "SELECT 1 a, NULL b", "-o", file).status == 0
+    assert file.read_text() == "a,b\n1,\n"
+    last = ("--snapshot", "last")
+    run_sql("sql", "SELECT 1 a, 2 a", "-o", lines, *last)
+    assert lines.read_text() == '{"a": 1, "a_2": 2}\n'
+    run_sql("sql", "SELECT bad", "-o", file, *last).assert_refused("DuckDB: ")
+    assert file.read_text() == "a,b\n1,\n"
+    run_sql("sql", "SELECT 1", "-o", tmp_path / "o.txt", *last).assert_refused("must end with")
+    (tmp_path / "q.sql").write_text("-- two\nSELECT 1 AS a; SELECT 2 AS b")
+    assert run_sql("sql", "--file", tmp_path / "q.sql", "--csv", *last).out == "a\n1\nb\n2\n"
+
+
+def test_a_query_ends_at_its_timeout(run_sql: Run) -> None:
+    """Its error says so, and others are theirs."""
+    query = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t"
+    run_sql("sql", query, "--timeout", 1).assert_refused("took longer than 1 s")
+    run_sql("sql", "SELECT bad", "--timeout", 9, "--snapshot", "last").assert_refused("DuckDB: ")
+
+
 def printed(code: str, **environment: str) -> bytes:
     """The output of a program, in a process of its own."""
     code = f"from bucketsum_cli.snapshots.database import DuckDb\n{code}"

@@ -1,0 +1,65 @@
+"""Lists and snapshots of a person's beside the views, loaded before a database is locked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.snapshots.tables import VIEWS
+from bucketsum_cli.terminal.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from bucketsum_cli.snapshots.database import DuckDb
+
+_NAMED: Final = re.compile(r"([A-Za-z_]\w*)=(.+)", re.DOTALL)
+_READERS: Final = {
+    ".csv": "read_csv($file, header = true, all_varchar = true)",
+    ".tsv": "read_csv($file, header = true, all_varchar = true)",
+    ".parquet": "read_parquet($file)",
+    ".jsonl": "read_json($file, format = 'newline_delimited')",
+    ".ndjson": "read_json($file, format = 'newline_delimited')",
+}
+_GLOB: Final = "*?["
+_CATALOG: Final = (
+    "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()"
+)
+
+
+def put_own_table(local: DuckDb, text: str) -> None:
+    """Load the file of *text*, ``NAME=FILE``, as the temporary table NAME.
+
+    Raises:
+        CannotDoError: The name is taken or not a name; there is no such file, or it is of no
+            form that is read.
+    """
+    match = _NAMED.fullmatch(text)
+    if not match or not match[1].isascii():
+        raise CannotDoError(f"--with {text} is not NAME=FILE, such as mine=list.csv")
+    name, file = match[1], Path(match[2])
+    if name.lower() in {*VIEWS, *(str(row[0]).lower() for row in local.run(_CATALOG))}:
+        raise CannotDoError(f"--with {text}: {name} is a view or table already; choose another")
+    form = file.with_suffix("") if file.suffix == ".gz" else file
+    reader = _READERS.get(form.suffix.lower())
+    if reader is None:
+        raise CannotDoError(f"--with {text}: a file must end with one of {', '.join(_READERS)}")
+    if not file.is_file() or any(mark in str(file) for mark in _GLOB):
+        raise CannotDoError(
+            f"--with {text}: there is no such file, or its path has one of {' '.join(_GLOB)}"
+        )
+    local.execute(f'CREATE TEMP TABLE "{name}" AS FROM {reader}', {"file": str(file)})
+    if "all_varchar" in reader:
+        _read_integers(local, name)
+
+
+def _read_integers(local: DuckDb, name: str) -> None:
+    """Make integers of the columns whose texts all are, exactly as they are written."""
+    columns = [column for column, *_ in local.run(f'DESCRIBE "{name}"')]
+    for column in columns:
+        quoted = '"' + column.replace('"', '""') + '"'
+        [(is_exact,)] = local.run(
+            f"SELECT bool_and(CAST(TRY_CAST({quoted} AS BIGINT) AS VARCHAR) "  # noqa: S608 - quoted
+            f'IS NOT DISTINCT FROM {quoted}) FROM "{name}" WHERE {quoted} IS NOT NULL'
+        )
+        if is_exact:
+            local.execute(f'ALTER TABLE "{name}" ALTER {quoted} TYPE BIGINT')
