@@ -90,8 +90,8 @@ cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events layer.hashing \
 layer.long_objects layer.table
 cli.snapshots: cli.aws cli.buckets cli.machine cli.manifests cli.snapshots.queries cli.terminal \
-layer layer.backfill layer.events
-cli.snapshots.queries: layer
+layer layer.backfill layer.events layer.table
+cli.snapshots.queries: layer layer.table
 cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill layer.hashing \
 layer.queue layer.table
 cli.terminal: layer
@@ -153,7 +153,7 @@ tools: layer.long_objects
 tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
 tools.reference: bench.tables cli.arguments cli.commands cli.objects cli.selftest cli.snapshots \
-cli.terminal lab.plan lab.workloads layer layer.hashing layer.queue
+cli.terminal lab.plan lab.workloads layer layer.hashing layer.queue layer.table
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

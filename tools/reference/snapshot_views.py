@@ -10,6 +10,7 @@ from typing import Final, get_type_hints
 from bench.tables.document import rows_of
 
 from bucketsum.algorithms import ALGORITHMS
+from bucketsum.table.state import ObjectState
 from bucketsum_cli.objects.rows import RecordedRow
 from bucketsum_cli.snapshots.folder import ROWS, Snapshot, SnapshotFile, md5_of
 from bucketsum_cli.snapshots.tables import VIEWS, open_snapshot
@@ -25,6 +26,9 @@ _MEANINGS: Final = {
     "deletions also `not_hashed`; of samples `ok` or `failed`.",
     "deleted_at": "When S3 deleted this version; 1970 if another program changed the time.",
     "remarks": "Oddities of a member's name, or of an archive, in one text.",
+    "state": ", ".join(f"`{state}`" for state in ObjectState if state != ObjectState.HIDDEN)
+    + ": all that is known of the version.",
+    "is_current": "Whether a GET of the key returns it, as far as is known.",
     "present": "Whether the version exists: by the listing, else by its deletion.",
     "latest": "Whether a GET of the key returns this version; null if not listed.",
     "storage_class": "Its storage class; null if not listed.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum_cli.snapshots.database import Database, require_engine
+from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.snapshots.taking import LAST, Taking, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -18,7 +19,7 @@ from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from bucketsum_cli.arguments.options import Target
-    from bucketsum_cli.snapshots.folder import Listed, Snapshot
+    from bucketsum_cli.snapshots.folder import Snapshot
 
 snapshot_option = click.option(
     "--snapshot",
@@ -87,6 +88,16 @@ def snapshot_for(target: Target, name: str | None, taking: Taking) -> Snapshot:
         f"UTC, {duration_text(max(0.0, snapshot.age_seconds))} old"
     )
     return snapshot
+
+
+def require_rows_listed(database: Database, snapshot: Snapshot, prefix: str) -> None:
+    """Refuse a *snapshot* that has no listing of all buckets that its rows are of.
+
+    Raises:
+        CannotDoError: As `require_listing`.
+    """
+    rows = database.local.run("SELECT DISTINCT bucket FROM versions ORDER BY bucket")
+    require_listing(snapshot, [Listed(bucket, prefix) for (bucket,) in rows])
 
 
 def require_listing(snapshot: Snapshot, listed: Iterable[Listed]) -> None:

@@ -143,7 +143,7 @@ def compare(
         replace(side, format_=format_, algorithm=algorithm)
         if isinstance(side, ManifestFile)
         else side
-        for side in map(side_of, (left, left if right is None else right))
+        for side in map(_listed_side, (left, left if right is None else right))
     ]
     comparison = _filled(target, sides, names, snapshot_name, yes=yes)
     answering = by_athena(target, comparison, athena)
@@ -162,11 +162,24 @@ def compare(
         print_json(result)
     else:
         _print(result, records)
-    lists = [side for side in sides if isinstance(side, ManifestFile)]
-    if lists and "differs" in counts and not counts.keys() & {_EQUAL, "moved"}:
+    if "not recorded" in counts:
+        _note_not_recorded(*(map(comparison.algorithms, ("left_side", "right_side"))))
+    if (
+        any(isinstance(side, ManifestFile) for side in sides)
+        and "differs" in counts
+        and not counts.keys() & {_EQUAL, "moved"}
+    ):
         note_all_differ()
     if not result.all_equal:
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _listed_side(text: str) -> Objects | ManifestFile:
+    """The side that *text* names; objects of a snapshot only if it has a listing of them."""
+    side = side_of(text)
+    if isinstance(side, Objects) and side.snapshot:
+        require_listing(side.snapshot, [side.keys])
+    return side
 
 
 def _filled(
@@ -231,12 +244,22 @@ def _print(result: CompareResult, records: Sequence[Mapping[str, Any]]) -> None:
         print_table(_COLUMNS, (_cells(kind, row) for row in rows), heading=False)
     if result.all_equal:
         say("all equal", "bold green")
-    elif result.counts.get("not recorded"):
-        backfill, ls = command_line("backfill", "BUCKET"), command_line("ls", "--bucket", "BUCKET")
-        note(f"`{backfill}` records what has no digest; `{ls}` shows why")
-    else:
+    elif not result.counts.get("not recorded"):
         show = command_line("show", "KEY", "--bucket", "BUCKET")
         note(f"`{show}` has all versions of a key and their digests")
+
+
+def _note_not_recorded(left: Sequence[str], right: Sequence[str]) -> None:
+    """Say why names have no digest that both sides have."""
+    if left and right and not {*left} & {*right}:
+        verify = command_line("verify", "BUCKET", "--missing", left[0])
+        note(
+            f"A has {', '.join(left)}, B has {', '.join(right)}: `{verify}` adds a digest, if the "
+            "stack's parameter ExtraAlgorithms has it"
+        )
+        return
+    coverage = command_line("coverage", "BUCKET")
+    note(f"`{coverage}` shows what has no digest, why, and what to do")
 
 
 def _cells(kind: str, row: Mapping[str, Any]) -> list[str | Cell]:

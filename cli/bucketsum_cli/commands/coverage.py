@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 
+from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import (
     Target,
@@ -17,11 +18,16 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
+from bucketsum_cli.commands.asking import (
+    athena_option,
+    database_of,
+    require_rows_listed,
+    snapshot_option,
+)
 from bucketsum_cli.snapshots.folder import Listed
-from bucketsum_cli.snapshots.next_steps import HASHED, NO_OBJECT, next_steps
+from bucketsum_cli.snapshots.next_steps import NEUTRAL, next_steps
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import SIZE, Cell, Column, print_table
@@ -37,6 +43,9 @@ _COLUMNS: Final = (
 )  # fmt: skip
 
 
+_NO_PART: Final = (ObjectState.DELETED, ObjectState.HIDDEN)
+
+
 @dataclass(frozen=True, slots=True)
 class CoveredPart:
     """Versions of objects in one folder, of one storage class, in one state."""
@@ -45,7 +54,7 @@ class CoveredPart:
     folder: Annotated[str, "First folder of the keys; empty without one."]
     storage_class: Annotated[str | None, "Its storage class; null if not known."]
     state: Annotated[
-        str, "`hashed`, `unreadable`, `damaged`, `not recorded`, or `no object` (a row alone)."
+        str, f"{', '.join(f'`{state}`' for state in ObjectState if state not in _NO_PART)}."
     ]
     reason: str | None
     objects: Annotated[int, "Number of versions."]
@@ -89,7 +98,8 @@ def coverage(
     """Show which objects in S3 have no digest, and why.
 
     Lists all versions, and compares them with the rows. Without BUCKET, all buckets of the stack.
-    Exits with 1 if a version has no digest.
+    Exits with 1 if a version differs, is lost, unreadable, not recorded or damaged; not if it is
+    archived, or repaired by a newer version.
 
     Example: bucketsum coverage photos
     """
@@ -100,19 +110,22 @@ def coverage(
     database, snapshot = database_of(
         target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes), athena
     )
+    require_rows_listed(database, snapshot, prefix)
     answer = database.ask("coverage", bucket=bucket or "", prefix=prefix)
     parts = [CoveredPart(**record) for record in answer.records()]
     counts: Counter[str] = Counter()
     for part in parts:
         counts[part.state] += part.objects
-    is_complete = counts.keys() <= {HASHED, NO_OBJECT}
+    if not parts:
+        where = ", ".join(f"s3://{keys.bucket}/{keys.prefix}" for keys in snapshot.listed)
+        raise CannotDoError(f"S3 lists no object under {where or 'any bucket'}: check the prefix")
+    is_complete = counts.keys() <= NEUTRAL
     if as_json:
         print_json(CoverageResult(snapshot.folder, is_complete, parts))
     else:
         print_table(_COLUMNS, map(_cells, parts))
         say(
-            ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
-            or "no objects",
+            ", ".join(f"{count:,} {state}" for state, count in counts.most_common()),
             "bold green" if is_complete else "bold red",
         )
         for state, hint in next_steps().items():
@@ -124,9 +137,11 @@ def coverage(
 
 def _cells(part: CoveredPart) -> list[Any]:
     state = f"{part.state}: {part.reason}" if part.reason else part.state
+    if part.state == ObjectState.ARCHIVED:  # its reason is always the same
+        state = f"{part.state} ({part.storage_class})" if part.storage_class else part.state
     oldest = moment_text(part.oldest_verified_at) if part.oldest_verified_at else ""
     return [
         f"{part.bucket}/{part.folder}", part.storage_class or "",
-        Cell(state, "" if part.state == HASHED else "red"), f"{part.objects:,}",
+        Cell(state, "" if part.state in NEUTRAL else "red"), f"{part.objects:,}",
         size_text(part.size_bytes or 0), oldest,
     ]  # fmt: skip

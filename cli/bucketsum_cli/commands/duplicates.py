@@ -19,10 +19,16 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
+from bucketsum_cli.commands.asking import (
+    athena_option,
+    database_of,
+    require_rows_listed,
+    snapshot_option,
+)
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text, month_usd_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -80,8 +86,9 @@ _TOTALS: Final = ("all_groups", "all_wasted_bytes", "all_wasted_usd_per_month")
               metavar="BYTES", help="Only objects of at least this size.")  # fmt: skip
 @click.option("--members", is_flag=True, help="Also count members of archives as copies.")
 @click.option(
-    "--listing",
-    is_flag=True,
+    "--listing/--no-listing",
+    default=True,
+    show_default=True,
     help="List the buckets first, so that only existing objects count, priced by storage class.",
 )
 @limit_option("groups")
@@ -106,9 +113,10 @@ def duplicates(
     """Show which objects have equal content, and what that costs.
 
     Objects are compared by their SHA-1, so copies are found that differ in their ETag: multipart
-    uploads, and those encrypted by KMS. Deleted objects are left out, overwritten versions are not.
-    Without --listing, or a snapshot that has one, all are priced as STANDARD. Copies inside
-    archives are shown with --members, but not counted as wasted space.
+    uploads, and those encrypted by KMS. Deleted and lost objects, and those that differ from their
+    record, are left out; overwritten versions are not. With --no-listing, objects whose deletion
+    was not reported count too, all are priced as STANDARD, and the exit status is 1 if there are
+    groups. Copies inside archives are shown with --members, but not counted as wasted space.
 
     Example: bucketsum duplicates photos --min-size 1000000
     """
@@ -117,6 +125,8 @@ def duplicates(
     )
     listed = [Listed(name, prefix) for name in names] if listing else []
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
+    if listing and not bucket:
+        require_rows_listed(database, snapshot, prefix)
     put_prices(database)
     answer = database.ask(
         "duplicates", bucket=bucket or "", prefix=prefix, least_bytes=min_size,
@@ -133,6 +143,9 @@ def duplicates(
         _print(result, is_priced=bool(snapshot.listed))
     if bucket and not result.groups and snapshot_name in (None, LAST):
         _note_unknown(target, bucket)
+    if not listing and result.groups:
+        note("S3 was not listed: some of these may be gone, so the last copy may be among them")
+        raise SystemExit(ANSWER_IS_NO)
 
 
 def _note_unknown(target: Target, bucket: str) -> None:
@@ -164,7 +177,7 @@ def _print(result: DuplicatesResult, *, is_priced: bool) -> None:
         if len(result.groups) < result.all_groups
         else ""
     )
-    prices = "by storage class" if is_priced else "all priced as STANDARD; --listing is exact"
+    prices = "by storage class" if is_priced else "all priced as STANDARD"
     say(
         f"{count_text(result.all_groups, 'group')} of equal content{shown}: "
         f"{size_text(result.all_wasted_bytes)} wasted, "

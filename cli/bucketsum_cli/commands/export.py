@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ import click
 
 from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.archives.member_rows import MEMBER_MARK
+from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import (
     Target,
@@ -98,22 +99,44 @@ def export(
     """
     if format_name == _PARQUET and output is None:
         raise click.UsageError("--format parquet needs --output")
-    listed = [] if snapshot_name else [Listed(bucket, prefix)]
+    listed = [Listed(bucket, prefix)]
     database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
     with _destination(target, output, is_text=format_name != _PARQUET) as file:
         if format_name == _PARQUET and file is not None:
             database.local.put_question(question)
             _write_parquet(database, file, relative=relative)
-            return
-        format_ = FORMATS[format_name]
-        is_bag = format_ is BAGIT and _is_bag(database, question)
-        records = database.ask("export", **question).records()
-        entries = _entries(records, prefix if relative or is_bag else "")
-        entries = entries if format_ is not BAGIT else _payload(entries, is_bag=is_bag)
-        problems = _write(format_, algorithm, entries, file)
-    if _are_left_out(problems, bucket, algorithm):
+            problems = Counter[str]()
+        else:
+            format_ = FORMATS[format_name]
+            is_bag = format_ is BAGIT and _is_bag(database, question)
+            records = database.ask("export", **question).records()
+            entries = _entries(records, prefix if relative or is_bag else "")
+            entries = entries if format_ is not BAGIT else _payload(entries, is_bag=is_bag)
+            problems = _write(format_, algorithm, entries, file)
+    states = _not_hashed(database, question, with_all=format_name == _PARQUET)
+    _note_states(states, is_parquet=format_name == _PARQUET)
+    if _are_left_out(problems, bucket, algorithm) or states:
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _not_hashed(database: Database, question: Mapping[str, Any], *, with_all: bool) -> Counter[str]:
+    """Count objects that a list of digests would hide, by state.
+
+    Without *with_all*, only what `Format.lines` does not count: it counts what has no digest.
+    """
+    problems: Counter[str] = Counter()
+    for state, is_partial, has_digest, count in database.ask("export_states", **question):
+        if state != ObjectState.HASHED and (with_all or has_digest):
+            problems[state] += count
+        if is_partial:
+            problems["not all members of the archive are known"] += count
+    return problems
+
+
+def _note_states(states: Counter[str], *, is_parquet: bool) -> None:
+    for state, count in states.most_common():
+        note(f"{count_text(count, 'object')} {'' if is_parquet else 'left out: '}{state}")
 
 
 def _is_bag(database: Database, question: dict[str, Any]) -> bool:
@@ -168,6 +191,9 @@ def _entries(records: Iterable[dict[str, Any]], prefix: str) -> Iterator[Entry]:
     for record in records:
         member = record["member"]
         name = record["key"] if member is None else f"{record['key']}{MEMBER_MARK}{member}"
+        is_hashed = record["state"] == ObjectState.HASHED
+        if not is_hashed and record["sha1"]:
+            continue  # counted by `_not_hashed`
         digests = {name: record[name] for name in ALGORITHMS if record[name]}
         yield Entry(name.removeprefix(prefix).encode(), digests, record["size_bytes"])
 

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum.archives.member_rows import MEMBER_MARK
+from bucketsum.table.state import ObjectState
 from bucketsum_cli.commands.asking import database_of
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array, say
 from bucketsum_cli.terminal.screen import width_of
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from bucketsum_cli.arguments.options import Target
+    from bucketsum_cli.snapshots.database import Database
     from bucketsum_cli.terminal.documents import Moment
 
 WANTED: Final = ", ".join(
@@ -30,7 +33,14 @@ WANTED: Final = ", ".join(
 
 _NOTED_MAX: Final = 10
 _BELOW_DIGEST: Final = (KEY, VERSION, SIZE, Column(""))
-_COLUMNS: Final = (KEY, VERSION, SIZE, Column("digest", shrinks=True), Column("deleted (UTC)"))
+_COLUMNS: Final = (
+    KEY,
+    VERSION,
+    SIZE,
+    Column("digest", shrinks=True),
+    Column("deleted (UTC)"),
+    Column("state"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,7 @@ class FoundContent:
     size_bytes: int
     created_at: Moment | None
     deleted_at: Moment | None
+    state: Annotated[str, "State of the object; `hashed` or `deleted` for a member."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,7 @@ def find_in_snapshot(
     records = database.ask("find", bucket=target.bucket or "").records()
     results = [_result(list(rows)) for _, rows in groupby(records, key=lambda row: row["place"])]
     missing = [result for result in results if not result.objects]
+    _require_algorithms(database, missing)
     if as_json:
         print_json_array(results)
     else:
@@ -120,6 +132,33 @@ def find_in_snapshot(
     note_first([f"skipped {reason}" for reason in bad])
     if missing or bad:
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _require_algorithms(database: Database, missing: Sequence[ListedDigest]) -> None:
+    """Refuse to call a digest not recorded if no row has one of its algorithm.
+
+    Raises:
+        CannotDoError: The digests of a list have such algorithms alone.
+    """
+    columns = ", ".join(f"count({name})" for name in ALGORITHMS)
+    recorded = {
+        name
+        for table in ("versions", "members")
+        for counts in database.local.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
+        for name, count in zip(ALGORITHMS, counts, strict=True)
+        if count
+    }
+    sought = {name for digest in missing for name in _algorithms_of(digest.digest)}
+    if recorded and sought and not sought & recorded:
+        verify = command_line("verify", "BUCKET", "--missing", min(sought))
+        raise CannotDoError(
+            f"no row has a digest of {' or '.join(sorted(sought))}, so nothing can be found: "
+            f"`{verify}` adds it, if the stack's parameter ExtraAlgorithms has it"
+        )
+
+
+def _algorithms_of(digest: str) -> list[str]:
+    return [name for name, algorithm in ALGORITHMS.items() if algorithm.is_digest(digest.lower())]
 
 
 def _result(rows: Sequence[Mapping[str, Any]]) -> ListedDigest:
@@ -147,13 +186,15 @@ def _print(results: Sequence[ListedDigest]) -> None:
 
 
 def _cells(result: ListedDigest, at: FoundContent) -> list[str | Cell]:
-    deleted = Cell(moment_text(at.deleted_at), "red") if at.deleted_at else ""
-    return [_url(at), at.version, size_text(at.size_bytes), result.digest, deleted]
+    deleted = moment_text(at.deleted_at) if at.deleted_at else ""
+    cells: list[str | Cell] = [_url(at), at.version, size_text(at.size_bytes), result.digest]
+    return [*cells, Cell(deleted, "red"), "" if at.state == ObjectState.HASHED else at.state]
 
 
 def _cells_below_digest(at: FoundContent) -> list[str | Cell]:
-    deleted = Cell(f"deleted {moment_text(at.deleted_at)}", "red") if at.deleted_at else ""
-    return [_url(at), at.version, size_text(at.size_bytes), deleted]
+    deleted = f"deleted {moment_text(at.deleted_at)}" if at.deleted_at else at.state
+    shown = "" if deleted == ObjectState.HASHED else Cell(deleted, "red")
+    return [_url(at), at.version, size_text(at.size_bytes), shown]
 
 
 def _url(at: FoundContent) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from bucketsum_cli.page.figures import COST_DAYS, is_listed, total
-from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NO_OBJECT, next_steps
+from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NEUTRAL, next_steps
 from bucketsum_cli.terminal.formatting import count_text, moment_text, month_usd_text, size_text
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def answers_of(snapshot: Snapshot, figures: Figures) -> Iterator[PageAnswer]:
     yield PageAnswer("What is stored?", stored, "stored")
     yield from _broken(figures, unknown)
     yield from _verified(figures)
-    hashed = total(row for row in figures["stored"] if row["status"] == HASHED)
+    hashed = total(row for row in figures["stored"] if row["state"] == HASHED)
     covered = f"{'Yes' if hashed == count else 'No'}: {_percent_text(hashed, count)} have one"
     is_covered = None if unknown and hashed == count else hashed == count
     covered += unknown
@@ -83,7 +83,7 @@ def _percent_text(part: int, whole: int) -> str:
 
 
 def _broken(figures: Figures, unknown: str) -> Iterator[PageAnswer]:
-    problems = [row for row in figures["problems"] if row["state"] != NO_OBJECT]
+    problems = [row for row in figures["problems"] if row["state"] not in NEUTRAL]
     states = {row["state"]: row["state_objects"] for row in problems}
     text = ", ".join(state_text(count, state) for state, count in states.items())
     text = f"Yes: {text}" if states else "No: every row has a digest, and none differs"

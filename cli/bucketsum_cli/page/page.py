@@ -33,7 +33,7 @@ _NUMBERS: Final = ("objects", "copies", "_bytes", "usd_per_month", "usd_per_tb")
 _SECTIONS: Final = {
     "stored": (
         "In the buckets",
-        "bucket status objects size_bytes storage_class usd_per_month",
+        "bucket state objects size_bytes storage_class usd_per_month",
     ),
     "problems": ("Failures", "state objects reason first_key size_bytes newest_at"),
     "verification": ("Verification", "verified objects size_bytes newest_at oldest_at"),
@@ -42,8 +42,8 @@ _SECTIONS: Final = {
         "key copies size_bytes wasted_bytes wasted_usd_per_month",
     ),
     "arrivals": ("Arrivals by day", "day objects size_bytes"),
-    "largest": ("Largest objects", "key size_bytes created_at status"),
-    "newest": ("Newest objects", "key size_bytes created_at status"),
+    "largest": ("Largest objects", "key size_bytes created_at state"),
+    "newest": ("Newest objects", "key size_bytes created_at state"),
     "costs": ("Cost of a month", "item usd_per_month"),
     "settings": (
         "Settings that the last sweep recommends",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from bucketsum.table.state import ObjectState
 from bucketsum_cli.terminal.hints import command_line
 
-HASHED: Final = "hashed"
-DIFFERS: Final = "differs"
-NO_OBJECT: Final = "no object"
+HASHED: Final = ObjectState.HASHED
+DIFFERS: Final = ObjectState.DIFFERS
+NEUTRAL: Final = frozenset(
+    {HASHED, ObjectState.ARCHIVED, ObjectState.REPAIRED, ObjectState.DELETED}
+)
+"""States in which nothing is wrong; all others are findings."""
 
 
 def next_steps() -> dict[str, str]:
@@ -20,11 +24,14 @@ def next_steps() -> dict[str, str]:
     ls, backfill = command_line("ls", *bucket), command_line("backfill", "BUCKET")
     return {
         DIFFERS: f"`{show}` has both digests; restore a copy that has the recorded one",
-        "not recorded": f"`{ls}` says which wait, need a backfill or are not covered; `{backfill}` "
-        "hashes all",
-        "unreadable": f"`{redrive}` hashes again what could not be read",
+        ObjectState.LOST: "S3 no longer has these, and no deletion was recorded: the event was "
+        "lost, or has not arrived yet",
+        ObjectState.NOT_RECORDED: f"`{ls}` says which wait, need a backfill or are not covered; "
+        f"`{backfill}` hashes all",
+        ObjectState.UNREADABLE: f"`{redrive}` hashes again what could not be read",
         "unreadable member": f"`{members}` shows the members of an archive",
-        NO_OBJECT: "these have no object in S3: it was deleted, and the event was lost or has not "
-        "arrived yet",
-        "damaged": f"`{show}` says what another program changed in a row",
+        ObjectState.DAMAGED: f"`{show}` says what another program changed in a row",
+        ObjectState.ARCHIVED: "these are hashed when they are restored",
+        ObjectState.REPAIRED: "a newer version has the recorded digest; the old one can be deleted",
+        ObjectState.DELETED: f"`{show}` says when, and by whom",
     }

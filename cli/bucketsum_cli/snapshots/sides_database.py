@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.snapshots.database import Database, DuckDb
 from bucketsum_cli.snapshots.manifest_rows import COLUMNS
 from bucketsum_cli.snapshots.queries import query_text
@@ -41,6 +42,12 @@ class SidesDatabase(Database):
         """The buckets of a report of S3, if the list is one."""
         buckets = self.local.run("SELECT DISTINCT bucket FROM lines WHERE bucket <> '' ORDER BY 1")
         return [record["bucket"] for record in buckets.records()]
+
+    def algorithms(self, table: str) -> list[str]:
+        """The algorithms of the digests in a side."""
+        columns = ", ".join(f"count({name})" for name in ALGORITHMS)
+        [counts] = self.local.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
+        return [name for name, count in zip(ALGORITHMS, counts, strict=True) if count]
 
     def put_objects(
         self, table: str, snapshot: Snapshot, query: str, keys: Mapping[str, str]

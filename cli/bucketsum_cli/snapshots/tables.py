@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.snapshots.folder import Snapshot
 
 VIEWS: Final = (
-    "objects", "members", "deletions", "current_objects", "listing", "samples", "cells",
+    "objects", "versions", "members", "deletions", "current_objects", "listing", "samples", "cells",
 )  # fmt: skip
 """What questions are asked of."""
 
@@ -110,6 +110,7 @@ def _create(tables: DuckDb, snapshot: Snapshot | None = None) -> None:
                         ("load_measurements", MEASUREMENTS)):  # fmt: skip
         files = snapshot.of_kind(kind) if snapshot else ()
         _load(tables, query, [str(snapshot.folder / file.name) for file in files if snapshot])
+    tables.execute(query_text("join"))
     tables.execute(query_text("views"))
 
 

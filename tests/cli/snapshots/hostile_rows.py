@@ -7,7 +7,7 @@ import hashlib
 import json
 import random
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
@@ -15,11 +15,13 @@ from bucketsum.archives.member_rows import member_entry
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.long_objects.progress import PARTITION
 from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.items import NOT_HASHED, item_of
 from bucketsum.table.rows import (
     ArchiveRecord,
     Deletion,
     Difference,
+    FailedReading,
     MemberRecord,
     ReadSetup,
     Row,
@@ -54,6 +56,8 @@ STRANGE: Final[Sequence[Any]] = (
 )  # fmt: skip
 """Values that replace an attribute; None removes it."""
 
+
+TIMES: Final = ("2026-11-22T00:00:00.000Z", "2026-11-23T00:00:00Z", "2026-11-24T00:00:00.000Z")
 
 _END: Final = "\ue000"
 """Stands at the end of each key until the marks are known."""
@@ -115,6 +119,13 @@ def hostile(count: int, seed: int = 1) -> Hostile:
     while len(sample.items) < count:
         number += 1
         _add_key(sample, chance, number)
+    rotten = replace(
+        _row(chance, "photos", "repaired", "v1", "1"), status=Status.HASHED, sha1="a" * 40,
+        size_bytes=1, verified=None, difference=Difference("sha1:00", TIMES[0]), deletion=None,
+    )  # fmt: skip
+    newer = replace(rotten, entry="v2", sequencer="2" * 32, difference=None, failed_reading=None)
+    sample.items += [item_of(rotten), item_of(newer)]
+    sample.listing += [_listed(chance, row, latest=row is newer) for row in (rotten, newer)]
     sample.items.append(
         {"object": {"S": PARTITION}, "entry": {"S": "x"}, "status": {"S": "running"}}
     )
@@ -148,7 +159,7 @@ def _row(chance: random.Random, bucket: str, key: str, entry: str, sequencer: st
         bucket=bucket,
         key=key,
         entry=entry,
-        status=Status.HASHED if is_hashed else Status.UNREADABLE,
+        status=Status.HASHED if is_hashed else chance.choice((Status.UNREADABLE, Status.ARCHIVED)),
         size_bytes=len(content),
         sequencer=comparable_sequencer(sequencer),
         arrived_at=f"2026-11-{chance.randint(1, 20):02}T10:00:00.000Z",
@@ -163,9 +174,12 @@ def _row(chance: random.Random, bucket: str, key: str, entry: str, sequencer: st
         archive=ArchiveRecord(ArchiveStatus.READ, Mode.STREAM, 2, 0, 0, 2, 0.5, reason=reason)
         if chance.random() < 0.1
         else None,
-        verified=Verified("2026-11-22T00:00:00.000Z", 2) if chance.random() < 0.3 else None,
-        difference=Difference("sha1:00", "2026-11-23T00:00:00.000Z")
-        if chance.random() < 0.1
+        storage_class=None if is_hashed else chance.choice((None, "GLACIER")),
+        compared=chance.choice((None, Compared(ChecksumResult.EQUAL, "crc32:AA=="))),
+        verified=Verified(chance.choice(TIMES), 2) if chance.random() < 0.3 else None,
+        difference=Difference("sha1:00", chance.choice(TIMES)) if chance.random() < 0.1 else None,
+        failed_reading=FailedReading(chance.choice(TIMES), "denied")
+        if is_hashed and chance.random() < 0.1
         else None,
         deletion=deleted if chance.random() < 0.2 else None,
     )

@@ -13,6 +13,7 @@ from bucketsum.long_objects.progress import PARTITION
 from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum.table.items import deletion_of, row_key_in, sequencer_in, shown_rows
 from bucketsum.table.rows import Row, Status
+from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,6 +67,30 @@ class Oracle:
             return self.entry_of(row) is not None
         return row.deletion is None
 
+    def presence(self, row: Row) -> Presence:
+        """The version of *row* in the listing."""
+        if not self._covers(row.bucket, row.key):
+            return Presence.UNKNOWN
+        if place_of(row) not in self.listing:
+            return Presence.ABSENT
+        return Presence.LISTED if self.entry_of(row) else Presence.CHANGED
+
+    @cached_property
+    def states(self) -> dict[Place, ObjectState]:
+        """Bucket, key and version → state of each row of an object."""
+        keys: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in self.objects.values():
+            if self.is_present(row):
+                keys[row.bucket, row.key].append(row)
+        return {
+            place: state_of(row, self.presence(row), is_repaired=is_repaired(row, keys[place[:2]]))
+            for place, row in self.objects.items()
+        }
+
+    def is_hashed(self, row: Row) -> bool:
+        """Whether the recorded digest is that of the object, as far as is known."""
+        return self.states[place_of(row)] is ObjectState.HASHED
+
     def deletions(self) -> Counter[tuple[str, ...]]:
         """Deletions of rows and tombstones that are not damaged."""
         got: Counter[tuple[str, ...]] = Counter()
@@ -90,7 +115,8 @@ class Oracle:
         """Bucket and key → version, row and size of what a GET returns."""
         got: dict[tuple[str, str], tuple[str, Row | None, int]] = {}
         by_age = sorted(
-            self.objects.values(), key=lambda r: (self._sequencer(r), r.arrived_at, r.entry)
+            self.objects.values(),
+            key=lambda r: (r.status is Status.DAMAGED, self._sequencer(r), r.arrived_at, r.entry),
         )
         for row in by_age:
             if not self._covers(row.bucket, row.key) and row.deletion is None:
@@ -114,7 +140,7 @@ class Oracle:
         """SHA-1 → copies, wasted bytes and dollars of each group."""
         groups: defaultdict[str, list[tuple[Row, float | None]]] = defaultdict(list)
         for row in self.objects.values():
-            if row.status is Status.HASHED and self.is_present(row):
+            if self.is_hashed(row):
                 entry = self.entry_of(row)
                 price = STORED_BYTE_MONTH[entry["storage_class"] if entry else "STANDARD"].each
                 groups[row.sha1 or ""].append((row, price * row.size_bytes))
@@ -131,17 +157,18 @@ class Oracle:
         return got
 
     def coverage(self) -> Counter[tuple[Any, ...]]:
-        """Bucket, folder, storage class, state and reason → objects."""
+        """Bucket, folder, storage class and state → objects."""
         got: Counter[tuple[Any, ...]] = Counter()
         for place, entry in self.listing.items():
             recorded = self.objects.get(place)
             known = recorded if recorded and self.entry_of(recorded) else None
-            state = known.status.value if known else "not recorded"
-            reason = known.reason if known and known.status is Status.UNREADABLE else None
-            got[place[0], folder_of(place[1]), entry["storage_class"], state, reason] += 1
+            state = self.states[place_of(known)] if known else ObjectState.NOT_RECORDED
+            got[place[0], folder_of(place[1]), entry["storage_class"], state] += 1
         for row in self.objects.values():
-            if self._covers(row.bucket, row.key) and not row.deletion and not self.entry_of(row):
-                got[row.bucket, folder_of(row.key), None, "no object", None] += 1
+            state = self.states[place_of(row)]
+            is_absent = self._covers(row.bucket, row.key) and not self.entry_of(row)
+            if is_absent and state in (ObjectState.LOST, ObjectState.DAMAGED):
+                got[row.bucket, folder_of(row.key), row.storage_class, state] += 1
         return got
 
     def find(self, digests: Iterable[str]) -> Counter[tuple[Any, ...]]:
@@ -159,7 +186,7 @@ class Oracle:
         return got
 
     def totals(self) -> Counter[tuple[Any, ...]]:
-        """Bucket, status and storage class → versions that exist."""
+        """Bucket, state and storage class → versions that exist."""
         got: Counter[tuple[Any, ...]] = Counter()
         for place, version in self.listing.items():
             if place not in self.objects or not self.entry_of(self.objects[place]):
@@ -167,7 +194,8 @@ class Oracle:
         for row in self.objects.values():
             if self.is_present(row):
                 entry = self.entry_of(row)
-                got[row.bucket, row.status.value, entry["storage_class"] if entry else None] += 1
+                class_ = entry["storage_class"] if entry else row.storage_class
+                got[row.bucket, self.states[place_of(row)], class_] += 1
         return got
 
 

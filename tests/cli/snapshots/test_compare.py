@@ -134,7 +134,7 @@ def test_two_prefixes(run: Run) -> None:
     assert shown.status == 1
     assert "1 moved: the content has another name" in shown.out
     assert "1 differs: equal name, other content" in shown.out
-    assert "backfill" in shown.err
+    assert "`bucketsum coverage BUCKET` shows what has no digest, why" in shown.err
     run("compare", f"{BUCKET}/none/", f"{BUCKET}/none/").assert_refused("has anything to compare")
     run("compare", BUCKET).assert_refused("give B, or --names")
 

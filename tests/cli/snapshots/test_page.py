@@ -101,13 +101,9 @@ def counted(rows: Sequence[Any], name: str, count: str = "objects") -> dict[str,
 def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Figures]) -> None:
     """States, verifications, days and sizes are counted over all versions."""
     sections, oracle = case[1], Oracle(HOSTILE, LISTED)
-    present = [row for row in oracle.objects.values() if oracle.is_present(row)]
     whole = [row for row in oracle.objects.values() if row.status != "damaged"]
-    states = Counter("differs" if r.difference else r.status.value for r in present)
-    states += Counter(
-        {"not recorded": 0, "no object": 0}
-        | Counter(k[3] for k, n in oracle.coverage().items() for _ in range(n) if " " in k[3])
-    )
+    states = Counter(str(state) for *_, state in oracle.coverage().elements())
+    states["deleted"] = sum(state == "deleted" for state in oracle.states.values())
     states["unreadable member"] = sum(
         row.status != "hashed" and row.deletion is None for row in oracle.archived()
     )
@@ -116,8 +112,8 @@ def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Fig
     )
     verified = Counter(
         bool(r.verified and r.verified.at.startswith("2026-11"))
-        for r in present
-        if r.status == "hashed"
+        for r in oracle.objects.values()
+        if oracle.is_hashed(r)
     )
     ages = counted(sections["verification"], "verified")
     assert (ages["never"], sum(ages.values())) == (verified[False], verified.total())
@@ -133,7 +129,7 @@ def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
     for name in ("stored", "problems", "verification", "duplicates", "largest", "newest", "costs"):
         shown = [row for row in page.rows[name] if row]
         assert len(shown) == len(sections[name]) > 0, name
-    totals = [(r["bucket"], r["status"], f"{r['objects']:,}") for r in sections["stored"]]
+    totals = [(r["bucket"], r["state"], f"{r['objects']:,}") for r in sections["stored"]]
     assert [tuple(row[:3]) for row in page.rows["stored"] if row] == totals
     assert is_listed(*case)
     assert not is_listed(replace(case[0], listed=LISTED[:1]), sections)
@@ -146,7 +142,7 @@ def test_keys_are_inert(case: tuple[Snapshot, Figures]) -> None:
     """No key makes an element or an attribute, runs backwards or hides; the page needs nothing."""
     sections, row = case[1], case[1]["newest"][0]
     attacks = [*NAMES, "'\"><script>alert(1)</script><img src=x onerror=alert(2)>"]
-    newest = [{**row, "bucket": "b", "key": name, "status": name} for name in attacks]
+    newest = [{**row, "bucket": "b", "key": name, "state": name} for name in attacks]
     problem = {**sections["problems"][0], "reason": attacks[-1], "first_key": attacks[-1]}
     shown_rows = {**sections, "newest": newest, "largest": newest[::-1], "problems": [problem]}
     html = page_of(case[0], shown_rows)

@@ -16,7 +16,7 @@ WITH moved_by AS (
     CASE WHEN coalesce(l.name, r.name) IS NULL THEN 'bad line'
       WHEN 'left out' IN (l.status, r.status) THEN 'left out'
       WHEN l.name IS NULL THEN 'only right' WHEN r.name IS NULL THEN 'only left'
-      WHEN 'contradiction' IN (l.status, r.status) THEN 'differs'
+      WHEN 'contradiction' IN (l.status, r.status) OR 'differs' IN (l.status, r.status) THEN 'differs'
       WHEN {l.@ <> r.@ OR ...} OR l.size_bytes <> r.size_bytes THEN 'differs'
       WHEN {l.@ = r.@ OR ...} THEN 'equal'
       ELSE 'not recorded' END AS result,

@@ -10,7 +10,7 @@ WITH existing AS (
       AND o.size_bytes >= q.least_bytes
   LEFT JOIN storage_prices p ON p.storage_class = o.storage_class
   JOIN storage_prices s ON s.storage_class = 'STANDARD'
-  WHERE o.status = 'hashed' AND o.present
+  WHERE o.state = 'hashed' AND o.present
 ), contents AS (
   SELECT bucket, key, member, version, sha1, size_bytes, storage_class, usd FROM existing
   UNION ALL

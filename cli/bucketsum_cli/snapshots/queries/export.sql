@@ -1,9 +1,9 @@
 -- The current objects with their digests, sorted by key; members follow their archive.
 -- question: bucket, prefix, with_members.
-SELECT bucket, key, member, version, status, reason, {@, ...}, size_bytes, etag,
+SELECT bucket, key, member, version, state, reason, {@, ...}, size_bytes, etag,
   created_at, recorded_at
 FROM (
-  SELECT c.bucket, c.key, CAST(NULL AS VARCHAR) AS member, c.version, c.status, c.reason, {c.@, ...},
+  SELECT c.bucket, c.key, CAST(NULL AS VARCHAR) AS member, c.version, c.state, c.reason, {c.@, ...},
     c.size_bytes, c.etag, c.created_at, c.recorded_at
   FROM question q JOIN current_objects c
     ON c.bucket = q.bucket AND starts_with(c.key, q.prefix)

@@ -3,16 +3,19 @@
 -- question: bucket.
 WITH contents AS (
   SELECT bucket, key, CAST(NULL AS VARCHAR) AS member, version, size_bytes, created_at, deleted_at,
-    {@, ...}
+    state, {@, ...}
   FROM objects WHERE status = 'hashed'
   UNION ALL
-  SELECT bucket, key, member, version, size_bytes, NULL, deleted_at, {@, ...}
+  SELECT bucket, key, member, version, size_bytes, NULL, deleted_at,
+    CASE WHEN deleted_at IS NULL THEN 'hashed' ELSE 'deleted' END, {@, ...}
   FROM members WHERE status = 'hashed'
 ), found AS (
-  {SELECT w.place, c.* FROM wanted w JOIN contents c ON c.@ = w.digest UNION ALL ...}
+  SELECT DISTINCT * FROM (
+  {SELECT w.place, c.* FROM wanted w JOIN contents c ON c.@ = coalesce(w.@, w.digest) UNION ALL ...}
+  ) places
 )
 SELECT w.place, w.name, w.digest, f.bucket, f.key, f.member, f.version, f.size_bytes, f.created_at,
-  f.deleted_at
+  f.state, f.deleted_at
 FROM question q CROSS JOIN wanted w
 LEFT JOIN found f ON f.place = w.place AND q.bucket IN ('', f.bucket)
   AND NOT coalesce({f.@ <> w.@ OR ...}, FALSE)

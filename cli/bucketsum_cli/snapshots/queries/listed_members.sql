@@ -3,8 +3,8 @@
 SELECT v.name, v.size_bytes, v.status, v.detail, {v.@, ...}
 FROM (
   SELECT substr(m.key, length(q.prefix) + 1) || '!/' || m.member AS name, m.size_bytes,
-    CASE WHEN c.status = 'hashed' THEN m.status ELSE c.status END AS status,
-    coalesce(c.reason, m.reason) AS detail, {CASE WHEN c.status = 'hashed' THEN m.@ END AS @, ...}
+    CASE WHEN c.state = 'hashed' THEN m.status ELSE c.state END AS status,
+    coalesce(c.reason, m.reason) AS detail, {CASE WHEN c.state = 'hashed' THEN m.@ END AS @, ...}
   FROM question q JOIN members m ON m.bucket = q.bucket AND starts_with(m.key, q.prefix)
   JOIN current_objects c ON c.bucket = m.bucket AND c.key = m.key AND c.version = m.version
 ) v SEMI JOIN lines l ON l.name = v.name

@@ -2,7 +2,7 @@
 SELECT v.name, v.size_bytes, v.status, v.detail, {v.@, ...}
 FROM (
   SELECT substr(o.key, length(q.prefix) + 1) || '?versionId=' || o.version AS name, o.size_bytes,
-    o.status, o.reason AS detail, {o.@, ...}
+    o.state AS status, o.reason AS detail, {CASE WHEN o.state = 'hashed' THEN o.@ END AS @, ...}
   FROM question q JOIN objects o ON o.bucket = q.bucket AND starts_with(o.key, q.prefix)
   WHERE o.present
 ) v SEMI JOIN lines l ON l.name = v.name

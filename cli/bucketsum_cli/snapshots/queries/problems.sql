@@ -2,22 +2,16 @@
 -- frequent reasons of each state.
 -- question: reasons.
 WITH problems AS (
-  SELECT CASE WHEN differing_digest IS NULL THEN status ELSE 'differs' END AS state,
-    CASE WHEN differing_digest IS NULL THEN reason ELSE 'read twice with another digest' END
-      AS reason, bucket, key, size_bytes,
-    coalesce(differs_at, recorded_at) AS seen_at
-  FROM objects WHERE present AND (status <> 'hashed' OR differing_digest IS NOT NULL)
-  UNION ALL
-  SELECT 'not recorded', NULL, l.bucket, l.key, l.size_bytes, l.created_at
-  FROM listing l LEFT JOIN objects o
-    ON o.bucket = l.bucket AND o.key = l.key AND o.version = l.version AND o.present
-  WHERE o.key IS NULL
+  SELECT state, reason, bucket, key, size_bytes,
+    coalesce(differs_at, unreadable_at, recorded_at, created_at) AS seen_at
+  FROM versions
+  WHERE state NOT IN ('hashed', 'deleted') AND (present OR state IN ('lost', 'damaged'))
   UNION ALL
   SELECT 'unreadable member', reason, bucket, key, size_bytes, recorded_at
   FROM members WHERE status <> 'hashed' AND deleted_at IS NULL
   UNION ALL
-  SELECT 'no object', NULL, bucket, key, size_bytes, recorded_at
-  FROM objects WHERE deleted_at IS NULL AND NOT present
+  SELECT 'deleted', NULL, bucket, key, size_bytes, deleted_at
+  FROM versions WHERE state = 'deleted'
 ), counted AS (
   SELECT state, reason, count(*) AS objects, CAST(coalesce(sum(size_bytes), 0) AS BIGINT) AS size_bytes,
     max(seen_at) AS newest_at, min('s3://' || bucket || '/' || key) AS first_key
@@ -29,4 +23,5 @@ WITH problems AS (
 )
 SELECT state, reason, objects, size_bytes, newest_at, first_key, state_objects
 FROM question q JOIN ranked r ON r.place <= q.reasons
-ORDER BY CASE state WHEN 'differs' THEN 1 WHEN 'no object' THEN 3 ELSE 2 END, state, place
+ORDER BY CASE state WHEN 'differs' THEN 1 WHEN 'lost' THEN 2
+  WHEN 'repaired' THEN 4 WHEN 'archived' THEN 4 WHEN 'deleted' THEN 5 ELSE 3 END, state, place

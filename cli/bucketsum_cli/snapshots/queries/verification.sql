@@ -8,7 +8,7 @@ SELECT CASE WHEN v.days IS NULL THEN 'never' WHEN v.days <= 30 THEN 'in the last
 FROM (
   SELECT o.size_bytes, o.verified_at,
     date_diff('day', CAST(o.verified_at AS DATE), CAST(q.day AS DATE)) AS days
-  FROM question q CROSS JOIN objects o WHERE o.status = 'hashed' AND o.present
+  FROM question q CROSS JOIN objects o WHERE o.state = 'hashed' AND o.present
 ) v
 GROUP BY 1
 ORDER BY min(v.days)

@@ -103,6 +103,34 @@ def names_of(kind: type[Any]) -> Iterator[str]:
             yield column.name
 
 
+class Attribute(NamedTuple):
+    """An attribute of items, for those who read them in another language.
+
+    Attributes:
+        types: Types of its stored value.
+        read: Attribute's value → field's value; an enumeration has its allowed values.
+        is_needed: Whether an item without it, or its part without it, is damaged.
+        part: Attributes without which the part of the item that it is in is absent; empty if it is
+            in none.
+    """
+
+    name: str
+    types: tuple[type[Any], ...]
+    read: Callable[[Any], Any] | None
+    is_needed: bool
+    part: tuple[str, ...] = ()
+
+
+def schema_of(kind: type[Any]) -> Iterator[Attribute]:
+    """The attributes of *kind*, a dataclass."""
+    for _, column in _columns(kind):
+        if column.kind:
+            for inner in schema_of(column.kind):
+                yield inner._replace(part=column.needed)
+        else:
+            yield Attribute(column.name, column.types, column.read, bool(column.needed))
+
+
 def attributes_of(value: object) -> Iterator[tuple[str, Any]]:
     """Names and plain values of the attributes of *value*, a dataclass; None for an absent one."""
     for name, column in _columns(type(value)):

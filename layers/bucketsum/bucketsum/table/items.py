@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bucketsum.algorithms import SHA1
 from bucketsum.errors import DamagedRow
-from bucketsum.events.message_fields import WHOLE_MAX, is_moment, shown
+from bucketsum.events.message_fields import is_moment, shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
 from bucketsum.table.rows import Deletion, Row, RowKey, Status, padded_sequencer
 
@@ -21,6 +21,9 @@ table itself. S3 takes 3,500 PUTs per second and prefix.
 
 NOT_HASHED: Final = "not_hashed"
 """Status of a tombstone: an item that has only a deletion, and is not a `Row`."""
+
+SIZE_MAX: Final = 50 * 2**40
+"""[A] The largest object that S3 has."""
 
 DIGEST_PREFIX: Final = "digest_"
 _FLOAT_FORMAT: Final = ".3f"
@@ -76,7 +79,7 @@ def _require_sense(row: Row) -> None:
     """Check the digest, and the values of which a message for a redrive is made."""
     if row.status is Status.HASHED and not SHA1.is_digest(row.sha1 or ""):
         raise ValueError(f"sha1 is {shown(row.sha1)}" if row.sha1 else "sha1 is missing")
-    if not 0 <= row.size_bytes <= WHOLE_MAX:
+    if not 0 <= row.size_bytes <= SIZE_MAX:
         raise ValueError(f"size_bytes is {row.size_bytes}")
     if not is_moment(row.arrived_at):
         raise ValueError(f"arrived_at is {shown(row.arrived_at)}")

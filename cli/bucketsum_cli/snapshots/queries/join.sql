@@ -1,0 +1,67 @@
+-- Rows and the listing → the table `versions`: every version that a row or S3 has, and its state as
+-- `state_of` says, with the reason. What S3 lists and no row has is `not recorded`; so is a row
+-- whose version S3 lists with another entity tag, which is not present.
+CREATE TABLE versions AS
+WITH recorded AS (
+  SELECT o.*, l.latest, l.storage_class AS listed_class,
+    CASE WHEN l.key IS NULL THEN CASE WHEN EXISTS (
+        SELECT 1 FROM listed WHERE listed.bucket = o.bucket AND starts_with(o.key, listed.prefix)
+      ) THEN 'absent' ELSE 'unknown' END
+      WHEN o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag THEN 'listed'
+      ELSE 'changed' END AS presence
+  FROM items o LEFT JOIN listing l
+    ON l.bucket = o.bucket AND l.key = o.key AND l.version = o.version
+  WHERE o.kind = 'object'
+), judged AS (
+  SELECT *,
+    CASE WHEN status = 'damaged' THEN 'damaged' WHEN deleted_at IS NOT NULL THEN 'deleted'
+      WHEN presence = 'absent' THEN 'lost' WHEN presence = 'changed' THEN 'not recorded'
+      WHEN differing_digest IS NOT NULL AND coalesce(differs_at > verified_at, true) THEN 'differs'
+      WHEN unreadable_reason IS NOT NULL AND coalesce(unreadable_at > verified_at, true)
+        AND coalesce(unreadable_at > differs_at, true) THEN 'unreadable'
+      ELSE status END AS state
+  FROM recorded
+), repaired AS (
+  SELECT DISTINCT d.bucket, d.key, d.version
+  FROM judged d JOIN judged n ON n.bucket = d.bucket AND n.key = d.key AND n.sha1 = d.sha1
+    AND n.state = 'hashed' AND CASE
+      WHEN '00000000000000000000000000000000' IN (n.sequencer, d.sequencer)
+        OR n.sequencer = d.sequencer THEN n.created_at > d.created_at
+      ELSE n.sequencer > d.sequencer END
+  WHERE d.state = 'differs'
+), newest AS (
+  SELECT bucket, key, version FROM (
+    SELECT bucket, key, version, row_number() OVER (PARTITION BY bucket, key
+      ORDER BY status = 'damaged' DESC, sequencer DESC, created_at DESC, version DESC) AS place
+    FROM judged WHERE presence = 'unknown' AND deleted_at IS NULL
+  ) unlisted WHERE place = 1
+)
+SELECT j.bucket, j.key, j.version, CASE WHEN r.key IS NULL THEN j.state ELSE 'repaired' END AS state,
+  j.status, CASE j.state
+    WHEN 'differs' THEN concat('S3 returned ', j.differing_digest, ' on ',
+      strftime(j.differs_at, '%Y-%m-%d'))
+    WHEN 'unreadable' THEN coalesce(j.unreadable_reason, j.reason)
+    ELSE j.reason END AS reason, {j.@, ...},
+  j.size_bytes, j.etag, coalesce(j.listed_class, j.archived_class) AS storage_class,
+  j.presence IN ('listed', 'unknown') AND j.deleted_at IS NULL AS present,
+  CASE WHEN j.presence = 'listed' THEN j.latest END AS latest,
+  coalesce(CASE WHEN j.presence = 'listed' THEN j.latest END, n.key IS NOT NULL) AS is_current,
+  {j.@column, ...}
+FROM judged j
+LEFT JOIN repaired r ON r.bucket = j.bucket AND r.key = j.key AND r.version = j.version
+LEFT JOIN newest n ON n.bucket = j.bucket AND n.key = j.key AND n.version = j.version
+UNION ALL BY NAME
+SELECT l.bucket, l.key, l.version, 'not recorded' AS state, 'not recorded' AS status,
+  l.size_bytes, l.etag, l.storage_class, true AS present, l.latest, l.latest AS is_current,
+  l.created_at
+FROM listing l ANTI JOIN items o
+  ON o.kind = 'object' AND o.bucket = l.bucket AND o.key = l.key AND o.version = l.version
+    AND o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag;
+
+CREATE TABLE members AS
+SELECT m.bucket, m.key, m.version, m.member, m.status, m.reason, {m.@, ...},
+  m.size_bytes, m.method, m.compressed_bytes, m.recorded_at, m.remarks,
+  CASE WHEN m.sequencer = a.sequencer THEN a.deleted_at END AS deleted_at
+FROM items m JOIN items a
+  ON a.bucket = m.bucket AND a.key = m.key AND a.version = m.version AND a.kind = 'object'
+WHERE m.kind = 'member';
