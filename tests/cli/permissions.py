@@ -41,7 +41,7 @@ _NAMES: Final = {
 """Names in tests → those that CloudFormation gives; a stack's output is its own name there."""
 
 _ARNS: Final = {
-    "athena": {"QueryString": "workgroup/primary", "QueryExecutionId": "workgroup/primary"},
+    "athena": dict.fromkeys(("QueryString", "QueryExecutionId", "WorkGroup"), "workgroup/primary"),
     "cloudformation": {"StackName": "stack/{}/1"},
     "dynamodb": {"TableName": "table/{}", "TableArn": "{}", "ExportArn": "{}"},
     "events": {"Name": "rule/{}"},

@@ -188,7 +188,7 @@ def test_each_option_of_an_output_file_says_that_it_is_replaced() -> None:
         if isinstance(parameter, click.Option) and "-o" in parameter.opts
     ]
     assert [text for text in helps if "An existing file is replaced." not in text] == []
-    assert len(helps) == 6
+    assert len(helps) == 7
 
 
 def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,9 +38,9 @@ _ATTACH: Final = (
 _SNAPSHOT: Final = "dynamodb:DescribeTable dynamodb:Scan s3:ListBucketVersions"
 _ATHENA: Final = (
     f"{_SNAPSHOT} athena:StartQueryExecution athena:GetQueryExecution athena:GetQueryResults "
-    "athena:StopQueryExecution glue:CreateDatabase glue:GetDatabase glue:CreateTable "
-    "glue:UpdateTable glue:GetTable glue:GetTables s3:PutObject s3:AbortMultipartUpload "
-    "s3:GetObject s3:ListBucket s3:GetBucketLocation"
+    "athena:StopQueryExecution athena:GetWorkGroup glue:CreateDatabase glue:GetDatabase "
+    "glue:CreateTable glue:UpdateTable glue:GetTable glue:GetTables s3:PutObject "
+    "s3:AbortMultipartUpload s3:GetObject s3:ListBucket s3:GetBucketLocation"
 )
 _FORGET: Final = (
     "glue:DeleteDatabase s3:ListBucketVersions s3:ListBucketMultipartUploads "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -18,6 +18,8 @@ from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
+    from click.decorators import FC
+
     from bucketsum_cli.arguments.options import Target
     from bucketsum_cli.snapshots.folder import Snapshot
 
@@ -28,11 +30,35 @@ snapshot_option = click.option(
     help="Ask the last snapshot, or the one in FOLDER; by default, a new one is taken.",
 )
 
-athena_option = click.option(
-    "--athena",
-    metavar="URL",
-    help="Have Athena answer, from tables that are written to s3://BUCKET/FOLDER.",
-)
+_WORKGROUP: Final = "bucketsum.workgroup"
+
+
+def _keep_workgroup(context: click.Context, _: click.Parameter, name: str) -> None:
+    context.meta[_WORKGROUP] = name
+
+
+def athena_option(command: FC) -> FC:
+    """The options ``--athena``, and ``--workgroup``, which `by_athena` finds in the context."""
+    for option in (
+        click.option(
+            "--workgroup",
+            envvar="ATHENA_WORKGROUP",
+            show_envvar=True,
+            default="primary",
+            show_default=True,
+            metavar="NAME",
+            expose_value=False,
+            callback=_keep_workgroup,
+            help="The workgroup of Athena that answers.",
+        ),
+        click.option(
+            "--athena",
+            metavar="URL",
+            help="Have Athena answer, from tables that are written to s3://BUCKET/FOLDER.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def database_of(
@@ -64,8 +90,9 @@ def by_athena(
     from bucketsum_cli.snapshots.athena import Athena, place_for  # noqa: PLC0415 - boto3
 
     aws, _ = target.connect()
-    place = click.get_current_context().with_resource(place_for(aws, url, snapshot))
-    return Database(database.local, Athena(database.local, aws, place))
+    context = click.get_current_context()
+    place = context.with_resource(place_for(aws, url, snapshot))
+    return Database(database.local, Athena(database.local, aws, place, context.meta[_WORKGROUP]))
 
 
 def delete_tables_of(target: Target, snapshot: Snapshot) -> None:

@@ -144,9 +144,12 @@ class Athena:
     What a query names is written to the place before: a view once, the table of a question anew.
     """
 
-    def __init__(self, local: DuckDb, aws: Connection, place: AthenaPlace) -> None:
+    def __init__(
+        self, local: DuckDb, aws: Connection, place: AthenaPlace, workgroup: str = "primary"
+    ) -> None:
         self._local = local
         self._place = place
+        self._workgroup = workgroup
         self._athena, self._glue, self._s3 = map(aws.client, ("athena", "glue", "s3"))
 
     def lock(self) -> None:
@@ -179,11 +182,30 @@ class Athena:
         query = self._athena.start_query_execution(
             QueryString=sql,
             QueryExecutionContext={"Database": self._place.database},
-            ResultConfiguration={"OutputLocation": f"{self._place.files}results/"},
+            WorkGroup=self._workgroup,
+            **self._results(),
         )["QueryExecutionId"]
         is_headed = self._wait(query)
         pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query)
         return _answer(iter(pages), is_headed=is_headed)
+
+    def _results(self) -> dict[str, Any]:
+        """Where results go; nothing if the workgroup decides that: it may refuse another place.
+
+        Raises:
+            CannotDoError: The workgroup is disabled.
+        """
+        group = self._athena.get_work_group(WorkGroup=self._workgroup)["WorkGroup"]
+        if group.get("State") == "DISABLED":
+            raise CannotDoError(f"the workgroup {self._workgroup} is disabled; see --workgroup")
+        settings = group.get("Configuration", {})
+        if settings.get("ManagedQueryResultsConfiguration", {}).get("Enabled"):
+            return {}
+        if settings.get("EnforceWorkGroupConfiguration"):
+            place = settings.get("ResultConfiguration", {}).get("OutputLocation")
+            note(f"the workgroup {self._workgroup} keeps results in {place}; nothing deletes them")
+            return {}
+        return {"ResultConfiguration": {"OutputLocation": f"{self._place.files}results/"}}
 
     def _tables(self) -> dict[str, bool]:
         """The views, and the tables of a question → whether it is one of these."""
@@ -257,8 +279,14 @@ class Athena:
         except KeyboardInterrupt:
             self._athena.stop_query_execution(QueryExecutionId=query)
             raise
-        if execution["Status"]["State"] != "SUCCEEDED":
-            raise CannotDoError(f"Athena: {execution['Status'].get('StateChangeReason')}")
+        status = execution["Status"]
+        if status["State"] == "CANCELLED":
+            raise CannotDoError(
+                f"the workgroup {self._workgroup} ended the query, as its limit of bytes does: "
+                f"{status.get('StateChangeReason')}; name another with --workgroup"
+            )
+        if status["State"] != "SUCCEEDED":
+            raise CannotDoError(f"Athena: {status.get('StateChangeReason')}")
         return bool(execution["StatementType"] == "DML")
 
 

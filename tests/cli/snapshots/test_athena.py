@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.cli.aws_calls import answered, change_calls
 from tests.cli.snapshots.athena_server import URL, athena_server
 from tests.cli.snapshots.hostile_rows import hostile
 
@@ -165,6 +166,45 @@ def test_commands_ask_athena(aws: Connection, run: Run, tmp_path: Path) -> None:
     assert "Contents" not in listed
     assert place["database"] not in str(aws.client("glue").get_databases())
     assert not own.folder.exists()
+
+
+@pytest.mark.parametrize("kind", ["free", "enforced", "managed"])
+def test_a_workgroup_decides_where_results_go(
+    aws: Connection, run: Run, tmp_path: Path, kind: str
+) -> None:
+    """One that manages or enforces them refuses another place; a disabled one is named."""
+    athena, own = aws.client("athena"), hostile(30).write(tmp_path / "own", ())
+    settings: dict[str, Any] = {
+        "ResultConfiguration": {"OutputLocation": "s3://lists/theirs/"},
+        "EnforceWorkGroupConfiguration": kind == "enforced",
+    }
+    if kind == "managed":
+        settings["ManagedQueryResultsConfiguration"] = {"Enabled": True}
+    athena.create_work_group(Name=kind, Configuration=settings)
+    rest = ("--snapshot", own.folder, "--athena", URL, "--workgroup", kind)
+    ended = run("sql", "SELECT count(*) FROM objects", *rest)
+    assert ended.status == 0, ended.err
+    assert ("keeps results in s3://lists/theirs/" in ended.err) == (kind == "enforced")
+    [query] = athena.list_query_executions(WorkGroup=kind)["QueryExecutionIds"]
+    execution = athena.get_query_execution(QueryExecutionId=query)["QueryExecution"]
+    place = execution["ResultConfiguration"]["OutputLocation"]
+    assert place.startswith("s3://lists/theirs/") == (kind != "free")
+    athena.update_work_group(WorkGroup=kind, State="DISABLED")
+    run("sql", "SELECT 1", *rest).assert_refused(f"the workgroup {kind} is disabled")
+
+
+@pytest.mark.usefixtures("aws")
+def test_a_limit_of_a_workgroup_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Athena cancels a query that scans too much."""
+    status = {"State": "CANCELLED", "StateChangeReason": "Bytes scanned limit was exceeded"}
+    change_calls(
+        monkeypatch, answered({"GetQueryExecution": {"QueryExecution": {"Status": status}}})
+    )
+    own = hostile(10).write(tmp_path / "own", ())
+    ended = run("sql", "SELECT 1 FROM objects", "--snapshot", own.folder, "--athena", URL)
+    ended.assert_refused("the workgroup primary ended the query", "Bytes scanned limit")
 
 
 def test_a_bucket_that_is_not_there_is_named(aws: Connection, run: Run, snapshot: Snapshot) -> None:
