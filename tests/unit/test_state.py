@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bucketsum.events.object_events import DeletedBy
+from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.rows import (
     Deletion,
     Difference,
@@ -21,6 +22,9 @@ LATER = "2026-11-21T10:00:00Z"
 ROW = Row("b", "k", "v1", Status.HASHED, 1, comparable_sequencer("1"), AT, AT, sha1="a" * 40)
 DIFFERS = replace(ROW, difference=Difference("sha1:00", LATER))
 REFUSED = replace(ROW, failed_reading=FailedReading(LATER, "denied"))
+CONTRADICTED = replace(
+    ROW, compared=Compared(ChecksumResult.DIFFERS, "crc32:AA==", "crc32:AB== as read")
+)
 ARCHIVED = replace(ROW, status=Status.ARCHIVED, sha1=None)
 DELETION = Deletion(AT, DeletedBy.REQUEST, comparable_sequencer("2"))
 
@@ -34,6 +38,9 @@ DELETION = Deletion(AT, DeletedBy.REQUEST, comparable_sequencer("2"))
         (None, Presence.LISTED, "not recorded"),
         (DIFFERS, Presence.LISTED, "differs"),
         (DIFFERS, Presence.ABSENT, "lost"),
+        (CONTRADICTED, Presence.LISTED, "differs"),
+        (replace(CONTRADICTED, verified=Verified(LATER, 1)), Presence.LISTED, "differs"),
+        (CONTRADICTED, Presence.ABSENT, "lost"),
         (replace(DIFFERS, failed_reading=FailedReading(LATER, "")), Presence.LISTED, "differs"),
         (REFUSED, Presence.LISTED, "unreadable"),
         (replace(ROW, status=Status.UNREADABLE), Presence.LISTED, "unreadable"),

@@ -299,6 +299,8 @@ def _worst(row: Row | None, archive: Row | None) -> Row | None:
 def reason_of(row: Row) -> str | None:
     """Why the object with *row* has no digest that holds, if that is known."""
     state = state_of(row)
+    if state is ObjectState.DIFFERS and row.contradiction and row.compared:
+        return f"S3's own checksum is {row.compared.checksum}, and {row.contradiction}"
     if state is ObjectState.DIFFERS and row.difference:
         return f"S3 returned {row.difference.digest} on {row.difference.at}"
     if state is ObjectState.UNREADABLE and row.failed_reading:

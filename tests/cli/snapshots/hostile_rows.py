@@ -175,7 +175,14 @@ def _row(chance: random.Random, bucket: str, key: str, entry: str, sequencer: st
         if chance.random() < 0.1
         else None,
         storage_class=None if is_hashed else chance.choice((None, "GLACIER")),
-        compared=chance.choice((None, Compared(ChecksumResult.EQUAL, "crc32:AA=="))),
+        compared=chance.choice(
+            (
+                None,
+                Compared(ChecksumResult.EQUAL, "crc32:AA=="),
+                Compared(ChecksumResult.NOT_COMPARED, reason="S3 keeps no checksum of it"),
+                Compared(ChecksumResult.DIFFERS, "crc32:AA==", "crc32:AB== as read"),
+            )
+        ),
         verified=Verified(chance.choice(TIMES), 2) if chance.random() < 0.3 else None,
         difference=Difference("sha1:00", chance.choice(TIMES)) if chance.random() < 0.1 else None,
         failed_reading=FailedReading(chance.choice(TIMES), "denied")

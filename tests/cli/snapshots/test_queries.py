@@ -15,7 +15,7 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.codec import names_of
 from bucketsum.table.items import item_of, shown_rows
-from bucketsum.table.rows import FailedReading, Row, Status
+from bucketsum.table.rows import FailedReading, ReadByS3, Row, Status
 from bucketsum_cli.commands.find_list import WANTED, wanted_in
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
@@ -191,7 +191,11 @@ def test_each_way_to_damage_a_row_is_seen(tmp_path: Path) -> None:
     sample = next(row for row in shown_rows(HOSTILE.items) if row.status is Status.HASHED)
     compared = Compared(ChecksumResult.DIFFERS, "crc32:AA==", "read as AB==")
     archived = replace(
-        sample, storage_class="GLACIER", failed_reading=failed_reading, compared=compared
+        sample,
+        storage_class="GLACIER",
+        failed_reading=failed_reading,
+        compared=compared,
+        read_by_s3=ReadByS3("job", "2026-11-25T00:00:00.000Z"),
     )
     kinds[frozenset("archived")] = item_of(archived)
     cases = [

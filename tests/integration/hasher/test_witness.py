@@ -7,6 +7,7 @@ import os
 import zlib
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -18,9 +19,13 @@ from tests.integration.hasher.test_archives import ARCHIVES
 from tests.support.events import message_of
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3
+from tests.support.sam_template import create_table
 from tests.support.zip_maker import zip_of
 
+from bucketsum.backfill.backfill_records import Check
+from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+from bucketsum.table.rows import NO_SEQUENCER
 
 COMPARES: Final = {"COMPARE_CHECKSUMS": "yes"}
 LARGE_MEMORY: Final = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769"}
@@ -149,6 +154,28 @@ def test_two_readings_that_differ_are_not_recorded(
     hostile.script(Fault(body=rotten))
     assert hostile_stack.deliver(message_of(created)) == [message_of(created)]
     assert hostile_stack.rows() == {}
+
+
+@pytest.mark.parametrize("body", [SMALL, LARGE], ids=["small", "large"])
+def test_a_verification_compares_it_too(
+    hostile_stack: HasherStack, hostile: HostileS3, body: bytes
+) -> None:
+    """Digests that agree are not enough; what the last reading found is in the row."""
+    create_table(hostile_stack.dynamodb, "BackfillsTable", "backfills")
+    hostile_stack.load(**COMPARES)
+    before = recorded(hostile_stack, hostile, body, {"checksum": whole(rotten(body))})
+    assert before["s3_checksum_result"] == "differs"
+    for checksum, result in ((whole(body), "equal"), (whole(rotten(body)), "differs")):
+        created = arrival_of(hostile.put("inbox/a", body, checksum=checksum), "inbox/a")
+        listed = replace(created, sequencer=NO_SEQUENCER)
+        hostile_stack.pass_seconds(600)  # the message is newer than the last reading
+        assert hostile_stack.deliver(*bodies_of("b", [listed], Check())) == []
+        [row] = hostile_stack.rows().values()
+        assert row["sha1"] == before["sha1"]
+        assert row["s3_checksum_result"] == result
+        assert ("s3_checksum_reason" in row) == (result == "differs")
+        assert ("differing_digest" in row) == (result == "differs")
+        assert row["verifications"] == "1"
 
 
 def test_an_archive_is_compared_too(hostile_stack: HasherStack, hostile: HostileS3) -> None:

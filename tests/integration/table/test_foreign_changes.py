@@ -85,6 +85,6 @@ def test_a_row_that_others_keep_changing_is_tried_again_later(
     never = dict(table.put_parameters(newer))
     never["ConditionExpression"] = "attribute_exists(#status)"
     del never["ExpressionAttributeValues"]
-    monkeypatch.setattr(table, "put_parameters", lambda _row: never)
+    monkeypatch.setattr(table, "put_parameters", lambda *_: never)
     with pytest.raises(RowContended, match=newer.key):
         table.record(newer)

@@ -16,6 +16,7 @@ WITH recorded AS (
   SELECT *,
     CASE WHEN status = 'damaged' THEN 'damaged' WHEN deleted_at IS NOT NULL THEN 'deleted'
       WHEN presence = 'absent' THEN 'lost' WHEN presence = 'changed' THEN 'not recorded'
+      WHEN s3_checksum_result = 'differs' THEN 'differs'
       WHEN differing_digest IS NOT NULL AND coalesce(differs_at > verified_at, true) THEN 'differs'
       WHEN unreadable_reason IS NOT NULL AND coalesce(unreadable_at > verified_at, true)
         AND coalesce(unreadable_at > differs_at, true) THEN 'unreadable'
@@ -38,8 +39,9 @@ WITH recorded AS (
 )
 SELECT j.bucket, j.key, j.version, CASE WHEN r.key IS NULL THEN j.state ELSE 'repaired' END AS state,
   j.status, CASE j.state
-    WHEN 'differs' THEN concat('S3 returned ', j.differing_digest, ' on ',
-      strftime(j.differs_at, '%Y-%m-%d'))
+    WHEN 'differs' THEN CASE WHEN j.s3_checksum_result = 'differs'
+      THEN concat('S3''s own checksum is ', j.s3_checksum, ', not that of the bytes: ', j.s3_checksum_reason)
+      ELSE concat('S3 returned ', j.differing_digest, ' on ', strftime(j.differs_at, '%Y-%m-%d')) END
     WHEN 'unreadable' THEN coalesce(j.unreadable_reason, j.reason)
     ELSE j.reason END AS reason, {j.@, ...},
   j.size_bytes, j.etag, coalesce(j.listed_class, j.archived_class) AS storage_class,

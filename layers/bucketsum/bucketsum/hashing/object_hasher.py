@@ -191,7 +191,6 @@ class ObjectHasher:
             Retryable: It could not be read again to its end this time.
             ClientError: DynamoDB refused.
         """
-        read = self._confirmed(read, deadline)
         if read.job.recorded:
             from bucketsum.hashing import verification  # noqa: PLC0415 - rare
 
@@ -201,6 +200,7 @@ class ObjectHasher:
                 self._settings,
                 lambda: self._read(self._source.another(), read.job, deadline),
             )
+        read = self._confirmed(read, deadline)
         return read.result_of(self._record(hashed_row(read, self._settings), read.job))
 
     def _confirmed(self, read: ReadObject, deadline: Deadline) -> ReadObject:

@@ -13,6 +13,7 @@ from bucketsum.algorithms import SHA1
 from bucketsum.clock import now
 from bucketsum.errors import ObjectArchived, ObjectUnreadable, SourceInterrupted, SourceUnavailable
 from bucketsum.hashing.object_rows import hashed_row
+from bucketsum.table.checksum_values import Compared
 from bucketsum.table.codec import encoded, names_of
 from bucketsum.table.condition import absent, compared
 from bucketsum.table.digests_table import item_found
@@ -45,14 +46,15 @@ def difference(recorded: Row, read: Row) -> str | None:
     """The algorithm and the digest in which *read* is not *recorded*; None if all are equal.
 
     A version never changes: if all digests agree, its size and its entity tag must too. A digest
-    that was recorded only after the reading had begun is not compared.
+    that was recorded only after the reading had begun is not compared. S3's own checksum must be
+    that of the bytes as well.
     """
     values = {SHA1.name: read.sha1, **read.digests, "size_bytes": read.size_bytes}
     expected = {SHA1.name: recorded.sha1, **recorded.digests, "size_bytes": recorded.size_bytes}
     if recorded.etag is not None:
         values["etag"], expected["etag"] = read.etag, recorded.etag
     differing = (name for name, value in expected.items() if values.get(name, value) != value)
-    return next((f"{name}:{values[name]}" for name in differing), None)
+    return next((f"{name}:{values[name]}" for name in differing), read.contradiction)
 
 
 def unconfirmed(first: str, error: BucketsumError) -> SourceInterrupted:
@@ -139,7 +141,11 @@ def mark_parameters(
     else:
         count = recorded.verified.count if recorded.verified else 0
         changes = encoded(Verified(at or now(), count + 1), "") | _added(recorded, row)
-    return _update(table, recorded, changes, names_of(FailedReading))
+    removed = {*names_of(FailedReading)}
+    if row.compared:
+        changes |= encoded(row.compared, "")
+        removed |= {*names_of(Compared)} - changes.keys()
+    return _update(table, recorded, changes, sorted(removed))
 
 
 def _updated(table: DigestsTable, update: dict[str, Any], outcome: Outcome) -> Outcome:

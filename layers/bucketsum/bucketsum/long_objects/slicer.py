@@ -278,7 +278,7 @@ class Slicer:
     def _ended(self, progress: Progress, row: Row, moved: Progress) -> Outcome | SliceOutcome:
         """Record *row* after the last slice, or mark the recorded one; then end the chain."""
         recorded = recorded_row(self.digests_table, progress)
-        differing = (difference(recorded, row) if recorded else None) or row.contradiction
+        differing = difference(recorded, row) if recorded else row.contradiction
         if differing and differing != progress.differing:  # only two readings that agree count
             again = self.progress_table.read_again(progress, differing)
             if again is None:

@@ -264,8 +264,9 @@ class Row:
     @property
     def contradiction(self) -> str | None:
         """The value that was read instead of S3's own checksum; None if there is no such."""
-        is_one = self.compared is not None and self.compared.result is ChecksumResult.DIFFERS
-        return self.compared.reason if self.compared and is_one else None
+        if self.compared is None or self.compared.result is not ChecksumResult.DIFFERS:
+            return None
+        return self.compared.reason or "another value"
 
     @property
     def mb_per_s(self) -> float | None:

@@ -14,7 +14,7 @@ class ObjectState(StrEnum):
 
     HASHED = "hashed"
     DIFFERS = "differs"
-    """Its last reading had another digest than the recorded one."""
+    """Its last reading had another digest than the recorded one, or than S3's own checksum."""
     REPAIRED = "repaired"
     """It differs, and a newer version of the key has the recorded digest."""
     UNREADABLE = "unreadable"
@@ -73,7 +73,7 @@ def _state_read(row: Row, *, is_repaired: bool) -> ObjectState:
     """The state of a version that may exist, by its last reading."""
     verified_at = row.verified.at if row.verified else None
     differs_at = row.difference.at if row.difference else None
-    if row.difference and _is_later(differs_at, verified_at):
+    if row.contradiction or (row.difference and _is_later(differs_at, verified_at)):
         return ObjectState.REPAIRED if is_repaired else ObjectState.DIFFERS
     if row.failed_reading:
         failed_at = row.failed_reading.at
