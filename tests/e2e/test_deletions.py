@@ -61,7 +61,7 @@ def test_a_deleted_version_is_marked_and_keeps_its_digest(stack: Stack) -> None:
 def test_an_attached_bucket_reports_deletions_and_restores(
     stack: Stack, via: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without versions: deleted, put again in Glacier, unreadable, restored, hashed by itself."""
+    """Without versions: deleted, put again in Glacier, archived, restored, hashed by itself."""
     monkeypatch.setattr(stack_changes, "_POLL_SECONDS", 0.2)
     s3, bucket, key = stack.client("s3"), f"deleting-{via}", "a key"
     s3.create_bucket(Bucket=bucket)
@@ -72,7 +72,7 @@ def test_an_attached_bucket_reports_deletions_and_restores(
     s3.delete_object(Bucket=bucket, Key=key)
     awaited(stack, place, lambda row: row.deletion)
     s3.put_object(Bucket=bucket, Key=key, Body=b"second", StorageClass="GLACIER")
-    awaited(stack, place, lambda row: row.status is Status.UNREADABLE and not row.deletion)
+    awaited(stack, place, lambda row: row.status is Status.ARCHIVED and not row.deletion)
     s3.restore_object(Bucket=bucket, Key=key, RestoreRequest={"Days": 1})
     restored = awaited(stack, place, is_hashed)
     assert restored.sha1 == hashlib.sha1(b"second").hexdigest()

@@ -103,7 +103,7 @@ def changes(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Show what was added, overwritten, deleted or lost since a snapshot.
+    """Show what was added, changed or lost since a snapshot.
 
     A and B are folders of snapshots, or last; without B, a new one is taken, and lists what A
     lists. Also shown is what was verified, hidden by a delete marker, or recorded (created before,

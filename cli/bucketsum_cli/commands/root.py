@@ -32,7 +32,7 @@ _SECTIONS: Final = {
         "duplicates": "Show which objects have equal content, and what that costs.",
         "compare": "Compare two buckets, snapshots or manifests, without a download.",
         "coverage": "Show which objects in S3 have no digest, and why.",
-        "changes": "Show what was added, overwritten, deleted or lost since a snapshot.",
+        "changes": "Show what was added, changed or lost since a snapshot.",
         "export": "Print a manifest of what is in BUCKET now, sorted by key.",
         "page": "Summarize a stack's buckets on one HTML page.",
         "sql": "Run an SQL query on a snapshot.",

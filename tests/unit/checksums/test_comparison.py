@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import zlib
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bucketsum.checksums import running as running_checksums
 from bucketsum.checksums.comparison import ChecksumComparison
 from bucketsum.checksums.running import Crc, running
 from bucketsum.checksums.stored import NotComparedError, StoredChecksum, StoredPart, stored_of
@@ -210,3 +212,12 @@ def test_a_digest_that_is_computed_anyway_is_not_computed_twice(content: bytes) 
     comparison.update(b"not looked at")
     compared = comparison.compared({"sha1": ORACLES["sha1"](content).hex()})
     assert compared.result is (ChecksumResult.EQUAL if content == b"x" else ChecksumResult.DIFFERS)
+
+
+def test_a_layer_without_the_wheel_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object is hashed all the same: what cannot be imported is a reason, not an error."""
+    monkeypatch.setitem(sys.modules, "anycrc", None)
+    uncached = vars(running_checksums)["_calculation"].__wrapped__
+    monkeypatch.setattr(running_checksums, "_calculation", uncached)
+    with pytest.raises(NotComparedError, match="the layer has no wheel for crc64nvme"):
+        ChecksumComparison(stored_of("crc64nvme", "AAAAAAAAAAA="), 1)

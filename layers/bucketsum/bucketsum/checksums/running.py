@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from bucketsum.checksums.stored import VALUE_BYTES
+from bucketsum.checksums.stored import VALUE_BYTES, NotComparedError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -29,9 +29,15 @@ _MODELS: Final = {"crc32": "CRC32", "crc32c": "CRC32-ISCSI", "crc64nvme": "CRC64
 
 @cache
 def _calculation(algorithm: str) -> Callable[[Any, int], int]:
-    """The function of (data, value so far); the module is imported at the first CRC."""
-    from anycrc import Model  # noqa: PLC0415 - a cold start pays for it only if S3 has a CRC
+    """The function of (data, value so far); the module is imported at the first CRC.
 
+    Raises:
+        NotComparedError: The layer was built without it, as ALLOW_MISSING permits.
+    """
+    try:
+        from anycrc import Model  # noqa: PLC0415 - a cold start pays for it only if S3 has a CRC
+    except ImportError as error:
+        raise NotComparedError(f"the layer has no wheel for {algorithm}") from error
     calculate: Callable[[Any, int], int] = Model(_MODELS[algorithm]).calc
     return calculate
 
@@ -72,5 +78,9 @@ def is_known(algorithm: str) -> bool:
 
 
 def running(algorithm: str) -> Running:
-    """Begin a checksum; it `is_known`."""
+    """Begin a checksum; it `is_known`.
+
+    Raises:
+        NotComparedError: This layer cannot compute it.
+    """
     return Crc(algorithm) if algorithm in _MODELS else _DIGESTS[algorithm]()
