@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -175,6 +176,15 @@ def _of_another(was: Version, now: Version, known: Version | None, *, is_old: bo
     return "recorded" if is_old else "added"
 
 
+def _time(text: str) -> str:
+    """*text*, or nothing if it is not a time: SQL has NULL then."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return ""
+    return text
+
+
 def _of_the_same(was: Version, now: Version, *, is_hidden: bool) -> str:
     if now.state == "damaged":
         return "damaged" if was.state != "damaged" else ""
@@ -187,5 +197,5 @@ def _of_the_same(was: Version, now: Version, *, is_hidden: bool) -> str:
         return "hidden"
     if now.state == "hashed" and was.state not in ("hashed", "differs"):
         return "recorded"
-    last, read = (v.row.verified.at if v.row and v.row.verified else "" for v in (was, now))
+    last, read = (_time(v.row.verified.at) if v.row and v.row.verified else "" for v in (was, now))
     return "verified" if read > last else ""

@@ -149,6 +149,13 @@ def _add_key(sample: Hostile, chance: random.Random, number: int) -> None:
             sample.listing.append(_listed(chance, row, latest=latest))
 
 
+COMPARED: Final = (
+    Compared(ChecksumResult.EQUAL, "crc32:AA=="),
+    Compared(ChecksumResult.NOT_COMPARED, reason="S3 keeps no checksum of it"),
+    Compared(ChecksumResult.DIFFERS, "crc32:AA==", "crc32:AB== as read"),
+)
+
+
 def _row(chance: random.Random, bucket: str, key: str, entry: str, sequencer: str) -> Row:
     content = str(chance.randint(0, 40)).encode() * chance.randint(0, 2)
     deleted = Deletion("2026-11-21T00:00:00.000Z", DeletedBy.REQUEST, f"F{sequencer}", 1800000000)
@@ -175,14 +182,7 @@ def _row(chance: random.Random, bucket: str, key: str, entry: str, sequencer: st
         if chance.random() < 0.1
         else None,
         storage_class=None if is_hashed else chance.choice((None, "GLACIER")),
-        compared=chance.choice(
-            (
-                None,
-                Compared(ChecksumResult.EQUAL, "crc32:AA=="),
-                Compared(ChecksumResult.NOT_COMPARED, reason="S3 keeps no checksum of it"),
-                Compared(ChecksumResult.DIFFERS, "crc32:AA==", "crc32:AB== as read"),
-            )
-        ),
+        compared=chance.choice((None, COMPARED[int(sequencer, 16) % len(COMPARED)])),
         verified=Verified(chance.choice(TIMES), 2) if chance.random() < 0.3 else None,
         difference=Difference("sha1:00", chance.choice(TIMES)) if chance.random() < 0.1 else None,
         failed_reading=FailedReading(chance.choice(TIMES), "denied")
