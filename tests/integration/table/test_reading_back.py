@@ -15,7 +15,7 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.errors import TableBusy
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.items import SHA1_SHARDS, item_of
+from bucketsum.table.items import SHA1_SHARDS, SIZE_MAX, item_of
 from bucketsum.table.rows import (
     ArchiveRecord,
     MemberRecord,
@@ -46,7 +46,7 @@ ROWS = st.builds(
     key=KEYS,
     entry=st.just("null") | st.uuids().map(str),
     status=st.just(Status.HASHED),
-    size_bytes=COUNTS,
+    size_bytes=st.integers(0, SIZE_MAX),
     sequencer=st.text("0123456789ABCDEF", min_size=1, max_size=32).map(comparable_sequencer),
     arrived_at=MOMENTS,
     recorded_at=TEXTS,
