@@ -6,26 +6,23 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.httpsession import URLLib3Session
 from hypothesis import HealthCheck, is_hypothesis_test
 from hypothesis import settings as hypothesis_settings
 from tests.support.library_caches import share
 from tests.support.programs import not_compared_with
 from tests.support.uncovered import uncovered
+from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from bucketsum.s3.curl_connections import Connections, Transfer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
-    from xdist.remote import Producer
 
 _AWS_ENVIRONMENT: Final = {
     "AWS_ACCESS_KEY_ID": "testing",

@@ -8,19 +8,16 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pytest
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.support.shared_layer import CACHE, copied_project, shared_layer
 
 from bucketsum_cli.emulator.interpreter import newest_interpreter
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pytest
 
 ARCHITECTURE: Final = "arm64" if platform.machine().lower() in {"aarch64", "arm64"} else "x86_64"
 INTERPRETER: Final = newest_interpreter()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 from moto.server import ThreadedMotoServer
 from tests.build.artifacts import Built, copy_lambda_packages, sam_build
 from tests.build.local_aws import LocalAws, make_local_aws
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")

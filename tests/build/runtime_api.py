@@ -11,15 +11,13 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tests.build.artifacts import ARCHITECTURE, INTERPRETER
 from tests.support.servers import reserved_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _START_LIMIT_SECONDS: Final = 60.0
 _INVOKE_LIMIT_SECONDS: Final = 120.0

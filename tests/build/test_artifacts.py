@@ -6,20 +6,16 @@ import importlib.metadata
 import re
 import subprocess
 import tomllib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from tests.build.artifacts import INTERPRETER, RUNTIME, function_ids, ids_of
+from tests.build.artifacts import INTERPRETER, RUNTIME, Built, function_ids, ids_of
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.support.settings import VARIABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.build.artifacts import Built
 
 ROOT: Final = TEMPLATE.parent
 LIBRARY: Final = ROOT / "layers" / "bucketsum"

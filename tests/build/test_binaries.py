@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.build.artifacts import Built
+from tests.build.artifacts import Built
 
 GLIBC: Final = (2, 34)
 """Of Amazon Linux 2023."""

@@ -6,14 +6,11 @@ import _imp
 import json
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
-from tests.build.artifacts import INTERPRETER, RUNTIME
+from tests.build.artifacts import INTERPRETER, RUNTIME, Built
 from tests.support.settings import VARIABLES
-
-if TYPE_CHECKING:
-    from tests.build.artifacts import Built
 
 _TELLS: Final = """
 import json, sys

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from tests.build.artifacts import sam
 from tests.support.sam_template import TEMPLATE
 from tests.support.servers import Handler, Server, reserved_port, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE: Final = TEMPLATE.parent / "docs" / "start" / "on-aws.md"
 

@@ -7,21 +7,17 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import boto3
 import pytest
 import yaml
-from tests.build.artifacts import sam, with_tools
+from tests.build.artifacts import Built, sam, with_tools
 from tests.support.sam_template import TEMPLATE
 
 from bucketsum import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.build.artifacts import Built
 
 BUCKET: Final = "packages"
 

@@ -9,15 +9,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from events import objects
 from events.generate import write_events
-
-if TYPE_CHECKING:
-    from tests.build.local_aws import LocalAws
-
+from tests.build.local_aws import LocalAws
 from tests.support.events import created_in
 
 from bucketsum.errors import MalformedMessage

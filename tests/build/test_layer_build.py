@@ -6,22 +6,18 @@ import importlib.util
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
 from unittest.mock import Mock
 
 import botocore
 import pytest
-from tests.build.artifacts import RUNTIME
+from tests.build.artifacts import RUNTIME, Built
 from tests.support.sam_template import TEMPLATE
 
 from bucketsum.invocation.layer_manifest import log_layer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-    from types import ModuleType
-
-    from tests.build.artifacts import Built
 
 SCRIPT: Final = TEMPLATE.parent / "layers" / "bucketsum" / "build.py"
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from events import objects
-from tests.build.local_aws import default_memory_mb, hasher_properties
+from tests.build.artifacts import Built
+from tests.build.local_aws import LocalAws, default_memory_mb, hasher_properties
 from tests.build.runtime_api import Function, Running, running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.build.artifacts import Built
-    from tests.build.local_aws import LocalAws
 
 EVENTS: Final = Path(objects.__file__).parent
 SUCCESS: Final[dict[str, list[str]]] = {"batchItemFailures": []}

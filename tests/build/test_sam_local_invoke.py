@@ -6,14 +6,11 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from events import objects
-from tests.build.artifacts import OVERRIDES, sam
-
-if TYPE_CHECKING:
-    from tests.build.artifacts import Built
+from tests.build.artifacts import OVERRIDES, Built, sam
 
 TEST_EVENT: Final = Path(objects.__file__).parent / "sqs-s3-test-event.json"
 ANSWER_LIMIT_SECONDS: Final = 20

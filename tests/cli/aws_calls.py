@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
+import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from tests.cli.deployed import BUCKET
 from tests.cli.permissions import as_fake
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-
-    Change = Callable[[str, dict[str, Any]], Any]
+Change = Callable[[str, dict[str, Any]], Any]
 
 HEALTHY: Final[dict[str, Any]] = {
     "GetFunctionConfiguration": {

@@ -10,13 +10,16 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import boto3
 import pytest
 from moto import mock_aws
+from moto.core.responses import ActionResult
 from moto.s3.responses import S3Response
 from tests.cli import serving_stack
 from tests.cli.deployed import Stdin, deploy, prompt_table
@@ -34,21 +37,17 @@ from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.main import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from typing import Protocol
-
-    from moto.core.responses import ActionResult
     from mypy_boto3_s3 import S3Client
 
-    SleepReplacer = Callable[[Callable[[float], object]], None]
+SleepReplacer = Callable[[Callable[[float], object]], None]
 
-    class Run(Protocol):
-        """Runs the command with these arguments; *answer* is what the person types."""
 
-        def __call__(self, *arguments: object, answer: str | bytes = "") -> Ended:
-            """Run it to its end."""
-            ...
+class Run(Protocol):
+    """Runs the command with these arguments; *answer* is what the person types."""
+
+    def __call__(self, *arguments: object, answer: str | bytes = "") -> Ended:
+        """Run it to its end."""
+        ...
 
 
 _CLIENTS: Final[dict[tuple[object, ...], object]] = {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import moto.cloudformation.models  # noqa: F401 - so that `library_caches` finds it
 from tests.cli.permissions import as_fake
@@ -23,13 +24,8 @@ from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from bucketsum_cli.aws.stack import Stack
-
 
 _TEMPLATE: Final = load_template()
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import pytest
 from botocore.client import BaseClient
 from tests.support.recorded_calls import action_of
 from tools.reference.permissions import ACTIONS, EVERY_COMMAND, USERS, policy_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import pytest
 
 _ALWAYS: Final = frozenset({*EVERY_COMMAND.split(), "sts:GetCallerIdentity"})
 """The last needs no permission."""

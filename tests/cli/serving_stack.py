@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
+import pytest
 from moto.iam.models import ManagedPolicy
 from tests.cli.permissions import as_fake
 from tests.support.sam_template import load_template
-
-if TYPE_CHECKING:
-    import pytest
 
 NAME: Final = "sums"
 INBOX: Final = f"{NAME}-123456789012-us-east-1"

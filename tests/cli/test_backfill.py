@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 import pytest
 from tests.cli.aws_calls import EXECUTED, answered, change_calls, refusal
+from tests.cli.conftest import Run, SleepReplacer
 from tests.cli.deployed import BUCKET, change, put_object
 
 from bucketsum.backfill import rest
@@ -15,6 +16,7 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, 
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.prices import prices_in
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill import backfills
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
@@ -22,11 +24,6 @@ from bucketsum_cli.backfill.estimate_views import print_estimate
 from bucketsum_cli.buckets import bucket_figures
 from bucketsum_cli.buckets.bucket_figures import _class_of
 from bucketsum_cli.terminal.formatting import hours_text
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run, SleepReplacer
-
-    from bucketsum_cli.aws.stack import Stack
 
 BILLION: Final = ("--objects", "1000000000", "--mean-size", "100000")
 

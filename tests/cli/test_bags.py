@@ -7,19 +7,16 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, hashed, put_object
 
 from bucketsum.table.rows import Difference, Status
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags import bags_in_bucket
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
 
 Files = dict[str, bytes]
 ROOT = "bags/a b/"

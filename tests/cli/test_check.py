@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
+from rich.progress import Progress, TaskID
+from tests.cli.conftest import Run
 from tests.cli.deployed import (
     Stdin,
     bodies_in,
@@ -22,20 +25,12 @@ from tests.cli.deployed import (
 from tests.support.events import notification
 
 from bucketsum.table.rows import Difference, FailedReading, Status, Verified
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments import coverage
 from bucketsum_cli.buckets.served_buckets import AttachedBucket
 from bucketsum_cli.objects import comparison as checks
 from bucketsum_cli.objects import versions
 from bucketsum_cli.objects.files import sha1_of_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rich.progress import Progress, TaskID
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
-
 
 ROTTEN = Difference(f"sha1:{'e' * 40}", "2026-11-27T10:00:00.000Z")
 REFUSED = FailedReading("2026-11-27T10:00:00.000Z", "no key")

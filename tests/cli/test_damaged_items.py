@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, HALF, change, put_and_record
 
 from bucketsum.long_objects.progress import item_key
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import RowKey
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 NO_DIGESTS: Final = (None, {"S": "zz"}, {"S": "0" * 39}, {"N": "5"})
 

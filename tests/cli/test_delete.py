@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from unittest.mock import Mock
 
 import boto3
 import pytest
 from moto import mock_aws
 from tests.cli.aws_calls import answered, change_calls, refusal
+from tests.cli.conftest import Run
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.buckets import bucket_contents, bucket_figures
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.cli.conftest import Run
 
 NAME: Final = "sums"
 INBOX: Final = f"{NAME}-123456789012-us-east-1"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from tests.cli.conftest import Run
 from tests.support.sam_template import load_template
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
 
 ARCHIVE = ("--objects", "12000000", "--mean-size", "3.3MB")
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, READ, hashed, member, put_object
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.table.rows import RowKey
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 
 def record(stack: Stack, members: dict[str, tuple[bytes, tuple[str, ...]]]) -> None:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, bodies_in, dead_letter
 from tests.support.events import LANDED, TEST_EVENT, eventbridge, notification, with_field
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.queue import received
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 
 @pytest.mark.usefixtures("stack")

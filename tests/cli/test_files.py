@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from bucketsum_cli.objects.files import files_under, sha1_of_file
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @pytest.fixture

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import (
     HOSTILE,
     HOSTILE_SHOWN,
@@ -19,16 +21,8 @@ from tests.cli.deployed import (
 from bucketsum.hashing.verification import mark
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
-from bucketsum.table.rows import RowKey
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum.table.rows import Row
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum.table.rows import Row, RowKey
+from bucketsum_cli.aws.stack import Stack
 
 CONTENT = b"the same everywhere"
 SHA1 = hashlib.sha1(CONTENT).hexdigest()

@@ -9,20 +9,18 @@ import json
 import shlex
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote_plus
 
 import botocore.session
 import pytest
 from botocore.validate import validate_parameters
+from tests.cli.conftest import Run
 
 from bucketsum.table.rows import ReadByS3, Row
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.manifests.entries import Entry, Reported
 from bucketsum_cli.objects.s3_readings import ReportImport
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
 
 REPORTS: Final = "reports"
 MANIFEST: Final = f"s3://{REPORTS}/checksums/job-0a1b-2c/manifest.json"

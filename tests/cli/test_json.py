@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 import pytest
 from jsonschema import Draft202012Validator as Validator
 from tests.cli import test_delete
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.conftest import Run
 from tests.cli.deployed import (
     HALF,
     dead_letter,
@@ -31,6 +34,7 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.prices import prices_in
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.aws import stack_changes
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.backfills import RecordedProgress
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
@@ -39,16 +43,8 @@ from bucketsum_cli.backfill.views import progress_document
 from bucketsum_cli.commands.backfill.beginning import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.commands.root import cli
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal.documents import iso_text, json_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 SCHEMA: Final = schema_of(contexts(cli))

@@ -12,12 +12,12 @@ import sys
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from samcli.cli.types import (  # type: ignore[import-untyped] # no types
     CfnParameterOverridesType,
 )
+from tests.cli.conftest import Run
 from tests.support.fifo import open_fifo
 from tests.support.moto_server import moto_server
 from tests.support.servers import reserved_port
@@ -32,9 +32,6 @@ from bucketsum_cli.emulator.interpreter import Interpreter, make_runtime
 from bucketsum_cli.emulator.sam import Sam, template_parameters
 from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
 
 
 @pytest.mark.usefixtures("project")

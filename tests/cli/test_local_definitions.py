@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import yaml
 from tests.support.sam_template import TEMPLATE, load_template
 
 from bucketsum_cli.emulator.sam import convert_to_json
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEFINITION = TEMPLATE.parent / "statemachines" / "backfill.asl.yaml"
 

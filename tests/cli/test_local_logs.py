@@ -5,16 +5,15 @@ from __future__ import annotations
 import importlib
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cli.conftest import Run, SleepReplacer
 
 log_messages = importlib.import_module("bucketsum_cli.commands.local.logs").log_messages
 
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run, SleepReplacer
 
 PAGE = 5
 

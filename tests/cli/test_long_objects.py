@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, HALF
 
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import RowKey, Status
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.put import slices_text
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.upload import Upload
 from bucketsum_cli.terminal.output import progress
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.s3.models import s3_backends
+from tests.cli.conftest import Run
 from tests.cli.deployed import (
     BUCKET,
     HOSTILE,
@@ -21,13 +22,7 @@ from tests.cli.deployed import (
 
 from bucketsum.hashing.verification import mark
 from bucketsum.table.rows import RowKey
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 
 def test_object_is_shown_with_what_is_recorded_of_it(run: Run, stack: Stack) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import (
     BUCKET,
     HOSTILE,
@@ -20,13 +21,7 @@ from tests.cli.deployed import (
 
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 
 def test_members_are_listed(run: Run, stack: Stack) -> None:

@@ -7,25 +7,22 @@ import os
 import resource
 import signal
 import threading
+from collections.abc import Iterator
 from contextvars import copy_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cli.conftest import Run
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import cents_text, moment_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line, remember_options
 from bucketsum_cli.terminal.output import printable, write_text
 from bucketsum_cli.terminal.output_files import output_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.cli.conftest import Run
 
 
 @given(text=st.text(st.characters(exclude_categories=[])))

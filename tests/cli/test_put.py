@@ -6,30 +6,25 @@ import base64
 import hashlib
 import os
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from boto3.exceptions import S3UploadFailedError
 from boto3.s3.transfer import S3Transfer
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.parsers import ResponseParserError
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadable
 
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import RowKey
+from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects import upload
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import put_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.cli.conftest import Run
-
-    from bucketsum.table.rows import Row
 
 
 @pytest.fixture

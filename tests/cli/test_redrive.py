@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from botocore.exceptions import ClientError
 from tests.cli.aws_calls import change_calls
+from tests.cli.conftest import Run
 from tests.cli.deployed import (
     BUCKET,
     HOSTILE,
@@ -27,13 +28,9 @@ from bucketsum.queue import batches
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import RowKey
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import send_back
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 BODIES = sorted(f"message {n}" for n in range(25))
 

@@ -6,10 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.cli.aws_calls import EXECUTED, answered, change_calls
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record
 from tests.support.evidence_world import PLENTY, Topic
 
@@ -24,14 +25,10 @@ from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.stacks import status
 
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
-
-    Reported = Callable[..., str]
+Reported = Callable[..., str]
 
 REPORTS: Final = "my-reports"
 FIRST: Final = "20261121T100000-aaaaaa"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from click.testing import CliRunner
 from tests.cli.deployed import BUCKET, HALF, change, put_and_record
@@ -13,9 +13,7 @@ from tools.restore_rows import main, restore_rows
 
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import RowKey
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 
 def test_rows_come_back_and_newer_ones_stay(stack: Stack) -> None:

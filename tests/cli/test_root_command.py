@@ -10,28 +10,24 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 from unittest.mock import Mock
 
 import click
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import put_and_record
 
 from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.connection import connection_to
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands import root
 from bucketsum_cli.commands.lab import is_installed
 from bucketsum_cli.commands.lazy_group import LazyGroup
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 COMMAND: Final = ("-c", "from bucketsum_cli.main import main; main()")
 

@@ -7,13 +7,15 @@ import io
 import itertools
 import json
 import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from botocore.exceptions import ClientError
 from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
+from tests.cli.conftest import Run
 from tests.cli.deployed import (
     BUCKET,
     READ,
@@ -31,7 +33,7 @@ from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.rows import ArchiveRecord, Row, RowKey, Status
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via
@@ -39,13 +41,6 @@ from bucketsum_cli.commands import selftest
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.selftest import scratch, stack_checks
 from bucketsum_cli.selftest.header import header_of, redacted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from tests.cli.conftest import Run
-
-    from bucketsum.table.rows import ArchiveRecord
 
 ALARMS: Final = sorted(
     name

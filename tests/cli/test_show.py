@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
 
 from bucketsum.table.rows import Difference, RowKey, comparable_sequencer
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 
 def test_every_version_is_shown_with_all_that_is_known_the_newest_first(

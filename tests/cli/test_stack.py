@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
 
 import pytest
 from botocore.exceptions import (
@@ -18,6 +17,7 @@ from botocore.exceptions import (
 )
 from moto import mock_aws
 from moto.backends import get_backend
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, NAME, deploy, publish
 from tests.support.moto_server import moto_server
 from tests.support.sam_template import load_template
@@ -26,9 +26,6 @@ from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.emulator import process
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject, save
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
 
 
 def test_template_gives_every_output_that_the_command_reads() -> None:

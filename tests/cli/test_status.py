@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
+from tests.cli.conftest import Run, SleepReplacer
 from tests.cli.deployed import BUCKET, dead_letter
 from tests.cli.permissions import as_fake
 
@@ -19,17 +21,11 @@ from bucketsum.hashing.job import Purpose
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.errors import Reads
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.checks import Attachment
 from bucketsum_cli.buckets.served_buckets import Via
 from bucketsum_cli.commands import status as status_command
 from bucketsum_cli.stacks.status import stack_status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.cli.conftest import Run, SleepReplacer
-
-    from bucketsum_cli.aws.stack import Stack
 
 METRICS: Final[dict[str, list[tuple[int, float]]]] = {
     "ObjectsHashed": [(10, 3.0), (120, 4.0)],

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from bucketsum_cli.terminal import tables
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import KEY, SHA1, VERSION, Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 NUMBER = Column("number of things", right=True)
 DIGEST = "0" * 40

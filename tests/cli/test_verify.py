@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError
 from tests.cli.aws_calls import EXECUTED, answered, change_calls, refusal
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_object
 from tests.support.sam_template import load_template
 
@@ -22,13 +24,7 @@ from bucketsum.backfill.verifications import Scheduled
 from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
 from bucketsum.prices import STORED_BYTE_MONTH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 OTHER: Final = "attached-bucket"
 EVENT: Final = {

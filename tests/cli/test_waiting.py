@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.deployed import hashed
 
-from bucketsum.table.rows import RowKey
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import Upload, wait_for_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row
 
 
 class SlowTable:

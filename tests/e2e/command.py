@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import pytest
 from click.testing import CliRunner, Result
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.root import cli
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bucketsum_cli.aws.stack import Stack
 
 T = TypeVar("T")
 

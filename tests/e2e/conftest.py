@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from tests.support.shared_layer import copied_project, shared_layer
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local.deployment import bring_up
 from bucketsum_cli.emulator import launcher
 from bucketsum_cli.emulator.emulator_state import LocalProject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bucketsum_cli.aws.stack import Stack
 
 
 @pytest.fixture(scope="session")

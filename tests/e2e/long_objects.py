@@ -16,21 +16,17 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.events.version import NULL
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import Progress
 from bucketsum.table.rows import Row, RowKey, Status
-from bucketsum_cli.aws.stack import find_local_stack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack, find_local_stack
 
 PART_BYTES: Final = 50_000_000
 HASHER_SECONDS: Final = 10

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.e2e.command import answer, until
 
 from bucketsum_cli.aws import stack_changes
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 KEYS: Final = ("plain.bin", "a name with spaces", "1+1=2", "100%25 + é.txt", "日本語/ü")
 

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.e2e.command import answer, physical_name, throttled, until
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 OBJECTS: Final = int(os.environ.get("BACKFILL_OBJECTS", "600"))
 PREFIX: Final = "before/"

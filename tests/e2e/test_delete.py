@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.e2e.command import run
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets import bucket_contents
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 NAME: Final = "short-lived"
 KEYS: Final = 550  # with a version and a delete marker each: 1,100, two pages of a listing

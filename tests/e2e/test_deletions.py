@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from tests.e2e.command import answer, until
@@ -11,11 +11,7 @@ from tests.e2e.command import answer, until
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum_cli.aws import stack_changes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 
 def awaited(stack: Stack, row_key: RowKey, is_so: Callable[[Row], object]) -> Row:

@@ -9,20 +9,18 @@ import shutil
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.e2e.command import run
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local import demonstration, deployment
 from bucketsum_cli.commands.local.deployment import bring_up
 from bucketsum_cli.emulator import emulator_state, gateway, launcher
 from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.emulator.interpreter import Interpreter, newest_interpreter
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 demo_command = importlib.import_module("bucketsum_cli.commands.local.demo")
 

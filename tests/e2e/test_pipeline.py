@@ -7,20 +7,17 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.e2e.command import answer, run, until
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local.demonstration import sha1sum
 from bucketsum_cli.emulator import emulator_state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.emulator.emulator_state import LocalProject
+from bucketsum_cli.emulator.emulator_state import LocalProject
 
 ODD_KEYS = ("plain.bin", "a name with spaces", "1+1=2", "100%25", "ünïcode/日本語.txt", "empty")
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.root import cli
 from bucketsum_cli.objects.versions import versions_in
 from bucketsum_cli.selftest.scratch import PREFIX
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 
 @pytest.mark.usefixtures("at_project")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tests.soak.faults import FaultKind
 from tests.soak.findings import compared
@@ -14,9 +13,8 @@ from tests.soak.run import Soak
 from tests.soak.workers import Memory
 from tests.soak.workload import Workload
 
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.emulator.emulator_state import LocalProject
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.emulator.emulator_state import LocalProject
 
 OBJECTS = 300
 VISIBILITY_SECONDS = 5

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.e2e.command import until
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.protocol.samples import ProberProcess, Sample, SampleStatus
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 EVENTS = Path(__file__).parents[2] / "events"
 SMALL: dict[str, Any] = {

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
 from tests.support.sweeps import stats_of
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 # The chunk size says how this prober behaves.
 PROBER = """

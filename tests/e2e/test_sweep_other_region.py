@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import boto3
 import pytest
 from tests.e2e.command import run
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local.deployment import correct_mappings
 from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.emulator.interpreter import newest_interpreter
 from bucketsum_cli.emulator.sam import Sam, template_parameters
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 REGION: Final = "eu-central-1"
 NAME: Final = "packaged"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from tests.e2e.command import answer, run, until
 
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 PREFIX: Final = "verified/"
 CONTENT: Final = {f"{PREFIX}sound": b"sound", f"{PREFIX}rotten": b"rotten"}

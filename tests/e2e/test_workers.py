@@ -5,20 +5,17 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.emulator import launcher
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.machine.worker import MEMORY_MB_PER_CPU
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.emulator.emulator_state import LocalProject
-
-    Invoke = Callable[..., dict[str, Any]]
+Invoke = Callable[..., dict[str, Any]]
 
 SPIN = """
 import time

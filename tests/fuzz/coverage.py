@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import CodeType, FrameType
+from types import CodeType, FrameType
+from typing import Any, Final
 
 _PRODUCT: Final = str(Path(__file__).parents[2] / "layers" / "bucketsum" / "bucketsum")
 

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tests.fuzz.session import FuzzTarget, check_refusal
 
@@ -15,9 +15,7 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
 from bucketsum.backfill.inventory import InventoryFile, InventoryReader, manifest_at
 from bucketsum.backfill.messages import bodies_of, listed_objects_in
 from bucketsum.errors import BadInventory
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
 
 _BACKFILL: Final = Backfill(
     "20261121T100000-3f9a1c", "photos", BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00",

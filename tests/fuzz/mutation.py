@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 MAX_BYTES: Final = 256 * 1024
 """Maximum size of an input, as of a message in these queues."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.fuzz.session import FuzzTarget, check_refusal
 from tests.support.events import LANDED, TEST_EVENT, eventbridge, from_sns, message_of, notification
@@ -13,14 +13,11 @@ from bucketsum.backfill.messages import bodies_of, listed_objects_in
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.notifications import events_in
-from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectEvent, ObjectRestored
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.rows import NO_SEQUENCER, row_key_of
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectEvent
 
 _LISTED: Final = replace(LANDED, sequencer=NO_SEQUENCER)
 

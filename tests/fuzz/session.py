@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import random
 import signal
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import FrameType
+from typing import Final
 
 from tests.fuzz.coverage import Coverage
 from tests.fuzz.mutation import mutated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 _HANG_SECONDS: Final = 30

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tests.fuzz.session import CORPUS
-
-if TYPE_CHECKING:
-    from tests.fuzz.session import FuzzTarget
+from tests.fuzz.session import CORPUS, FuzzTarget
 
 TARGETS: Final[list[FuzzTarget]] = [
     import_module(f"tests.fuzz.{folder.name.replace('-', '_')}").TARGET

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 from tests.fuzz.__main__ import main
 from tests.fuzz.session import FuzzTarget, cases, finding_of, findings
 from tests.fuzz.targets import TARGETS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)

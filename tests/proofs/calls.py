@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.proofs.expanded import ACCOUNT, KEY, REGION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 FILE: Final = "RECORDED_CALLS"  # tests forget those of the command, which begin with BUCKETSUM_
 """The environment variable with the file to write."""

@@ -11,10 +11,8 @@ import re
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
 
 ACCOUNT: Final = "123456789012"
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")

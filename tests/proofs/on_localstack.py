@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jpype
 from botocore import xform_name
@@ -19,10 +19,7 @@ from localstack.services.stepfunctions.asl.component.state.state_execution impor
 from localstack.services.stepfunctions.backend.execution import Execution
 from localstack.services.stepfunctions.provider import StepFunctionsProvider
 from rolo import Request
-from tests.proofs.executions import ACCOUNT, serve
-
-if TYPE_CHECKING:
-    from tests.proofs.executions import Answers
+from tests.proofs.executions import ACCOUNT, Answers, serve
 
 
 class Services:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ministack.services import stepfunctions
-from tests.proofs.executions import serve
-
-if TYPE_CHECKING:
-    from tests.proofs.executions import Answers
+from tests.proofs.executions import Answers, serve
 
 
 class MiniStack:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import pytest
 from tests.proofs.expanded import ACCOUNT, REGION, ROOT, TOOLS, Deployed, attached, planted
 
 from bucketsum_cli.buckets.attachments import access_template
-
-if TYPE_CHECKING:
-    import pytest
 
 BUCKET: Final = "bucketsum-example"
 CREATED: Final = "Object Created"

@@ -6,15 +6,13 @@ import os
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import pytest
 from ministack.core import iam_evaluator
 from tests.proofs.calls import ALLOWED, CHILD, DENIED, FILE, OTHER, calls
 from tests.proofs.expanded import ACCOUNT, REGION, ROOT, STACK, Deployed, attached, planted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY_POLICY: Final = {  # as KMS gives a new key
     "Version": "2012-10-17",

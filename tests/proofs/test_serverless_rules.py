@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tests.proofs.expanded import TOOLS, attached, planted
 from tests.support.sam_template import TEMPLATE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOT_CHECKED: Final = {
     "WS1000": "tracing costs, China lacks it, and each object has a log line with its times",

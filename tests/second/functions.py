@@ -13,13 +13,11 @@ import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
 from localstack.services.lambda_.invocation import runtime_executor
 from localstack.services.lambda_.invocation.lambda_models import InvocationResult
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _PATH: Final = re.compile(r"/runtime/(?:init/error|invocation/([^/]+)/(response|error))$")
 _LOOK_SECONDS: Final = 0.5

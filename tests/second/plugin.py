@@ -12,7 +12,7 @@ import subprocess
 import time
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from bench.maven import fetched
@@ -20,11 +20,9 @@ from tests.second.differences import NOT_RUN
 
 from bucketsum_cli.commands.local import deployment
 from bucketsum_cli.emulator import emulator_state, launcher, process
+from bucketsum_cli.emulator.emulator_state import LocalProject
+from bucketsum_cli.emulator.interpreter import Interpreter
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.emulator.emulator_state import LocalProject
-    from bucketsum_cli.emulator.interpreter import Interpreter
 
 ROOT: Final = Path(__file__).parents[2]
 PYTHON: Final = ROOT / ".venv" / "second" / "bin" / "python"

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tests.simulation.dynamodb_model import BACKFILLS
-from tests.simulation.lambda_model import TIME_OUT_SECONDS, context_of
-from tests.simulation.s3_model import BUCKET
-from tests.simulation.schedule import Killed, Process
+from tests.simulation.dynamodb_model import BACKFILLS, DynamoDb
+from tests.simulation.lambda_model import TIME_OUT_SECONDS, Handler, context_of
+from tests.simulation.s3_model import BUCKET, S3, Version
+from tests.simulation.schedule import Killed, Process, Schedule
 
 from bucketsum.backfill import backfill_records
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.hashing.job import Purpose
 from bucketsum.table.codec import decoded, encoded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tests.simulation.dynamodb_model import DynamoDb
-    from tests.simulation.lambda_model import Handler
-    from tests.simulation.s3_model import S3, Version
-    from tests.simulation.schedule import Schedule
 
 _RUNS: Final = "backfills"
 _ATTEMPTS: Final = 5

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
+from tests.simulation.dynamodb_model import DynamoDb
+from tests.simulation.s3_model import S3
+from tests.simulation.schedule import Schedule, Task
 
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.curl_connections import Transfer
 from bucketsum.s3.response_head import if_match
 from bucketsum.s3.signed_requests import SignedGet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tests.simulation.dynamodb_model import DynamoDb
-    from tests.simulation.s3_model import S3
-    from tests.simulation.schedule import Schedule, Task
-
-    from bucketsum.events.object_events import ObjectCreated
 
 _PIECE_BYTES: Final = 8
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from random import Random
+from typing import Any, Final
 
-from tests.simulation.dynamodb_model import BACKFILLS, DIGESTS, KEYS
+from tests.simulation.dynamodb_model import BACKFILLS, DIGESTS, KEYS, DynamoDb, Key
 from tests.simulation.progress_checks import is_progress
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from tests.simulation.dynamodb_model import DynamoDb, Key
-    from tests.simulation.schedule import Schedule
-    from tests.support.dynamodb_fake import Item
+from tests.simulation.schedule import Schedule
+from tests.support.dynamodb_fake import Item
 
 _PROBABILITY: Final = 0.1
 _OTHER_TYPES: Final[tuple[dict[str, Any], ...]] = (

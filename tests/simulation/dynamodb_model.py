@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from tests.simulation.network import Network
-from tests.support.dynamodb_fake import Writes
+from tests.simulation.schedule import Schedule
+from tests.support.dynamodb_fake import Change, Item, Writes
 from tests.support.expressions import check_failed, holds
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.simulation.schedule import Schedule
-    from tests.support.dynamodb_fake import Change, Item
-
-    Key = tuple[str, str]
+Key = tuple[str, str]
 
 DIGESTS: Final = "digests"
 BACKFILLS: Final = "backfills"

@@ -7,12 +7,15 @@ import inspect
 import os
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType
+from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.connections_model import ModelConnections, Requests, Signer
 from tests.simulation.dynamodb_model import BACKFILLS, DIGESTS, DynamoDb
+from tests.simulation.lambda_model import Handler
 from tests.simulation.s3_model import EPOCH, S3
+from tests.simulation.schedule import Schedule
 from tests.simulation.sqs_model import (
     ARRIVALS,
     BACKFILL,
@@ -39,12 +42,6 @@ from bucketsum.long_objects.slicer import Slicer
 from bucketsum.queue.dead_letters import DeadLetters
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.table.digests_table import DigestsTable
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from tests.simulation.lambda_model import Handler
-    from tests.simulation.schedule import Schedule
 
 CHUNK_BYTES: Final = 8
 """Contents have some chunks of this size, so that much can happen while one is read."""

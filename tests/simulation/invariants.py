@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from tests.simulation.damage_model import OtherProgram
+from tests.simulation.dynamodb_model import DynamoDb, Key
 from tests.simulation.progress_checks import check_progress, is_progress
 from tests.simulation.s3_model import NULL, S3, Version, sequencer_of
-from tests.simulation.sqs_model import DEAD_LETTERS, SOURCES
+from tests.simulation.schedule import Schedule
+from tests.simulation.sqs_model import DEAD_LETTERS, SOURCES, Sqs
+from tests.support.dynamodb_fake import Item
 
 from bucketsum.backfill import is_listed
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.notifications import events_in
-from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectEvent, ObjectRestored
 from bucketsum.long_objects.message import is_slice, progress_in_message
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tests.simulation.damage_model import OtherProgram
-    from tests.simulation.dynamodb_model import DynamoDb, Key
-    from tests.simulation.schedule import Schedule
-    from tests.simulation.sqs_model import Sqs
-    from tests.support.dynamodb_fake import Item
-
-    from bucketsum.events.object_events import ObjectEvent
 
 _DIGITS: Final = 32
 

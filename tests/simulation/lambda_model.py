@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from tests.simulation.s3_model import EPOCH
-from tests.simulation.schedule import Process
+from tests.simulation.schedule import Process, Schedule
 from tests.simulation.sqs_model import VISIBILITY_SECONDS, Message, Sqs
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from tests.simulation.schedule import Schedule
-
-    Handler = Callable[[dict[str, Any], object], Any]
+Handler = Callable[[dict[str, Any], object], Any]
 
 TIME_OUT_SECONDS: Final = 900.0
 

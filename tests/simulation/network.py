@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
-
-if TYPE_CHECKING:
-    from tests.simulation.schedule import Schedule
+from tests.simulation.schedule import Schedule
 
 _ENDPOINT: Final = "https://model"
 

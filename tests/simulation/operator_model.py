@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
+from tests.simulation.dynamodb_model import DynamoDb
 from tests.simulation.s3_model import BUCKET
-from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OBJECTS
+from tests.simulation.schedule import Schedule
+from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OBJECTS, Sqs
 
 from bucketsum.errors import NotRetryable, RowContended
 from bucketsum.long_objects.progress import Progress
@@ -18,11 +20,6 @@ from bucketsum_cli.commands.redrive import _requeue
 from bucketsum_cli.commands.stop import _stopped
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
 from bucketsum_cli.dead_letters import redrive as dead_letter_redrive
-
-if TYPE_CHECKING:
-    from tests.simulation.dynamodb_model import DynamoDb
-    from tests.simulation.schedule import Schedule
-    from tests.simulation.sqs_model import Sqs
 
 _HOLD_SECONDS: Final = 600
 _LIMIT: Final = 100

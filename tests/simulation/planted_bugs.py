@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from unittest.mock import patch
 
 from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.functions import module_of
 from tests.simulation.planted_lifecycle import LIFECYCLE_BUGS
 from tests.simulation.planted_verification import VERIFICATION_BUGS
-from tests.simulation.scenario import simulate
+from tests.simulation.scenario import Outcome, simulate
 from tests.simulation.sqs_model import ARRIVALS
 
 from bucketsum.errors import (
@@ -32,13 +33,6 @@ from bucketsum.table import digests_table, outcome, rows
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.dead_letters import redrive as dead_letter_redrive
 from bucketsum_cli.dead_letters.queue import delete_letters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
-    from tests.simulation.scenario import Outcome
-
 
 SCHEDULES_MAX: Final = 5_000
 """A planted bug that needs more schedules counts as not found."""

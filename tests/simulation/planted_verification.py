@@ -5,18 +5,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.hashing import verification
 from bucketsum.hashing.job import Job, Purpose
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.object_rows import hashed_row
+from bucketsum.hashing.result import HashResult, ReadObject
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-
-if TYPE_CHECKING:
-    from bucketsum.hashing.result import HashResult, ReadObject
-    from bucketsum.table.digests_table import DigestsTable
 
 _TASK_OF: Final = ListedBatchHasher._task_of
 _VERIFIED: Final = verification.verified

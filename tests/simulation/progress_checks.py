@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from tests.simulation.s3_model import EPOCH
+from tests.simulation.s3_model import EPOCH, S3
 
 from bucketsum.algorithms import SHA1
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
-from bucketsum.long_objects.progress import PARTITION, progress_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from tests.simulation.s3_model import S3
-
-    from bucketsum.long_objects.progress import Progress
+from bucketsum.long_objects.progress import PARTITION, Progress, progress_in
 
 
 def is_progress(item: Mapping[str, Any]) -> bool:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 from urllib.parse import quote_plus
 
+from tests.simulation.schedule import Schedule
 from tests.support.events import from_sns, notification
 
-from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.simulation.schedule import Schedule
-
-    from bucketsum.events.object_events import ObjectEvent
+from bucketsum.events.object_events import (
+    DeletedBy,
+    ObjectCreated,
+    ObjectDeleted,
+    ObjectEvent,
+    ObjectRestored,
+)
 
 _FAMILIES: Final = {
     DeletedBy.REQUEST: "ObjectRemoved",

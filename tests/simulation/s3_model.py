@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from random import Random
+from typing import Any, Final
 
 from botocore.exceptions import IncompleteReadError, ReadTimeoutError
 from tests.simulation.network import Network, refusal
+from tests.simulation.schedule import Schedule
 
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from random import Random
-
-    from tests.simulation.schedule import Schedule
 
 BUCKET: Final = "inbox"
 NULL: Final = "null"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.httpsession import URLLib3Session
 from tests.simulation.functions import CHUNK_BYTES
 from tests.simulation.lambda_model import Threads
 from tests.simulation.s3_model import EPOCH
+from tests.simulation.schedule import Schedule
 
 from bucketsum import clock
 from bucketsum.backfill import enqueue, listing
@@ -22,11 +24,6 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.queue import dead_letters
 from bucketsum.table import digests_table
 from bucketsum_cli.commands import redrive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.simulation.schedule import Schedule
 
 _LOOK_UP_BYTES: Final = 4 * CHUNK_BYTES
 _LARGE_BYTES: Final = 6 * CHUNK_BYTES

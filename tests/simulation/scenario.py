@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.simulation.backfill_model import Backfills
 from tests.simulation.damage_model import OtherProgram
@@ -15,22 +16,15 @@ from tests.simulation.invariants import Invariants
 from tests.simulation.lambda_model import Lambda
 from tests.simulation.operator_model import Operator
 from tests.simulation.s3_events import bodies_of
-from tests.simulation.s3_model import NULL, S3, Versioning
+from tests.simulation.s3_model import NULL, S3, Version, Versioning
 from tests.simulation.scale import LONG_SIZES, SIZES, scaled_down
 from tests.simulation.schedule import Process, Schedule
 from tests.simulation.sqs_model import ARRIVALS, BACKFILL, LONG_OBJECTS, Sqs
 from tests.simulation.trace import Trace
+from tests.support.dynamodb_fake import Item
 
-from bucketsum.events.object_events import DeletedBy, ObjectDeleted
+from bucketsum.events.object_events import DeletedBy, ObjectDeleted, ObjectEvent
 from bucketsum.hashing.job import Purpose
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.simulation.s3_model import Version
-    from tests.support.dynamodb_fake import Item
-
-    from bucketsum.events.object_events import ObjectEvent
 
 _DETACHED: Final = 0.15
 _VERIFIED: Final = 0.15

@@ -8,19 +8,16 @@ every AWS call, and in `Schedule.wait`; the next turn belongs to the earliest ev
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from greenlet import getcurrent, greenlet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.simulation.trace import Trace
+from tests.simulation.trace import Trace
 
 EVENTS_MAX: Final = 20_000
 """A schedule with more events would never come to rest."""

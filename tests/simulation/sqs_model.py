@@ -6,16 +6,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tests.simulation.network import Network, refusal
 from tests.simulation.s3_model import EPOCH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tests.simulation.schedule import Schedule
+from tests.simulation.schedule import Schedule
 
 ARRIVALS: Final = "https://sqs/arrivals"
 BACKFILL: Final = "https://sqs/backfill"

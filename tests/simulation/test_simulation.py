@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 from click.testing import CliRunner
@@ -16,9 +17,6 @@ from tests.simulation.planted_bugs import (
 from tests.simulation.scenario import simulate
 from tests.support.documents import Document
 from tests.support.expressions import condition_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SCHEDULES: Final = 20_000
 SCHEDULES_OF_TEST: Final = 1_000

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from bench.signals import unwind_on_signals
 from bench.tables.document import write_tables
 from bench.tables.options import count
-from tests.soak.run import Soak
+from tests.soak.report import Report
+from tests.soak.run import Moment, Soak
 
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.commands.local.deployment import bring_up, locked
@@ -18,10 +19,6 @@ from bucketsum_cli.emulator import launcher
 from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from tests.soak.report import Report
-    from tests.soak.run import Moment
 
 _ROOT: Final = Path(__file__).parents[2]
 _DOCUMENT: Final = _ROOT / "bench" / "measured" / "soak.md"

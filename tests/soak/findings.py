@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from tests.soak.workload import Version
 
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.table.items import deletion_of, key_of
-from bucketsum.table.rows import RowKey, row_key_of
+from bucketsum.table.rows import Row, RowKey, row_key_of
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.dead_letters.messages import DeadLetter
 from bucketsum_cli.dead_letters.queue import received
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tests.soak.workload import Version
-
-    from bucketsum.table.rows import Row
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.dead_letters.messages import DeadLetter
 
 _CHUNK: Final = 1000
 _LETTERS: Final = 100_000

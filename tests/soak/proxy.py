@@ -6,21 +6,18 @@ import http.client
 import socket
 import ssl
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from random import Random
+from typing import Final
 from urllib.parse import urlsplit
 
+from tests.soak.faults import Faults
+from tests.support.s3_faults import Fault
 from tests.support.servers import Handler, Server, serving
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from random import Random
-
-    from tests.soak.faults import Faults
-    from tests.support.s3_faults import Fault
-
-    from bucketsum_cli.emulator.emulator_state import LocalAws
+from bucketsum_cli.emulator.emulator_state import LocalAws
 
 _CONNECTION_HEADERS: Final = ("connection", "keep-alive", "transfer-encoding")
 _SIGNED_FOR_S3: Final = ("/s3/aws4_request", "%2Fs3%2Faws4_request")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local.deployment import require_start
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bucketsum_cli.aws.stack import Stack
 
 VISIBILITY_SECONDS: Final = 30
 """In place of the template's 5,400: a message of a killed worker comes back in time."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench.tables.table import Table
+from tests.soak.faults import FaultKind
+from tests.soak.log_volume import LogVolume
+from tests.soak.workers import Memory
 
 from bucketsum_cli.terminal.formatting import size_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.soak.faults import FaultKind
-    from tests.soak.log_volume import LogVolume
-    from tests.soak.workers import Memory
 
 MEMORY_SPREAD_MAX: Final = 0.05
 MEMORY_FROM_OBJECTS: Final = 1_000

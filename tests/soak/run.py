@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tests.soak.faults import Faults
 from tests.soak.findings import Findings, compared, dead_letters, is_malformed, keys_in
@@ -15,18 +15,14 @@ from tests.soak.report import Report
 from tests.soak.workers import Workers, disturbed
 from tests.soak.workload import PREFIX, Uploaded, Version, Workload
 
+from bucketsum.table.rows import RowKey
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
 from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.dead_letters.messages import DeadLetter
 from bucketsum_cli.dead_letters.redrive import send_back
 from bucketsum_cli.emulator import emulator_state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bucketsum.table.rows import RowKey
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.dead_letters.messages import DeadLetter
-    from bucketsum_cli.emulator.emulator_state import LocalProject
+from bucketsum_cli.emulator.emulator_state import LocalProject
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,16 @@ import signal
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tests.soak.faults import FaultKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.soak.faults import Faults
-    from tests.soak.proxy import FaultyProxy
+from tests.soak.faults import FaultKind, Faults
+from tests.soak.proxy import FaultyProxy
 
 _TICK_SECONDS: Final = 0.25
 _KILL_SECONDS: Final = 8.0

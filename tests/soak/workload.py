@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote_plus
 
 from tests.soak.faults import UNREACHABLE
+from tests.soak.queues import Backlog
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import zip_of
 
 from bucketsum.table.rows import RowKey
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.soak.queues import Backlog
-
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 PREFIX: Final = "soak/"
 THREADS: Final = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import patch
 
 from tests.support.archive_rules import read_stream
@@ -11,9 +11,6 @@ from tests.support.sha1 import sha1_of
 
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Read:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.support.sha1 import sha1_of
 
 from bucketsum.archives.archive_reader import ArchiveReader
+from bucketsum.archives.zip_model import MemberResult
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
-
-if TYPE_CHECKING:
-    from bucketsum.archives.zip_model import MemberResult
-    from bucketsum.table.rows import ArchiveRecord
+from bucketsum.table.rows import ArchiveRecord
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)
 _READER: Final = ArchiveReader(ArchiveSettings(Mode.STREAM, LIMITS, (".zip", "z")))

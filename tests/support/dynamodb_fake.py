@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from tests.support.expressions import (
     ConditionalCheckFailedException,
@@ -15,14 +16,10 @@ from tests.support.expressions import (
 )
 
 from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.rows import Row
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bucketsum.table.rows import Row
-
-    Item = dict[str, Any]
-    Change = Callable[[Item | None], Item | None]
+Item = dict[str, Any]
+Change = Callable[[Item | None], Item | None]
 
 
 class Writes(ABC):

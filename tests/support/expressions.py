@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Item = dict[str, Any]
-    Condition = Callable[[Item, Callable[[str, Item], Any]], bool]
+Item = dict[str, Any]
+Condition = Callable[[Item, Callable[[str, Item], Any]], bool]
 
 _TOKEN: Final = re.compile(r"<=|>=|<>|[=<>()]|[#:]?\w+")
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {

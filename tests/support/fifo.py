@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import select
-from typing import IO, TYPE_CHECKING, Final
+from pathlib import Path
+from typing import IO, Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SECONDS: Final = 60
 

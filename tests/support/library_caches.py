@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import botocore.hooks
 import botocore.regions
 import botocore.session
 import botocore.useragent
+import pytest
 from botocore.client import ClientCreator
 from botocore.endpoint_provider import EndpointProvider
 from botocore.hooks import EventAliaser
 from botocore.loaders import create_loader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import pytest
-    from botocore.model import ServiceModel, Shape
+from botocore.model import ServiceModel, Shape
 
 
 def share(patch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 from moto.s3.responses import S3Response
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def take_version_null(patch: pytest.MonkeyPatch) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from types import ModuleType
+from typing import Any, Final, NamedTuple
 
+import pytest
 from botocore.client import BaseClient
 from tests.support.sam_template import load_template
 
 from bucketsum.s3.sigv4 import Signer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from types import ModuleType
-
-    import pytest
 
 
 class Permission(NamedTuple):

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 import sys
 import threading
 from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.support.s3_faults import HEALTHY, Fault, ReceivedRequest, StoredObject
 from tests.support.servers import Handler, Server, serving
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator, Mapping, Sequence
 
 _RANGE: Final = re.compile(r"bytes=(\d+)-(\d*)")
 _TIME_LIMIT_SECONDS: Final = 60  # a stalled response ends then at the latest

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import trustme
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def own_tls(folder: Path) -> tuple[ssl.SSLContext, Path]:

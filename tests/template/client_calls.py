@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tests.support.source_files import tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 OF_THE_PRODUCT: Final = {
     "_s3": "s3", "s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb", "dynamodb": "dynamodb",

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
 
 from tests.support.sam_template import TEMPLATE
 from tests.support.source_files import tree_of
 from tests.template.roles import LIBRARY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 _ROOT: Final = TEMPLATE.parent / "layers" / "bucketsum"
 _FILES: Final = {

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 PSEUDO_PARAMETERS: Final = frozenset(
     f"AWS::{name}"

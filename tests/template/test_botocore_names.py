@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from tests.support.source_files import tree_of
 from tests.template.roles import LAB_LIBRARY, LIBRARY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PUBLIC: Final = ("botocore.config.Config", "botocore.exceptions.", "botocore.session.Session")
 """Names with a page in botocore's reference."""

@@ -6,9 +6,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 import pytest
@@ -21,9 +22,6 @@ from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
 from bucketsum_cli.commands.root import cli
 from bucketsum_cli.stacks.status import MAXIMA, executions_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MIB: Final = 1024 * 1024
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 from click.testing import CliRunner
 from tests.support.sam_template import TEMPLATE, load_template
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # ruff: noqa: PLC0415 - SAM takes 1 s to import, and every worker imports this module
 

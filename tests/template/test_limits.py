@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import botocore.session
 import pytest
@@ -15,9 +16,6 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS, LEASE_MARGIN_SECONDS
 from bucketsum.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TEMPLATE: Final = load_template()
 ROWS: Final = Path(__file__).parents[2] / "docs" / "reference" / "rows.md"

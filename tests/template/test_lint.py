@@ -7,13 +7,11 @@ import re
 import subprocess
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pytest
 from tests.support.sam_template import TEMPLATE
 from tests.template.state_machines import inline_template
-
-if TYPE_CHECKING:
-    import pytest
 
 TESTS: Final = Path(__file__).parents[1]
 REGIONS: Final = ("us-east-1", "cn-north-1")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.template.roles import LIBRARY
 from tools.reference import monitoring
 
 from bucketsum.hashing import metric
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

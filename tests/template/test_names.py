@@ -6,14 +6,12 @@ import ast
 import re
 import subprocess
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.support.source_files import nodes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 ROOT: Final = Path(__file__).parents[2]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.support.recorded_calls import listed
@@ -18,9 +19,6 @@ from tests.template.roles import WRITES_LOGS, action_of, known_actions, statemen
 from bucketsum.long_objects.progress import PARTITION
 from bucketsum_cli.buckets.attachments.access_template import template_of
 from bucketsum_cli.buckets.served_buckets import AttachedBucket
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIBRARY: Final = roles.LIBRARY
 """Neither function imports what sweeps; test_imports.py holds that."""

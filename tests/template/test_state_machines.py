@@ -6,7 +6,8 @@ import json
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -20,9 +21,6 @@ from tests.template.state_machines import (
     substituted,
     targets,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MACHINES: Final = {name: load_definition(name) for name in NAMES}
 ASL: Final = TEMPLATE.parent / "tests" / "template" / "asl"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.stream_count import GET_GB_SECONDS, StreamCount
-
-if TYPE_CHECKING:
-    from bucketsum.s3.read_plan import ReadPlan
 
 _STEP_SECONDS: Final = 0.004
 _HANDSHAKE_SECONDS: Final = 0.06

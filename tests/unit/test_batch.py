@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -17,20 +18,14 @@ from tests.support.settings import SETTINGS
 from bucketsum.errors import MalformedMessage, Released, SourceUnavailable
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import LARGE_BYTES, BatchHasher, MessageResult
-from bucketsum.hashing.job import Job
-from bucketsum.hashing.result import HashResult
+from bucketsum.hashing.job import Job, Task
+from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+from bucketsum.settings import Settings
 from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
 from bucketsum.table.outcome import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from bucketsum.hashing.job import Task
-    from bucketsum.hashing.result import ReadObject
-    from bucketsum.settings import Settings
 
 PLENTY: Final = 900.0
 WAIT_SECONDS: Final = 60.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from tests.support.zip_maker import archive_of, named
@@ -12,11 +12,7 @@ from bucketsum.digest import RunningDigest
 from bucketsum.errors import OutOfTime
 from bucketsum.invocation.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bucketsum.table.rows import ArchiveRecord
+from bucketsum.table.rows import ArchiveRecord
 
 MEMBERS = 400
 ARCHIVE = archive_of(*(named(f"{number:04}", bytes(5_000)) for number in range(MEMBERS)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tracemalloc
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -14,9 +14,6 @@ from tests.support.sha1 import sha1_of
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.digest import Digest, digest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CONTENT = bytes(range(256)) * 40
 ORACLES: dict[str, Callable[[bytes], str]] = {

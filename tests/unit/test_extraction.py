@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import pytest
 
 from bucketsum_cli.emulator.gateway import extract_once
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LAYER = {
     "python/bucketsum/app.py": b"pass\n",

@@ -6,12 +6,14 @@ import asyncio
 import gc
 import sys
 import weakref
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
 import pytest
+from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,11 +25,6 @@ from bucketsum_cli.emulator.gateway import (
     in_pieces,
     server_config,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 
 
 def sent_by_an_app_that_sends(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from tests.support.dynamodb_fake import table_with
@@ -27,13 +28,9 @@ from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, ObjectHasher
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import ReadSetup, Row, Status, Timing, comparable_sequencer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from bucketsum.table.digests_table import DigestsTable
 
 CHUNKS: Final = (b"one " * 10_000, b"two " * 10_000, b"three" * 10_000)
 CONTENT: Final = b"".join(CHUNKS)

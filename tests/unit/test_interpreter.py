@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.sam_template import load_template
 
 from bucketsum_cli.emulator.interpreter import LAMBDA_MINORS, newest_interpreter
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def fake_python(path: Path, minor: int, *, works: bool = True) -> Path:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
@@ -20,10 +21,6 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3 import sigv4
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.sigv4 import Signer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 ENDPOINT_URL: Final = "https://s3.example.com"
 HEADERS: Final = {

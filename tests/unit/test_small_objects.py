@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Never
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
@@ -23,12 +24,7 @@ from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.curl_connections import Transfer
 from bucketsum.s3.signed_requests import SignedGet
 from bucketsum.table.digests_table import DigestsTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Never
-
-    from bucketsum.table.rows import Row
+from bucketsum.table.rows import Row
 
 CONTENT: Final = b"small"
 OBJECTS: Final = 1000

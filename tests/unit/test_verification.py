@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -28,20 +29,16 @@ from bucketsum.errors import (
     SourceUnavailable,
 )
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
+from bucketsum.hashing.batch import MessageResult
 from bucketsum.hashing.deletions import record_deletion
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.source import OpenObject
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NO_SEQUENCER, Row, RowKey, Status, Verified, row_key_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from bucketsum.hashing.batch import MessageResult
-    from bucketsum.table.digests_table import DigestsTable
 
 PLENTY: Final = Deadline(lambda: 900.0)
 CONTENT: Final = b"as it was recorded"

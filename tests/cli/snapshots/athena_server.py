@@ -9,18 +9,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.session import new_session
 from bucketsum_cli.snapshots import athena
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 URL: Final = "s3://lists/athena"
 _SECONDS: Final = 30

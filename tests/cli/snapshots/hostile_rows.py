@@ -7,8 +7,10 @@ import hashlib
 import json
 import random
 import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.archives.member_rows import member_entry
@@ -39,10 +41,6 @@ from bucketsum_cli.snapshots.folder import (
     md5_of,
     new_folder,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 NAMES: Final = (
     "a\nb", "a\r\nb", "'; DROP TABLE items; --", '"x"', "$prefix", "=cmd|'/C calc'!A0", "<b>x</b>",

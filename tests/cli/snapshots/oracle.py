@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tests.cli.snapshots.hostile_rows import Hostile
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.errors import DamagedRow
@@ -14,13 +17,7 @@ from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum.table.items import deletion_of, row_key_in, sequencer_in, shown_rows
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tests.cli.snapshots.hostile_rows import Hostile
-
-    from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.folder import Listed
 
 Place = tuple[str, str, str]
 

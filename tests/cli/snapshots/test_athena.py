@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.aws_calls import answered, change_calls
+from tests.cli.conftest import Run
 from tests.cli.snapshots.athena_server import URL, athena_server
 from tests.cli.snapshots.hostile_rows import hostile
 
 from bucketsum.algorithms import CRC32, EXTRA_ALGORITHMS
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots import queries
 from bucketsum_cli.snapshots.athena import (
@@ -22,21 +26,12 @@ from bucketsum_cli.snapshots.athena import (
     place_for,
 )
 from bucketsum_cli.snapshots.database import Database
-from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.connection import Connection
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 LISTED = (Listed("photos", ""), Listed("films", ""))
 OF_ROWS: dict[str, dict[str, str | int | bool]] = {

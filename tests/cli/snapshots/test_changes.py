@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record, put_object, record_deletion
 from tests.cli.snapshots.changes_oracle import Side, changes, later
 from tests.cli.snapshots.hostile_rows import hostile
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots.folder import Listed
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 ALL: Final = (Listed("photos", ""), Listed("films", ""))
 SOME: Final = (Listed("photos", "a"), Listed("films", ""))

@@ -5,21 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.aws_calls import answered, change_calls
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record, put_object, record_archive, record_deletion
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots import scan
 from bucketsum_cli.snapshots.folder import read_snapshot, snapshots
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 
 @pytest.fixture(autouse=True)

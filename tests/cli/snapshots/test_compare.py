@@ -10,28 +10,24 @@ import json
 import os
 import random
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote_plus
 
 import click
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record, put_object, record_archive
 from tests.cli.snapshots.hostile_rows import NAMES
 
 from bucketsum.algorithms import ALGORITHMS
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots.manifest_rows import COLUMNS
 from bucketsum_cli.snapshots.sides import name_pattern
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 Side = dict[str, dict[str, Any]]
 

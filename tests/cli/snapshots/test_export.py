@@ -8,13 +8,14 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import duckdb
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import (
     BUCKET,
     hashed,
@@ -24,14 +25,8 @@ from tests.cli.deployed import (
     record_deletion,
 )
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.manifests.formats import FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 MARKER = "dir/empty/"
 CONTENTS = {"a b": b"1", "dir/new\u2028": b"2", "-x": b"3", "caf\u00e9": b"4", "cafe\u0301": b"5"}

@@ -8,7 +8,9 @@ import json
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -26,10 +28,6 @@ from bucketsum_cli.snapshots.folder import (
 )
 from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ITEMS = [item_of(hashed(RowKey("photos", f"{n}.jpg", "null"), b"x")) for n in range(5)]
 

@@ -8,19 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.aws_calls import answered, change_calls
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots import keeping
 from bucketsum_cli.snapshots.folder import snapshots, snapshots_folder
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 HELD = """
 import sys, pathlib

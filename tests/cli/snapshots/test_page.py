@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record
 from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile
 from tests.cli.snapshots.oracle import Oracle
 
-from bucketsum_cli.page.figures import figures_of, is_listed
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.page.figures import Figures, figures_of, is_listed
 from bucketsum_cli.page.page import page_of
-from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.terminal.output import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.page.figures import Figures
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 HOSTILE: Final = hostile(2000)
 LISTED: Final = (Listed("photos", ""), Listed("films", ""))

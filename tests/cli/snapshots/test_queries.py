@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from tests.cli.snapshots.hostile_rows import STRANGE, Hostile, damaged, hostile
@@ -17,14 +18,10 @@ from bucketsum.table.codec import names_of
 from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.rows import FailedReading, ReadByS3, Row, Status
 from bucketsum_cli.commands.find_list import WANTED, wanted_in
+from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.snapshots.database import Database
 
 HOSTILE: Final = hostile(2000)
 LISTINGS: Final[dict[str, tuple[Hostile, tuple[Listed, ...]]]] = {

@@ -6,25 +6,20 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, Stdin, put_and_record, put_object, unreadable
 from tests.cli.snapshots.hostile_rows import hostile
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots.database import Answer, Database, DuckDb
 from bucketsum_cli.snapshots.tables import VIEWS, open_snapshot
 from bucketsum_cli.snapshots.values import csv_line, json_value, unique_names
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 ATTACKS = (
     "SELECT * FROM read_csv('{file}')", "SELECT * FROM '{file}'", "FROM read_text('{file}')",

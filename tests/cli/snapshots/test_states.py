@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.snapshots.hostile_rows import Hostile
 
 from bucketsum.table.items import item_of
 from bucketsum.table.rows import Difference, Row, Status, comparable_sequencer
 from bucketsum_cli.snapshots.folder import Listed
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
 
 AT = "2026-11-20T10:00:00.000Z"
 SHA1 = hashlib.sha1(b"x").hexdigest()

@@ -6,24 +6,20 @@ import base64
 import gzip
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from tests.cli.aws_calls import change_calls
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record, put_object
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots import export
 from bucketsum_cli.snapshots.folder import LISTING, Listed
 from bucketsum_cli.snapshots.listing import list_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 LISTS = "lists"
 

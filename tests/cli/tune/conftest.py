@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import boto3
 import pytest
@@ -16,18 +18,13 @@ from tests.support.sweeps import put_sample
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.tune import progress, recorded_runs
 from bucketsum_cli.tune.here import place
+from bucketsum_lab.protocol.run_records import CellRow, Run
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.measurements_table import MeasurementsTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.emulator.emulator_state import LocalProject
-    from bucketsum_lab.protocol.run_records import CellRow, Run
-    from bucketsum_lab.protocol.samples import Sample
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
 

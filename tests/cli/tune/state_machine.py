@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 from botocore.exceptions import ClientError
@@ -14,15 +15,10 @@ from tests.support.sweeps import DEPLOYED, put_sample
 
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
-from bucketsum_lab.protocol.run_records import Run, RunStatus
+from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 _POSITIONS_PER_QUESTION: Final = 4
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tests.support.sweeps import changed, unzip_variant
 
@@ -29,9 +30,6 @@ from bucketsum_lab.results.analysis import cell_rows
 from bucketsum_lab.results.recommend import improvement, recommend
 from bucketsum_lab.results.recommendation import document_of
 from bucketsum_lab.workloads import workload_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 MIB: Final = 1024 * 1024
 HUNDRED_MB: Final = 100_000_000

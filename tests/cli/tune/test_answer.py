@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from tests.cli.tune.sweeps import (
     HUNDRED_MB,
@@ -17,9 +15,7 @@ from tests.cli.tune.sweeps import (
 from tests.support.sweeps import changed
 
 from bucketsum_cli.tune.answer import conclusion, headline, is_loss
-
-if TYPE_CHECKING:
-    from bucketsum_cli.tune.results import Results
+from bucketsum_cli.tune.results import Results
 
 NOW = {"memory_mb": 256, "chunk_bytes": MIB, "streams": "auto"}
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.tune.conftest import BEFORE
 from tests.cli.tune.sweeps import MIB, a_cell, a_run, failed_samples, good_samples
+from tests.cli.tune.test_reading import Record
 from tests.support.sam_template import TEMPLATE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-    from tests.cli.tune.test_reading import Record
 
 
 @pytest.fixture

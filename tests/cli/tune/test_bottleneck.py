@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+import pytest
+from tests.cli.conftest import Run
 from tests.cli.tune.sweeps import MIB, a_cell, a_run, good_samples, results
 from tests.support.sweeps import unzip_variant
 
@@ -14,20 +16,12 @@ from bucketsum_cli.tune.report.export import results_as_csv
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.table import groups_of
 from bucketsum_lab.protocol.parameters import Setting
-from bucketsum_lab.protocol.samples import DiskSpeed
+from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.protocol.run_records import Run as Recorded
+from bucketsum_lab.protocol.samples import DiskSpeed, Sample
 from bucketsum_lab.protocol.use import Use, UseCurve
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pytest
-    from tests.cli.conftest import Run
-
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.run_records import Run as Recorded
-    from bucketsum_lab.protocol.samples import Sample
-
-    Record = Callable[[Sequence[CellRow], Sequence[Sample]], Recorded]
+Record = Callable[[Sequence[CellRow], Sequence[Sample]], Recorded]
 
 DISKS = ("/mnt/gp3", "/mnt/io2")
 CELLS = [a_cell(memory_mb, MIB, 20_000_000) for memory_mb in (128, 1769)]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 
 from bucketsum_cli.tune.workloads.records.mongo_reader import server_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OF_MONGODB: dict[str, Any] = {
     "version": "8.0.4",

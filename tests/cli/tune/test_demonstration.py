@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.tune.state_machine import StateMachine
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.tune.registration import demonstrate_sweep
 from bucketsum_cli.emulator.emulator_state import LocalProject
-
-if TYPE_CHECKING:
-    from tests.cli.tune.state_machine import StateMachine
-
-    from bucketsum_cli.aws.stack import Stack
 
 QUICK = Path(__file__).parents[3] / "events" / "sweep-quick.json"
 SWEEP = json.loads(QUICK.read_text()) | {"memory_mb": [128, 512], "streams": [1], "runs": 2}

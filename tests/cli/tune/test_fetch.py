@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tests.cli.tune.sweeps import a_cell, a_run, good_samples, results
 
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.table import columns_of
 from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads.fetch.workload import SCHEDULE, WORK, WORKERS
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
 
 RUN = a_run(input={"workload": "fetch", "object_bytes": [100_000_000]})
 SIDES = {"fetch_ms": 1500, "fetch_idle_ms": 500, "work_ms": 800, "work_idle_ms": 1200}

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import boto3
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.tune.sweeps import a_cell, good_samples
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.tune import machine as machine_module
 from bucketsum_cli.tune.here import sweep
 from bucketsum_cli.tune.here.place import PREFIX
 from bucketsum_cli.tune.here.process import Processes
+from bucketsum_lab.protocol.probe import ProbeAnswer
+from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.protocol.run_records import Run as SweepRun
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_lab.protocol.probe import ProbeAnswer
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.results.measurements_table import MeasurementsTable
-
-    Record = Callable[[Sequence[CellRow], Sequence[Sample]], SweepRun]
+Record = Callable[[Sequence[CellRow], Sequence[Sample]], SweepRun]
 
 BUCKET: Final = "data"
 SETTINGS: Final = ("--memory", "512", "--chunk", "1MiB", "--streams", 1, "--object-size", "100MB")

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.snapshots.test_page import ParsedPage
+from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_grid
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.tune.registration import running_sweeps
 from bucketsum_cli.terminal.formatting import usd_text
 from bucketsum_cli.tune import progress
 from bucketsum_cli.tune.report.export import run_as_json
 from bucketsum_lab.protocol.run_records import Run as SweepRun
 from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.recommendation import recommendation_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-    from tests.cli.tune.state_machine import StateMachine
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 
 def test_status_lists_the_sweeps_that_run(stack: Stack, measurements: MeasurementsTable) -> None:

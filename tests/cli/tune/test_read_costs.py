@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,11 +24,9 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
     usd_per_second,
 )
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunStatus
+from bucketsum_lab.protocol.run_records import CellRow as Cell
 from bucketsum_lab.workloads import setting_of
 from bucketsum_lab.workloads.records.workload import RecordsStatistics
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow as Cell
 
 RUN = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
 SETTING: dict[str, Any] = {"memory_mb": 1769, "chunk_bytes": 1_048_576, "streams": "auto"}

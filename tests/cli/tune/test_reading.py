@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN
 from tests.cli.tune.conftest import TABLE
 from tests.cli.tune.sweeps import (
@@ -24,21 +27,13 @@ from tests.cli.tune.sweeps import (
 )
 from tests.support.sweeps import changed
 
-from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.protocol.run_records import CellRow, RunStatus
+from bucketsum_lab.protocol.run_records import Run as Recorded
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.record_values import sample_values
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.run_records import Run as Recorded
-    from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.results.measurements_table import MeasurementsTable
-
-    Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
+Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
 
 BRYSON_128_MB_10_MB = {
     100_000_000: ((5.18, 7.64), "15.6"),

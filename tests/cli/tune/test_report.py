@@ -6,7 +6,8 @@ import re
 import sys
 from functools import cache
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -31,9 +32,6 @@ from bucketsum_cli.tune.report import write_report
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.table import columns_of
 from bucketsum_cli.tune.results import measured
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ATTACK: Final = "'\"><script>alert(1)</script><img src=x onerror=alert(2)> $\\frac{1}$ " + HOSTILE
 

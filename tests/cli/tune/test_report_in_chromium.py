@@ -7,18 +7,16 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from tests.cli.tune.sweeps import a_grid, a_run, failed_samples, grid_results, results
 
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_lab.protocol.run_records import Bottleneck
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 # The report in a frame, as wide as the window, of a page that measures it.
 _MEASURING: Final = """\

@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 import re
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from moto import mock_aws
+from tests.cli.conftest import Run
 from tests.cli.deployed import NAME, deploy
-from tests.cli.tune.state_machine import missing_execution
+from tests.cli.tune.state_machine import StateMachine, missing_execution
 
 from bucketsum_cli.commands.tune.run import run as run_command
 from bucketsum_cli.tune import progress
 from bucketsum_lab.workloads import WORKLOADS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-    from tests.cli.tune.state_machine import StateMachine
-
 
 AXES = ("--memory", "512,1024", "--chunk", "256KiB,1MB", "--object-size", "20MB")
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.run_files import RunFiles
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 RUN = {"run_id": "a", "status": "SUCCEEDED", "started_at": "2026-11-21T04:15:00Z"}
 CELL = {

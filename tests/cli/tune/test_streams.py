@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.tune.sweeps import (
     HUNDRED_MB,
     MIB,
@@ -18,20 +19,14 @@ from tests.cli.tune.sweeps import (
     seconds_in,
     unzip_grid,
 )
+from tests.cli.tune.test_reading import Record
 from tests.support.sam_template import load_template
 from tests.support.sweeps import changed, statistics
 
 from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, LINES_MAX, Variants
 from bucketsum_cli.tune.report.page import page_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.cli.conftest import Run
-    from tests.cli.tune.test_reading import Record
-
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.protocol.samples import Sample
 
 
 def streams_grid(

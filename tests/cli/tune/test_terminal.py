@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Run
 from tests.cli.deployed import HOSTILE
+from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import MIB, a_cell, a_grid, good_samples, seconds_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-    from tests.cli.tune.state_machine import StateMachine
-    from tests.cli.tune.test_reading import Record
+from tests.cli.tune.test_reading import Record
 
 STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
+from tests.cli.conftest import Run
+from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import (
     MIB,
     a_cell,
@@ -17,21 +19,16 @@ from tests.cli.tune.sweeps import (
     good_samples,
     results,
 )
+from tests.cli.tune.test_reading import Record
 
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.parameters import Statistic
+from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads.transfer import file_times
 from bucketsum_lab.workloads.transfer.file_times import P99_FROM, FileTime
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
-    from tests.cli.tune.state_machine import StateMachine
-    from tests.cli.tune.test_reading import Record
-
-    from bucketsum_lab.protocol.parameters import Statistic
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
 
 FILES: Final = 4
 INPUT: Final = {

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
+import pytest
+from tests.cli.conftest import Run
+from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_grid, a_run
 
 from bucketsum.prices import prices_in
 from bucketsum_cli.tune import sweeper
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
-    from tests.cli.conftest import Run
-    from tests.cli.tune.state_machine import StateMachine
 
 
 def test_an_unknown_region_is_named_in_plan_table_and_report(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
 
+from tests.cli.conftest import Run
 from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, seconds_in, unzip_grid
+from tests.cli.tune.test_reading import Record
 from tests.support.sweeps import changed
 
 from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, Variants
 from bucketsum_cli.tune.report.page import page_of
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Run
-    from tests.cli.tune.test_reading import Record
 
 
 def an_unzip_run(run_id: str = "20261121T041500-abcdef", architecture: str = "arm64") -> object:

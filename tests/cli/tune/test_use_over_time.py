@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from tests.cli.conftest import Run
 from tests.cli.tune.sweeps import MIB, a_cell, good_samples, results
 
+from bucketsum_cli.tune.plots.plot import Plot
 from bucketsum_cli.tune.plots.use_over_time import ROWS_MAX, use_over_time
 from bucketsum_cli.tune.report.page import page_of
+from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.protocol.run_records import Run as Recorded
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.protocol.use import Use, UseCurve
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.tune.plots.plot import Plot
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.run_records import Run as Recorded
-    from bucketsum_lab.protocol.samples import Sample
-
-    Record = Callable[[Sequence[CellRow], Sequence[Sample]], Recorded]
+Record = Callable[[Sequence[CellRow], Sequence[Sample]], Recorded]
 
 CELLS = [a_cell(memory_mb, MIB) for memory_mb in (128, 512, 1769)]
 SECOND = Use(

@@ -9,7 +9,8 @@ import shlex
 import subprocess
 import zipfile
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from tests.integration.archives.archivers import ARCHIVERS
@@ -18,9 +19,6 @@ from tests.support.programs import is_here
 
 from bucketsum.archives.zip_model import Problem
 from bucketsum.table.archive_values import ArchiveStatus, Mode
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOT_OF_THE_FOLDER = "META-INF/"  # jar adds a manifest of its own
 INSTALLED: Final = [name for name, archiver in ARCHIVERS.items() if is_here(archiver.program)]

@@ -10,9 +10,10 @@ import subprocess
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from tests.integration.archives.archivers import ARCHIVERS
@@ -22,9 +23,6 @@ from tests.support.programs import is_here
 from tests.support.sha1 import sha1_of
 
 from bucketsum.table.archive_values import Limits, Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 PROGRAMS: Final = {
     "zipfile": "", "unzip": "unzip -o -qq IN", "7z": "7z x -y IN", "bsdtar": "bsdtar -xf IN",

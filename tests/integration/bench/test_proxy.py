@@ -10,16 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from tests.support.servers import reserved_port
 
 from bucketsum_cli.machine import proxy as proxy_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "splice"), reason="splice is Linux's")
 

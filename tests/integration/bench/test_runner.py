@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from bench.readers.environments import Environments
@@ -19,14 +20,9 @@ from bench.sandbox.objects import make_object
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import CannotMakeSandboxError
 from bench.sandbox.sandbox import Sandbox
-from bench.sandbox.server import start_server
+from bench.sandbox.server import Server, start_server
 
 from bucketsum_cli.machine.proxy import BURST_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench.sandbox.server import Server
 
 SHAPE: Final = Profile("small", 128, 625, 3_000_000)
 WARM: Final = Profile("warm", 1769, 625, 3_000_000, burst_bytes=BURST_BYTES, warm=True)

@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
 from bench.sandbox import sandbox as sandbox_module
@@ -21,9 +22,6 @@ from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import CannotMakeSandboxError, missing
 from bench.sandbox.sandbox import Sandbox
 from bench.sandbox.server import PROJECT, Server, start_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SMALL: Final = Profile("small", 128, 625, 3_000_000)
 ENV: Final = {"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)}

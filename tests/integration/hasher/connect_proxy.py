@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import select
 import socket
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.support.servers import Handler, Server, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PIECE_BYTES: Final = 64 * 1024
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from tests.support.servers import Handler, Server, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextmanager

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.stream_count import StreamCount
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REST: Final = 0
 """In a script: one request brings the rest."""

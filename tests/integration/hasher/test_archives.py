@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Never
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.log_lines import objects_in
 from tests.support.events import BUCKET, message_of
 from tests.support.sam_template import create_table
@@ -19,15 +20,7 @@ from bucketsum.backfill.backfill_records import Check
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import NO_SEQUENCER
-
-if TYPE_CHECKING:
-    from typing import Never
-
-    from tests.integration.hasher.hasher_stack import HasherStack
-
-    from bucketsum.table.rows import Row
-
+from bucketsum.table.rows import NO_SEQUENCER, Row
 
 ARCHIVES = {
     "ARCHIVE_SUFFIXES": ".zip,.JAR",

@@ -7,26 +7,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import arrival_of
 from tests.integration.hasher.test_long_objects import slicer_of, slices
 from tests.support.events import BUCKET, message_of
+from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.rows import NO_SEQUENCER
-
-if TYPE_CHECKING:
-    from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.support.s3_server import HostileS3
-
-    from bucketsum.events.object_events import ObjectCreated
 
 HIGHEST: Final = "F" * 32
 LONG_AFTER: Final = "9999-12-31T23:59:59Z"

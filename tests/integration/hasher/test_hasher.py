@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.support.events import BUCKET, message_of
 from tests.support.sha1 import sha1_of
-
-if TYPE_CHECKING:
-    from tests.integration.hasher.hasher_stack import HasherStack
 
 
 @pytest.mark.parametrize(

@@ -8,22 +8,20 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.log_lines import failures_in, metrics_in
 from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
 from tests.support.s3_faults import THROTTLED, TRIES
+from tests.support.s3_server import HostileS3
 
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.items import NOT_HASHED, key_of
 from bucketsum.table.rows import NO_SEQUENCER, row_key_of
-
-if TYPE_CHECKING:
-    from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.support.s3_server import HostileS3
 
 
 @pytest.mark.parametrize("way", ["event", "backfill", "restore"])

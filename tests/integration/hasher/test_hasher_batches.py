@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from threading import Barrier
-from typing import TYPE_CHECKING
 
+import pytest
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.log_lines import (
     metrics_in,
     objects_in,
@@ -14,16 +15,12 @@ from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.hashing.small_objects import READS_MAX
 from bucketsum.table.rows import NO_SEQUENCER
-
-if TYPE_CHECKING:
-    import pytest
-    from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.support.s3_server import HostileS3
 
 KEYS = [f"small-{number}" for number in range(10)]
 

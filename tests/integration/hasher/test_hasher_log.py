@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+import pytest
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.log_lines import metrics_in, objects_in
 from tests.integration.hasher.test_archives import ARCHIVES
 from tests.support.events import message_of
 from tests.support.zip_maker import zip_of
-
-if TYPE_CHECKING:
-    import pytest
-    from tests.integration.hasher.hasher_stack import HasherStack
 
 
 def test_a_restored_object_has_its_line(

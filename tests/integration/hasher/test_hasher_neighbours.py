@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import tracemalloc
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import put_at
 from tests.integration.hasher.refusing_dynamodb import refusing_dynamodb
 from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3
 
 from bucketsum.queue.dead_letters import THROTTLED_SECONDS
 from bucketsum.throttling import THROTTLED
-
-if TYPE_CHECKING:
-    from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.support.s3_server import HostileS3
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType
+from typing import Any, Final
 
 import pytest
 from tests.integration.hasher.hasher_stack import HasherStack, loaded
@@ -12,6 +13,7 @@ from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
@@ -20,11 +22,6 @@ from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.long_objects.progress import PARTITION
 from bucketsum.table.rows import NO_SEQUENCER
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from tests.support.s3_server import HostileS3
 
 SIZE: Final = 41_000_000
 CONTENT: Final = bytes(range(251)) * (SIZE // 251)

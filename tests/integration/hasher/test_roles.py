@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 import pytest
@@ -24,13 +24,11 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.checksums.stored import StoredChecksum
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import PARTITION, progress_of
 from bucketsum.s3 import stored_checksums
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectCreated
 
 NOT_RECORDED: Final = {
     # S3 answers 404 instead of 403 to a reader that may list:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from botocore.config import Config
 from tests.integration.hasher.reading import BODY, PATH, Reader, Reading, every_reader, s3_client
 from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3
 
 from bucketsum.errors import (
     BucketsumError,
@@ -20,9 +21,6 @@ from bucketsum.errors import (
     SourceInterrupted,
     SourceUnavailable,
 )
-
-if TYPE_CHECKING:
-    from tests.support.s3_server import HostileS3
 
 pytestmark = every_reader
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import put_at
 from tests.integration.hasher.test_archives import ARCHIVES, members_in
 from tests.support.events import message_of
+from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table
 from tests.support.zip_maker import zip_of
 
@@ -17,10 +19,6 @@ from bucketsum.backfill.backfill_records import Check
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.rows import NO_SEQUENCER
-
-if TYPE_CHECKING:
-    from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.support.s3_server import HostileS3
 
 RECORDED: Final = {
     "sha1": {"S": "0" * 40},

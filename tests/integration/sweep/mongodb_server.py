@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pymongo
 from bench.maven import fetched
 from pymongo.errors import PyMongoError
 from tests.support.server_programs import SHORT_LIVED, running
 from tests.support.servers import reserved_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 COORDINATES: Final = "de.bwaldvogel:mongo-java-server:1.47.0"
 MEMORY_SERVER: Final = Path(__file__).with_name("MemoryMongoServer.java")

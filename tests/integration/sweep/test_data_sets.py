@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from botocore.exceptions import ClientError
@@ -17,9 +18,6 @@ from bucketsum_lab.protocol import objects
 from bucketsum_lab.protocol.objects import DataFile, Generated, content, file_key
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.hash.workload import HashWorkload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "objects/30.jsonl"
 FILES = 3

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
@@ -19,10 +20,7 @@ from bucketsum_lab.workloads.fetch.model import Schedule
 from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN, FetchWorkload
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Invoke = Callable[[str, dict[str, Any]], Any]
+Invoke = Callable[[str, dict[str, Any]], Any]
 
 KEY = "objects/fetch.json"
 MADE = {

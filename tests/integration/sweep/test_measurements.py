@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from tests.integration.sweep.conftest import Aws
 from tests.support.sweeps import statistics, unzip_variant
 
 from bucketsum_lab.protocol.parameters import Setting
@@ -13,9 +14,6 @@ from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics, Run, Run
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum_lab.results.run_status import is_finished
 from bucketsum_lab.workloads.unzip.workload import UnzipStatistics
-
-if TYPE_CHECKING:
-    from tests.integration.sweep.conftest import Aws
 
 FIRST = Run(
     "20261121T041500-a", RunStatus.RUNNING, "2026-11-21T04:15:00.000Z", samples=3,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import pytest
 from botocore.exceptions import ClientError
@@ -14,9 +14,7 @@ from tests.support.sweeps import HASH
 from bucketsum_lab.plan import generated_objects
 from bucketsum_lab.plan.generated_objects import FRESH_FOR, GeneratedObjects
 from bucketsum_lab.protocol.objects import PART_BYTES, content
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.probe import KnownObject
+from bucketsum_lab.protocol.probe import KnownObject
 
 
 def body_of(aws: Aws, known: KnownObject) -> bytes:

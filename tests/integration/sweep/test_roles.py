@@ -5,7 +5,8 @@ tests/template/test_sweep_permissions.py holds that the code needs the rest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
@@ -18,9 +19,6 @@ from tests.integration.sweep.test_functions import (
     plan_event,
 )
 from tests.support.recorded_calls import CallRecorder, Permission, role_permissions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LISTS: Final = Permission("s3:ListBucket", "bucket")
 """S3 answers 404 instead of 403 to a reader that may list."""

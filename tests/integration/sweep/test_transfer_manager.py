@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+from typing import Final
 
 import pytest
 from bench.maven import ProgramUnavailableError
@@ -21,15 +23,8 @@ from bucketsum.errors import SourceUnavailable
 from bucketsum_cli.tune.workloads.transfer.transfer_manager import PROGRAM, transfer_manager
 from bucketsum_lab.protocol.measuring import children_cpu_seconds
 from bucketsum_lab.protocol.parameters import read_policy
-from bucketsum_lab.workloads.transfer.clients import Access
+from bucketsum_lab.workloads.transfer.clients import Access, Fetch
 from bucketsum_lab.workloads.transfer.sinks import FileSink
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from bucketsum_lab.workloads.transfer.clients import Fetch
 
 THREADS: Final = 2
 BODY: Final = bytes(range(256)) * 4_000

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
@@ -20,10 +21,7 @@ from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.unzip.generated_archive import FILES, FOLDERS, members_sha1
 from bucketsum_lab.workloads.unzip.workload import ARCHIVE_BYTES_MIN, UnzipStatistics, UnzipWorkload
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Invoke = Callable[[str, dict[str, Any]], Any]
+Invoke = Callable[[str, dict[str, Any]], Any]
 
 MADE = {
     "action": "object", "workload": "unzip", "key": "objects/1.zip",

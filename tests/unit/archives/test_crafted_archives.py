@@ -11,9 +11,10 @@ import sys
 import tracemalloc
 import zipfile
 import zlib
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import cycle, islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -34,10 +35,6 @@ from bucketsum.settings import MEMBER_BYTES
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.table.items import item_of
 from bucketsum.table.rows import ArchiveRecord, Row, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 LIMITS = Limits(members=1000)
 FIXED_BYTES = 1_500_000

@@ -5,10 +5,12 @@ from __future__ import annotations
 import stat
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from hashlib import shake_128
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.archive_reading import Read
@@ -21,11 +23,7 @@ from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    InMode = Callable[..., Read]
+InMode = Callable[..., Read]
 
 HELLO = sha1_of(b"hello")
 ZEROS = bytes(80_000_000)

@@ -7,9 +7,10 @@ import subprocess
 import sys
 import weakref
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import inflate64
 import pytest
@@ -19,9 +20,6 @@ from tests.support.zip_maker import Part, archive_of
 from bucketsum.archives.lzma_decoder import lzma_decoded
 from bucketsum.archives.zip_model import StreamEndsEarly
 from bucketsum.table.archive_values import Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ALLOWED_GROWTH_BYTES = 12_000_000  # an allocator's mood
 

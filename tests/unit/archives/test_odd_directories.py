@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from tests.support.archive_reading import Read
@@ -17,11 +19,7 @@ from tests.support.zip_maker import Part, archive_of, named
 from bucketsum.archives.zip_model import Problem
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    InMode = Callable[..., Read]
+InMode = Callable[..., Read]
 
 CONTENTS: Final = {"a": b"first", "b": b"the second", "c": b"3"}
 PARTS: Final = [named(name, content) for name, content in CONTENTS.items()]

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 from collections import namedtuple
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.archive_reading import Read
@@ -19,9 +20,6 @@ from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives.workspace import workspace
 from bucketsum.table.archive_values import ArchiveStatus, Mode
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
 

@@ -6,7 +6,7 @@ import os
 import re
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,9 +17,6 @@ from tests.support.zip_maker import archive_of, named
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry, member_entry
 from bucketsum.archives.names import PATH_BYTES_MAX, encoded_name, name_warnings, shortened
 from bucketsum.table.archive_values import Mode
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = {
     "../../etc/passwd": "climbs",

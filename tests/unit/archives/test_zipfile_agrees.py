@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import random
 import zipfile
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -23,9 +23,6 @@ from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Engine, Limits, Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 CONTENTS = st.binary(max_size=300) | st.builds(

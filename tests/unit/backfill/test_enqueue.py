@@ -7,9 +7,10 @@ import hashlib
 import json
 import re
 import tracemalloc
+from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from unittest.mock import Mock
 from urllib.parse import quote
 
@@ -28,17 +29,13 @@ from bucketsum.backfill.backfill_records import (
 )
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryFile, InventoryReader, Manifest
+from bucketsum.backfill.listing import Page
 from bucketsum.backfill.messages import listed_objects_in, object_hash
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import BadInventory, DamagedItem
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.deadline import Deadline
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bucketsum.backfill.listing import Page
-    from bucketsum.events.object_events import ObjectCreated
 
 BUCKET: Final = "photos"
 PLENTY: Final = Deadline(lambda: 900.0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -32,9 +33,6 @@ from bucketsum.events.object_events import DeletedBy
 from bucketsum.hashing.job import Purpose
 from bucketsum.table.items import item_of
 from bucketsum.table.rows import Deletion, Difference, Status, Verified
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 VERIFIED = Verified(SINCE, 1)
 DELETION = Deletion(SINCE, DeletedBy.REQUEST, "0F".ljust(32, "0"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from botocore.exceptions import ClientError
@@ -21,9 +22,6 @@ from bucketsum.backfill.listing import (
     ranges_of_keys,
 )
 from bucketsum.errors import SourceUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BACKFILL: Final = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21")
 COUNT: Final = 200  # parts, at a BackfillConcurrency of 1,000

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -30,6 +30,7 @@ from bucketsum.errors import (
     TableBusy,
 )
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
+from bucketsum.hashing.batch import MessageResult
 from bucketsum.hashing.deletions import record_deletion
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.notified import NotifiedHasher
@@ -41,11 +42,6 @@ from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NO_SEQUENCER, RowKey, Status, comparable_sequencer
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from bucketsum.hashing.batch import MessageResult
 
 BUCKET: Final = "inbox"
 DEADLINE: Final = Deadline(lambda: 900.0)

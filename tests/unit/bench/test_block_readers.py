@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from bench.workloads.languages import records
@@ -13,11 +14,7 @@ from bench.workloads.languages.records import readers
 from bucketsum_lab.workloads.records.block_file import BlockLayout, write_block_file
 from bucketsum_lab.workloads.records.data_set import DataSet, id_of, queries
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    Read = Callable[[str, Sequence[int]], subprocess.CompletedProcess[str]]
+Read = Callable[[str, Sequence[int]], subprocess.CompletedProcess[str]]
 
 DATA_SET = DataSet(50_000)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.cost.alternatives import alternatives
@@ -21,9 +22,6 @@ from bucketsum.hashing.job import Purpose
 from bucketsum.table.items import item_of
 from bucketsum.table.rows import ReadSetup, Row, Status, Timing
 from bucketsum_cli.backfill.estimate import ROW_WRITE_UNITS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def profile(memory_mb: int, **speeds: float | None) -> dict[str, Any]:

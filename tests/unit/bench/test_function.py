@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bench.function import small_objects
 from bench.function.command import VARIANTS, summaries
 from bench.function.runs import FunctionSample
 from bench.sandbox.objects import BUCKET, StoredObject
 from tests.support.events import created_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_events_name_every_object_once(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import boto3
 import pytest
@@ -16,9 +17,6 @@ from bench.readers.implementations import ReadTarget
 from bench.readers.registry import ENTRIES
 from bench.sandbox.objects import random_chunks
 from moto import mock_aws
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT: Final = Path(__file__).parents[3]
 CONTENT: Final = b"".join(random_chunks(20_000_001))  # more than two parts of s3transfer

@@ -6,7 +6,7 @@ import hashlib
 import json
 import socket
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from bench.sandbox import requirements
@@ -22,9 +22,6 @@ from bucketsum_cli.machine import cgroups, proxy
 from bucketsum_cli.machine.proxy import BURST_BYTES, TokenBucket, limit_rate
 from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
 from bucketsum_lab.results import network
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAIN = Profile("plain", 512, 625, 1_000_000_000)
 BURSTING = Profile("bursting", 1769, 625, 100_000_000, burst_bytes=BURST_BYTES)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from pathlib import Path
 from statistics import StatisticsError
-from typing import TYPE_CHECKING
 
 import pytest
 from bench.function import cold_start
 from bench.function import command as function
 from bench.tables.document import with_tables, written_between
 from bench.tables.table import Spread, SpreadColumn, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 COLUMNS = (
     "a thing",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from bench.tables.table import Spread
@@ -17,10 +18,6 @@ from bench.unzip.variants import COMPARED, main
 
 from bucketsum_lab.workloads.fetch.data_set import item_of
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.settings import SETTINGS
@@ -18,16 +19,10 @@ from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.long_objects.slicer import Slicer
+from bucketsum.long_objects.slicer import Slicer, SliceReport
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import row_key_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-
-    from bucketsum.long_objects.slicer import SliceReport
-    from bucketsum.table.rows import Row
+from bucketsum.table.rows import Row, row_key_of
 
 VISIBILITY_SECONDS: Final = 5400
 

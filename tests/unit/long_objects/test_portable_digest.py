@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,6 @@ from bucketsum.errors import LibraryMissing
 from bucketsum.long_objects import openssl_digest
 from bucketsum.long_objects.openssl_digest import library_for, padding
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LIBRARY: Final = library_for(EXTRA_ALGORITHMS)
 STATE_BYTES: Final = {name: algorithm.state_bytes + 8 for name, algorithm in ALGORITHMS.items()}

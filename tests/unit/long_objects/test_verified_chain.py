@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.support.sha1 import sha1_of
@@ -12,18 +13,14 @@ from tests.unit.long_objects.chain import Chain, Killed
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.errors import ObjectUnreadable, Released, SourceInterrupted, SourceUnavailable
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.job import Job, Purpose
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.last_receive import ended_unread
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.outcome import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.table.rows import Row
+from bucketsum.table.rows import Row
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"
 ROT: Final = CONTENT.replace(b"the end", b"the enD")

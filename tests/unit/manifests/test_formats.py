@@ -10,8 +10,10 @@ import lzma
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from os.path import normpath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,10 +22,6 @@ from hypothesis import strategies as st
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import FORMATS, entries_in
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 SHA1 = hashlib.sha1(b"a").hexdigest()
 SHA256 = hashlib.sha256(b"a").hexdigest()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
 
 from bucketsum_lab.measure import disk, prober
 from bucketsum_lab.protocol.samples import DiskSpeed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_disk_has_all_speeds_or_a_reason(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ import errno
 import os
 import threading
 import time
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -29,10 +30,6 @@ from bucketsum_lab.workloads.fetch.model import (
 from bucketsum_lab.workloads.fetch.pipeline import DiskQueue, Stopped, run_pipeline
 from bucketsum_lab.workloads.fetch.schedules import ScheduleRun
 from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 SIZES = (300_000, 600_000, 350_000, 400_000)
 CHUNK_BYTES = 50_000

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from tests.support.sam_template import TEMPLATE
@@ -16,9 +17,6 @@ from bucketsum_lab.plan.input_fields import StrategyName
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.parameters import Parameter, Setting
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EVENTS = TEMPLATE.parent / "events"
 LEAST: Mapping[str, Any] = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from tests.support.sweeps import TRANSFER
@@ -33,9 +34,6 @@ from bucketsum_lab.workloads.transfer.workload import (
     SET_BYTES_MIN,
     TransferStatistics,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 INPUT: Final = {"workload": "transfer", "memory_mb": [512]}
 ITEM_CHARACTERS_MAX: Final = 100_000

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bucketsum_lab.measure.use import System, UseMeter
 from bucketsum_lab.protocol.use import Use
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_absent_files_tell_nothing(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -10,9 +11,6 @@ from tests.unit.sweep.fake_lambda import FakeLambda
 
 from bucketsum_lab.errors import ConcurrentUpdate, MemoryRefused
 from bucketsum_lab.publish import ATTEMPTS, ProberVersions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DESCRIPTION = "what the template says"
 NOBODY = "nobody"

@@ -6,8 +6,10 @@ import ast
 import hashlib
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.support.sam_template import TEMPLATE
@@ -15,10 +17,6 @@ from tests.support.source_files import tree_of
 
 from bucketsum_lab.protocol.probe import ProbeContext
 from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PROJECT = TEMPLATE.parent
 OWN_FOLDER = PROJECT / "layers/lab/bucketsum_lab/workloads"

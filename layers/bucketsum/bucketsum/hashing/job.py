@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from bucketsum.table.archive_values import Mode
     from bucketsum.table.rows import Deletion
 
-    Task: TypeAlias = "Job | ObjectDeleted | ObjectRestored"
-    """Work that a message names: the object of a created event is a job."""
+Task: TypeAlias = "Job | ObjectDeleted | ObjectRestored"
+"""Work that a message names: the object of a created event is a job."""
 
 
 class Purpose(StrEnum):

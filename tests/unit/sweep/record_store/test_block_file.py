@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -20,10 +21,6 @@ from bucketsum_lab.workloads.records.block_file import (
     write_block_file,
 )
 from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord, id_of, queries, verify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BLOCK_SIZES = st.integers(4, 40).map(lambda slots: slots * SLOT_BYTES)
 
