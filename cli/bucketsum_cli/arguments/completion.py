@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import click
 
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.machine.folders import DEFAULT_STACK
-
-if TYPE_CHECKING:
-    import click
 
 _MOST: Final = 100
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.decorators import FC
 
 from bucketsum_cli.arguments.buckets import BucketName, without_buckets
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
@@ -19,9 +20,6 @@ from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.machine.folders import DEFAULT_STACK
 from bucketsum_cli.terminal.hints import command_line, remember_options
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from click.decorators import FC
 
 
 class JsonOption(click.Option):

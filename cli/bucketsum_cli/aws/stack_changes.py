@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import description_of
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bucketsum_cli.aws.connection import Connection
 
 _POLL_SECONDS: Final = 2.0
 _GONE: Final = ("DELETE_COMPLETE",)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum.backfill.listing import ARCHIVED
 from bucketsum.hashing.job import Purpose
+from bucketsum.prices import Prices
 from bucketsum_cli.backfill.alternatives import alternatives
 from bucketsum_cli.backfill.estimate import Estimate, Group, Setup, Work, estimate_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bucketsum.prices import Prices
 
 _DAYS_PER_YEAR: Final = 365
 _MONTHS: Final = 12

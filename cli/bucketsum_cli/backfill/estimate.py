@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum import prices as listed
 from bucketsum.backfill.enqueue import PAUSE_SECONDS
 from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.hashing.job import Purpose
+from bucketsum.prices import Prices
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.settings import MEMORY_MB_PER_CPU
-
-if TYPE_CHECKING:
-    from bucketsum.prices import Prices
 
 CPU_SECONDS_PER_OBJECT: Final = 0.0022
 """CPU time besides reading, for requests and the row; from `python -m bench function`."""

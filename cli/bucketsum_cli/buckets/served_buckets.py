@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum import attached
-from bucketsum_cli.aws.stack import description_of
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.connection import Connection
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.aws.stack import Stack, description_of
 
 EXISTING_PARAMETER: Final = "ExistingBucketName"
 INVENTORY_PARAMETER: Final = "InventoryBucketArn"

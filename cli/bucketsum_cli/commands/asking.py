@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
+from click.decorators import FC
 
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.snapshots.database import Database, require_engine
-from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.snapshots.taking import LAST, Taking, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import duration_text, moment_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from click.decorators import FC
-
-    from bucketsum_cli.arguments.options import Target
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 snapshot_option = click.option(
     "--snapshot",

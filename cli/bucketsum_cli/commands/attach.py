@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,6 +18,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.access import keep_access, update_access
 from bucketsum_cli.buckets.attachments.change import (
     AttachmentChange,
@@ -53,9 +54,6 @@ from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, notes
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 
 @click.command("attach")

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import click
 
@@ -21,18 +22,13 @@ from bucketsum_cli.arguments.options import (
 )
 from bucketsum_cli.commands.asking import snapshot_for
 from bucketsum_cli.snapshots.database import require_engine
-from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import SIZE, Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 _BAD: Final = ("differs", "lost", "damaged")
 _COLUMNS: Final = (

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Final
+from typing import IO, Annotated, Final
 
 import click
 
 from bucketsum.algorithms import SHA1
+from bucketsum.table.rows import Row
 from bucketsum_cli.arguments.options import (
     Target,
     bucket_options,
@@ -18,13 +19,14 @@ from bucketsum_cli.arguments.options import (
     json_option,
     prefix_option,
 )
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags.validation import BagResult
 from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.commands.check_bags import check_bags
 from bucketsum_cli.commands.check_hints import note_hints
 from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
 from bucketsum_cli.manifests.entries import BadLine, Entry, by_name, without_names
-from bucketsum_cli.manifests.formats import FORMATS, entries_in
+from bucketsum_cli.manifests.formats import FORMATS, Format, entries_in
 from bucketsum_cli.objects.comparison import (
     ComparedFile,
     Comparison,
@@ -41,11 +43,6 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from bucketsum.table.rows import Row
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.manifests.formats import Format
 
 _STYLES: Final = {
     Result.EQUAL: "green",

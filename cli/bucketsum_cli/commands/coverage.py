@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import click
 
@@ -27,15 +28,11 @@ from bucketsum_cli.commands.asking import (
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.next_steps import NEUTRAL, next_steps
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import SIZE, Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.terminal.documents import Moment
 
 _COLUMNS: Final = (
     Column("folder", shrinks=True), Column("class"), Column("state", shrinks=True),

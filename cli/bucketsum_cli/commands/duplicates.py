@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import click
 
@@ -33,9 +34,6 @@ from bucketsum_cli.terminal.formatting import count_text, month_usd_text, size_t
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, VERSION, Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _COLUMNS: Final = (KEY, VERSION, Column("class"))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import click
 
@@ -23,9 +24,6 @@ from bucketsum_cli.backfill.estimate_views import remarks_of
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.output import print_json, say
 from bucketsum_cli.terminal.tables import Column, print_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _STANDARD: Final = "STANDARD"
 _BATCH_SIZE: Final = 10

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 import click
 
@@ -26,7 +26,8 @@ from bucketsum_cli.arguments.options import (
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
-from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, not_recorded
+from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, Format, not_recorded
+from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.taking import Taking
@@ -35,10 +36,6 @@ from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_text
 from bucketsum_cli.terminal.output_files import STDOUT, output_file
-
-if TYPE_CHECKING:
-    from bucketsum_cli.manifests.formats import Format
-    from bucketsum_cli.snapshots.database import Database
 
 _PARQUET: Final = "parquet"
 _PAYLOAD: Final = b"data/"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import Annotated, Final
 
 import click
 
@@ -16,6 +17,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.messages import FailedMessage, headline, why
 from bucketsum_cli.dead_letters.queue import delete_letters, received
 from bucketsum_cli.machine.folders import kept_files
@@ -24,11 +26,6 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text, moment_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, say, write_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.aws.stack import Stack
 
 _PEEK_SECONDS: Final = 60
 """Longest time that messages stay hidden from others if this command is killed."""

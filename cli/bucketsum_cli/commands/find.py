@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
 from bucketsum.algorithms import ALGORITHMS, SHA1
+from bucketsum.table.rows import Row
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.asking import athena_option, snapshot_option
 from bucketsum_cli.commands.find_list import ListedDigest, find_in_snapshot, note_first, wanted_in
 from bucketsum_cli.commands.lists import algorithm_option, format_option
@@ -37,10 +39,6 @@ from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from bucketsum.table.rows import Row
-    from bucketsum_cli.aws.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)

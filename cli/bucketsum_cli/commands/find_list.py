@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.table.state import ObjectState
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.commands.asking import database_of
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in
+from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.taking import Taking
+from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array, say
 from bucketsum_cli.terminal.screen import width_of
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from bucketsum_cli.arguments.options import Target
-    from bucketsum_cli.snapshots.database import Database
-    from bucketsum_cli.terminal.documents import Moment
 
 WANTED: Final = ", ".join(
     ("place BIGINT", "name VARCHAR", "digest VARCHAR", *(f"{name} VARCHAR" for name in ALGORITHMS))

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import click
 
@@ -16,6 +16,7 @@ from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import ReadByS3
 from bucketsum_cli.arguments.buckets import BucketName
 from bucketsum_cli.arguments.options import Target, json_option, stack_options
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.checksum_job import ChecksumJob, checksum_job
 from bucketsum_cli.manifests import reports
 from bucketsum_cli.objects.s3_readings import NEUTRAL, ImportedLine, LineOutcome, ReportImport
@@ -25,9 +26,6 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import notes, print_json, say
 from bucketsum_cli.terminal.tables import Column, print_table
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _MANIFEST_BYTES_MAX: Final = 1 << 24
 _JOB: Final = re.compile(r"job-([\w-]{1,64})/manifest\.json$", re.ASCII)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from bucketsum.table.rows import Row
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.buckets.attachments.coverage import pending_of
@@ -21,7 +22,7 @@ from bucketsum_cli.objects.rows import (
     digest_state,
 )
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
-from bucketsum_cli.terminal.documents import INLINE
+from bucketsum_cli.terminal.documents import INLINE, Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
 from bucketsum_cli.terminal.output import note, print_json_array
@@ -37,10 +38,6 @@ from bucketsum_cli.terminal.tables import (
     Column,
     print_table,
 )
-
-if TYPE_CHECKING:
-    from bucketsum.table.rows import Row
-    from bucketsum_cli.terminal.documents import Moment
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""

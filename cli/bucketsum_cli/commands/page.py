@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 
@@ -17,6 +17,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.page.answers import PageAnswer, answers_of
 from bucketsum_cli.page.figures import figures_of
@@ -25,13 +26,10 @@ from bucketsum_cli.page.publish import publish
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.formatting import moment_text
 from bucketsum_cli.terminal.output import note, print_json, say, write_text
 from bucketsum_cli.terminal.output_files import STDOUT
-
-if TYPE_CHECKING:
-    from bucketsum_cli.buckets.s3_place import S3Place
-    from bucketsum_cli.terminal.documents import Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import click
 
 from bucketsum.errors import DamagedItem
+from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.arguments.options import (
     FiniteRange,
     Target,
@@ -21,6 +22,7 @@ from bucketsum_cli.arguments.options import (
     json_option,
     prefix_option,
 )
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.coverage import coverage_of
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.objects.files import (
@@ -40,10 +42,6 @@ from bucketsum_cli.terminal.formatting import count_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, printable, progress, say
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
-
-if TYPE_CHECKING:
-    from bucketsum.table.rows import Row, RowKey
-    from bucketsum_cli.aws.stack import Stack
 
 DEFAULT_TIMEOUT_SECONDS = 900
 """The time-out of the hasher."""

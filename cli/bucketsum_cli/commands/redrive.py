@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import click
 from click.core import ParameterSource
@@ -18,6 +18,7 @@ from bucketsum_cli.arguments.options import (
     limit_option,
     yes_option,
 )
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.messages import NamedObject, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import SentMessages, send_back
@@ -26,9 +27,6 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _HOLD_SECONDS: Final = 600
 """Longest time that messages are hidden from others: a user's answer may take a while."""

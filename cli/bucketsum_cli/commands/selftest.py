@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import click
 
@@ -26,6 +26,7 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.selftest.check import CheckedProperty, CheckOutcome, SelftestCheck, finding_of
 from bucketsum_cli.selftest.header import Header, header_of, redacted
@@ -36,9 +37,6 @@ from bucketsum_cli.terminal.documents import INLINE, fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text, usd_text
 from bucketsum_cli.terminal.output import confirm, note, notes, print_json, say
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _LAB: Final = lab()
 CHECKS: Final = (

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 
+from bucketsum.table.rows import Row
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.aws.errors import AWS_ERRORS, Reads
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.objects.members import versions_of_member
@@ -29,10 +31,6 @@ from bucketsum_cli.terminal.documents import fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
-
-if TYPE_CHECKING:
-    from bucketsum.table.rows import Row
-    from bucketsum_cli.aws.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)

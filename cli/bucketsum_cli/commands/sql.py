@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
+from bucketsum_cli.snapshots.database import Answer, Database
 from bucketsum_cli.snapshots.own_tables import put_own_table
 from bucketsum_cli.snapshots.statements import statements_in
 from bucketsum_cli.snapshots.taking import Taking
@@ -22,9 +23,6 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note, print_json_array, print_text
 from bucketsum_cli.terminal.output_files import output_file
 from bucketsum_cli.terminal.tables import Column, print_table
-
-if TYPE_CHECKING:
-    from bucketsum_cli.snapshots.database import Answer, Database
 
 _WRITTEN: Final = (".csv", ".jsonl")
 _OPTION: Final = re.compile(r"--?[\w=-]+")

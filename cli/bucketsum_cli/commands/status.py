@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from bucketsum_cli.arguments.options import FiniteRange, Target, json_option, stack_options
 from bucketsum_cli.aws.errors import Reads
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.checks import attachments
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
@@ -28,9 +29,6 @@ from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.terminal.screen import is_terminal, write
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _WATCH_SECONDS: Final = 30.0
 _COLUMNS: Final = (Column("", shrinks=True), Column("", shrinks=True))

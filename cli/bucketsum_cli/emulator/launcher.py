@@ -16,19 +16,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from bucketsum_cli.emulator import emulator_state, gateway, process
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.emulator.interpreter import Interpreter, make_runtime
 from bucketsum_cli.machine import worker
 from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.machine.folders import DEFAULT_STACK
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 REGION: Final = "us-east-1"
 

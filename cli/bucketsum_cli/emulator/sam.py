@@ -11,15 +11,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
+from bucketsum_cli.emulator.interpreter import Interpreter
 from bucketsum_cli.emulator.launcher import log_end
 from bucketsum_cli.emulator.process import end_group, signals_held
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
-    from bucketsum_cli.emulator.interpreter import Interpreter
 
 _LOG_LINES_SHOWN: Final = 30
 

@@ -8,18 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status
+from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 from bucketsum_cli.terminal.tables import Cell
-
-if TYPE_CHECKING:
-    from bucketsum_cli.terminal.documents import Moment
 
 
 class Pending(StrEnum):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from xml.etree import ElementTree as ET
 
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
 from bucketsum_cli.page.answers import answers_of, state_text
-from bucketsum_cli.page.figures import is_listed
+from bucketsum_cli.page.figures import Figures, Record, is_listed
+from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.next_steps import next_steps
 from bucketsum_cli.terminal.formatting import (
     MISSING,
@@ -17,12 +19,6 @@ from bucketsum_cli.terminal.formatting import (
     size_text,
 )
 from bucketsum_cli.terminal.output import printable
-
-if TYPE_CHECKING:
-    from xml.etree import ElementTree as ET
-
-    from bucketsum_cli.page.figures import Figures, Record
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 _ROWS_MAX: Final = 60
 _TEXT_MAX: Final = 320

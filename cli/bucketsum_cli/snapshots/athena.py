@@ -14,25 +14,22 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import S3Transfer
 from botocore.exceptions import ClientError
 
 from bucketsum.prices import ATHENA_BYTE
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Answer, DuckDb
-from bucketsum_cli.snapshots.folder import ATHENA
+from bucketsum_cli.snapshots.folder import ATHENA, Snapshot
 from bucketsum_cli.snapshots.tables import VIEWS
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
 from bucketsum_cli.terminal.output import note, notes
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.connection import Connection
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 _POLL_SECONDS: Final = 0.5
 _LEAST_BYTES: Final = 10 * 1024 * 1024

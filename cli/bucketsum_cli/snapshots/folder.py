@@ -11,16 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORM: Final = 1
 """Version of the folder's form; a snapshot of another version is not read."""

@@ -6,8 +6,10 @@ import fcntl
 import os
 import shutil
 import time
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.snapshots.folder import (
@@ -21,10 +23,6 @@ from bucketsum_cli.snapshots.folder import (
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.hints import command_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 LAST_ONES: Final = 3
 """Snapshots of a table that stay although only a question wanted them."""

@@ -7,13 +7,11 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from bucketsum_cli.snapshots.folder import SnapshotFile, md5_of
 from bucketsum_cli.terminal.output import progress
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write_files(

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.manifests.formats import is_manifest_name
-from bucketsum_cli.snapshots.folder import Listed, is_snapshot, read_snapshot
+from bucketsum_cli.snapshots.folder import Listed, Snapshot, is_snapshot, read_snapshot
 from bucketsum_cli.snapshots.manifest_rows import STDIN, ManifestFile
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 _PATHS: Final = ("/", ".", "~")
 _PLACE: Final = re.compile(r"\{(\w+)\}")

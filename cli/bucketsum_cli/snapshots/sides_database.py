@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.snapshots.database import Database, DuckDb
+from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.manifest_rows import COLUMNS
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.tables import tables_of
-
-if TYPE_CHECKING:
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 LISTED: Final = "listed_side"
 """The query of objects that are compared with a list."""

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_cli.snapshots.database import Database, DuckDb, explained, own_folder, require_engine
-from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, require_whole
+from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, Snapshot, require_whole
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import notes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bucketsum_cli.snapshots.folder import Snapshot
 
 VIEWS: Final = (
     "objects", "versions", "members", "deletions", "current_objects", "listing", "samples", "cells",

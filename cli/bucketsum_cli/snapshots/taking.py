@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.clock import now
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import attached_to
 from bucketsum_cli.snapshots.export import export
 from bucketsum_cli.snapshots.folder import (
@@ -22,15 +23,11 @@ from bucketsum_cli.snapshots.folder import (
 )
 from bucketsum_cli.snapshots.keeping import hold, remove_old, require_room
 from bucketsum_cli.snapshots.listing import list_keys
-from bucketsum_cli.snapshots.scan import figures_of, scan
+from bucketsum_cli.snapshots.scan import TableFigures, figures_of, scan
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import duration_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.snapshots.scan import TableFigures
 
 LAST: Final = "last"
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_cli.terminal.formatting import count_text, speed_text, usd_text
-from bucketsum_cli.tune.results import has_failed
+from bucketsum_cli.tune.results import Results, has_failed
 from bucketsum_cli.tune.setting_labels import streams_text
 from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.workloads import setting_of
-
-if TYPE_CHECKING:
-    from bucketsum_cli.tune.results import Results
 
 _NOTABLE: Final = 0.005
 """Changes below half a percent are none."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from bucketsum_cli.terminal.formatting import MISSING, memory_text, size_texts
 from bucketsum_cli.tune.results import Results, statistic_of
+from bucketsum_lab.protocol.parameters import Setting, SettingOrder
+from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
 from bucketsum_lab.results.record_values import cell_values
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Setting, SettingOrder
-    from bucketsum_lab.protocol.run_records import CellRow
 
 _WHOLE_MACHINE: Final = 0
 """Stands for the memory of a setting whose memory no machine enforced."""

@@ -6,10 +6,11 @@ import heapq
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
@@ -17,11 +18,8 @@ from bucketsum_cli.terminal.output import note
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.run_files import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
-
-if TYPE_CHECKING:
-    from bucketsum_cli.arguments.options import Target
-    from bucketsum_lab.protocol.run_records import Run
-    from bucketsum_lab.results.measurements_table import MeasurementsTable
+from bucketsum_lab.protocol.run_records import Run
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 
 class RecordedRuns:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import tomlkit
+from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array
 
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
 
 _OVERRIDES: Final = "parameter_overrides"
 _VERSION: Final = "version"  # the only top-level name that is not an environment

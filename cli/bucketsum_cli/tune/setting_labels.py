@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.terminal.formatting import chunk_text, memory_text
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.parameters import Setting
 
 _SINGLE_STREAM: Final = 1
 _DEFAULT_STREAMS: Final = ({_SINGLE_STREAM}, {AUTO_STREAMS})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -29,9 +30,6 @@ from bucketsum_lab.plan.input_fields import (
 )
 from bucketsum_lab.protocol.measuring import GB_PER_TB
 from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
-
-if TYPE_CHECKING:
-    from enum import StrEnum
 
 
 def _separated(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:

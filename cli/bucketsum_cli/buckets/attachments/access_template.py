@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.events.notifications import DETAIL_TYPES
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import (
     AttachedBucket,
     Via,
@@ -16,9 +17,6 @@ from bucketsum_cli.buckets.served_buckets import (
     metadata_of,
 )
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 POLICY_CHARACTERS_MAX: Final = 6144
 """[A] IAM, quotas: size of a managed policy, white space not counted."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.notifications import (
     configuration_of,
     notifications_in,
@@ -12,11 +12,8 @@ from bucketsum_cli.buckets.attachments.notifications import (
 )
 from bucketsum_cli.buckets.served_buckets import Via, attached_to, creates
 from bucketsum_cli.objects.rows import Pending
+from bucketsum_cli.objects.versions import ObjectVersion
 from bucketsum_cli.terminal.documents import iso_text
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.objects.versions import ObjectVersion
 
 
 def coverage_of(stack: Stack) -> Callable[[str], bool]:

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options
-from bucketsum_cli.backfill.backfills import BACKFILL, LAST, VERIFICATION
+from bucketsum_cli.backfill.backfills import BACKFILL, LAST, VERIFICATION, Kind
 from bucketsum_cli.backfill.report_views import (
     ReportDocument,
     print_report,
     report_document,
     report_page,
 )
-from bucketsum_cli.backfill.reports import Reports
+from bucketsum_cli.backfill.reports import ReadReport, Reports
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import write_text
-
-if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import Kind
-    from bucketsum_cli.backfill.reports import ReadReport
 
 _JSON: Final = "json"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
-from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills
+from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills, Kind
 from bucketsum_cli.backfill.report_views import print_findings
 from bucketsum_cli.backfill.reports import Reports
 from bucketsum_cli.backfill.views import (
@@ -23,10 +23,6 @@ from bucketsum_cli.backfill.views import (
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if_damaged
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import note, print_json, say
-
-if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import Kind
-
 
 _EXAMPLE: Final = "20261121T101500-3f9a1c"
 

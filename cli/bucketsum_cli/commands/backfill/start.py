@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from botocore.exceptions import ClientError
@@ -15,6 +15,7 @@ from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import Target, prefix_option
 from bucketsum_cli.arguments.quantities import size_bytes
 from bucketsum_cli.aws.executions import new_execution_name
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Work
@@ -22,9 +23,6 @@ from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER, bucket_arn
 from bucketsum_cli.commands.backfill.beginning import Begin, begin, begin_options, require_served
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _FILES_AT_ONCE: Final = 16
 

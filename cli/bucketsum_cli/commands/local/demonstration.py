@@ -11,17 +11,15 @@ import tarfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
+from bucketsum.table.rows import Row
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.put import put_and_wait
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.objects.files import LocalFile, files_under
 from bucketsum_cli.terminal import formatting, output, tables
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum.table.rows import Row
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 ENOUGH_BYTES: Final = 500_000_000
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import click
 
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.aws.stack import Stack, find_local_stack
 from bucketsum_cli.emulator import emulator_state, launcher
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal.documents import document_of, fields_of
 from bucketsum_cli.terminal.output import note, print_json, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 
@@ -13,12 +13,10 @@ from bucketsum_cli.arguments.options import Target, json_option, stack_options, 
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.keeping import size_of
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, take
+from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import print_json, say
-
-if TYPE_CHECKING:
-    from bucketsum_cli.terminal.documents import Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -16,12 +16,10 @@ from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
 from bucketsum_cli.tune.answer import deploys_nothing, doubt_about, gain_text, is_loss
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
+from bucketsum_cli.tune.results import Results
 from bucketsum_cli.tune.samconfig import with_parameters
 from bucketsum_lab.protocol.run_records import RunStatus
-
-if TYPE_CHECKING:
-    from bucketsum_cli.tune.results import Results
-    from bucketsum_lab.results.recommendation import Candidate
+from bucketsum_lab.results.recommendation import Candidate
 
 _OWN_FILE: Final = "deploy.toml"
 _TRACKED_FILE: Final = "samconfig.toml"

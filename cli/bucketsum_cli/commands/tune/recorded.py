@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -29,10 +29,8 @@ from bucketsum_cli.tune.report.export import (
     run_as_json,
 )
 from bucketsum_cli.tune.report.table_view import print_results, print_runs
+from bucketsum_cli.tune.results import Results
 from bucketsum_lab.protocol.run_records import RunStatus
-
-if TYPE_CHECKING:
-    from bucketsum_cli.tune.results import Results
 
 _run: Final = click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 

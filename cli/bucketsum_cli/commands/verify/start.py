@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +15,7 @@ from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import Target, prefix_option
 from bucketsum_cli.arguments.quantities import age, share
 from bucketsum_cli.aws.executions import new_execution_name
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.backfills import VERIFICATION, Backfills
 from bucketsum_cli.commands.backfill.beginning import (
     Begin,
@@ -24,9 +24,6 @@ from bucketsum_cli.commands.backfill.beginning import (
     require_served,
 )
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 
 def _moment_before(text: str) -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from enum import EnumMeta, StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.table.codec import schema_of
+from bucketsum.table.codec import Attribute, schema_of
 from bucketsum.table.items import DIGEST_PREFIX, SIZE_MAX
 from bucketsum.table.rows import MemberRecord, Row, Status, padded_sequencer
-
-if TYPE_CHECKING:
-    from bucketsum.table.codec import Attribute
 
 NAMES: Final = {"arrived_at": "created_at", "storage_class": "archived_class"}
 """Attribute → its column, if that has another name."""

@@ -8,9 +8,11 @@ import platform
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from bucketsum.clock import now
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
@@ -29,11 +31,6 @@ from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 from bucketsum_lab.protocol.measuring import MachinePrice
 from bucketsum_lab.workloads import WORKLOADS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.arguments.options import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_lab.errors import BadSweep
+from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.setting_fields import limit_combinations
 from bucketsum_lab.workloads import WORKLOADS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_lab.plan.input import SweepInput
 
 
 def disk_folders(folders: Iterable[Path]) -> tuple[str, ...]:

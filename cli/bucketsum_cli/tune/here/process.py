@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from bucketsum.clock import now
 from bucketsum_cli.emulator.process import end_group, signals_held
@@ -21,10 +21,8 @@ from bucketsum_cli.machine.cgroups import kills_of, remove_roots
 from bucketsum_cli.machine.json_lines import NoAnswerError, answer_of, send
 from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX
 from bucketsum_lab.protocol.probe import ProbeAnswer, failed
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.record_values import sample_of
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.samples import Sample
 
 PROGRAM: Final = "bucketsum_cli.tune.here.prober_program"
 _LOG: Final = "log"

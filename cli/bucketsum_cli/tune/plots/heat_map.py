@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
@@ -13,11 +14,7 @@ from bucketsum_cli.tune.plots.plot import COLOURS, Plot, hint_of, new_axes
 from bucketsum_cli.tune.plots.theme import EMPTY, FAINT, HATCH, HIGHLIGHT, ON_DARK, ON_LIGHT, PAPER
 from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.protocol.run_records import CellRow
 
 _CAPTION: Final = (
     "Each square's number is MB/s at the median of the warm runs; where several settings share a "

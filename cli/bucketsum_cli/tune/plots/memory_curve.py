@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import starmap
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from bucketsum.measure import mb_per_s
@@ -13,11 +14,7 @@ from bucketsum_cli.terminal.formatting import memory_text, speed_text
 from bucketsum_cli.tune.plots.plot import Plot, hint_of, label_ends, line_styles, new_axes
 from bucketsum_cli.tune.plots.variants import LINES_MAX, Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
+from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 _CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
 _APART: Final = 0.025

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.terminal.output import printable
 from bucketsum_cli.tune.plots.theme import GRID, INK, LINES, PAPER, themed
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from matplotlib.axes import Axes
-
-    from bucketsum_cli.tune.results import Panel, Results
-    from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_cli.tune.results import Panel, Results
+from bucketsum_lab.protocol.run_records import CellRow
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""

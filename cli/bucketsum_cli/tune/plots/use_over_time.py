@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, cycle
 from math import isnan, nan
 from textwrap import fill
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from bucketsum.measure import BYTES_PER_MB
@@ -15,13 +16,9 @@ from bucketsum_cli.tune.plots.plot import Plot, new_figure
 from bucketsum_cli.tune.plots.theme import LINES
 from bucketsum_cli.tune.plots.variants import cell_labels
 from bucketsum_cli.tune.results import Panel, Results, bottleneck_text, measured, median_sample
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from bucketsum_lab.protocol.run_records import CellStatistics
-    from bucketsum_lab.protocol.samples import Sample
-    from bucketsum_lab.protocol.use import Use
+from bucketsum_lab.protocol.run_records import CellStatistics
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.use import Use
 
 ROWS_MAX: Final = 24
 """More cells than a page has room for; the fastest are shown."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_cli.terminal.formatting import chunk_text, memory_text
 from bucketsum_cli.tune.setting_labels import streams_text
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.workloads import OWN_PARAMETERS
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.parameters import Setting
-    from bucketsum_lab.protocol.run_records import CellRow
 
 COLUMNS_MAX: Final = 8
 """Maximum columns of a heat map that stay readable on a phone."""

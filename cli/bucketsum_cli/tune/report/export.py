@@ -7,24 +7,21 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.tune.results import Results
 from bucketsum_cli.tune.workloads import view_of
-from bucketsum_lab.protocol.run_records import Run, RunStatus
+from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.record_values import (
     SAMPLE_VALUES,
     cell_values,
     run_values,
     sample_values,
 )
-
-if TYPE_CHECKING:
-    from bucketsum_cli.tune.results import Results
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
 
 _OF_RUN: Final = ("run_id", "label", "region")
 _OF_READING: Final = ("chunk_bytes", "streams")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from xml.etree import ElementTree as ET
 
 from bucketsum_cli.html.markup import definitions, document, element
 from bucketsum_cli.terminal.formatting import moment_text, speed_text, usd_text
@@ -13,9 +14,6 @@ from bucketsum_cli.tune.plots.use_over_time import use_over_time
 from bucketsum_cli.tune.report.page_tables import failures_table, results_table
 from bucketsum_cli.tune.results import Results, measured
 from bucketsum_cli.tune.workloads import plots_of, view_of
-
-if TYPE_CHECKING:
-    from xml.etree import ElementTree as ET
 
 LOCAL_WARNING: Final = (
     "Measured in the local emulator (ministack), which imitates Lambda's CPU share and "

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 from bucketsum_cli.html.markup import element, table
 from bucketsum_cli.tune.report.table import RUNS, columns_of, groups_of
 from bucketsum_cli.tune.results import Results, failures_of, has_failed
-
-if TYPE_CHECKING:
-    from xml.etree import ElementTree as ET
-
-    from bucketsum_cli.tune.workload_view import TableColumn
-    from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_cli.tune.workload_view import TableColumn
+from bucketsum_lab.protocol.run_records import CellRow
 
 
 def results_table(results: Results) -> ET.Element:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.measure import mb_per_s
 from bucketsum_cli.terminal.formatting import (
@@ -18,10 +18,8 @@ from bucketsum_cli.terminal.formatting import (
 from bucketsum_cli.tune.results import Results, bottleneck_text, statistic_of
 from bucketsum_cli.tune.workload_view import TableColumn
 from bucketsum_cli.tune.workloads import view_of
+from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
 
 COLD: Final = "*"
 """Follows the seconds of a cold sample, which no statistic counts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.terminal import output, tables
@@ -16,11 +16,9 @@ from bucketsum_cli.tune.answer import conclusion, deploys_nothing, doubt_about, 
 from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of
 from bucketsum_cli.tune.results import Results, has_failed, measured
 from bucketsum_cli.tune.setting_labels import SettingLabels
+from bucketsum_cli.tune.workload_view import TableColumn
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.results.recommendation import recommendation_of
-
-if TYPE_CHECKING:
-    from bucketsum_cli.tune.workload_view import TableColumn
 
 LOCAL_NOTE: Final = "local: measured in the local emulator; none of these numbers is AWS's"
 

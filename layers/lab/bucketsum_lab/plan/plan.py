@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import ceil
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.prices import FREE_STORAGE_MB, Prices
 from bucketsum_lab.errors import BadSweep, FieldPlace
@@ -18,10 +19,6 @@ from bucketsum_lab.protocol.objects import PlannedObject
 from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads import WORKLOADS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 Rounds = tuple[tuple[int, int], ...]
 """Index of a cell and number of its repetition, in the order in which they run."""

@@ -8,15 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Self
 
 from bucketsum.prices import FREE_STORAGE_MB
 from bucketsum.table.codec import NOT_STORED, from_values, names_of, nested, stored
 from bucketsum_lab.protocol.parameters import Setting
-
-if TYPE_CHECKING:
-    from typing import Self
-
 
 _DOCUMENT: Final = stored(read=json.loads, write=json.dumps)
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")

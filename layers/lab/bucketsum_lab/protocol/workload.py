@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject
 from bucketsum_lab.protocol.parameters import Parameter, Setting, Value, Variant
 from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.samples import Sample
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 
 class Workload(ABC):

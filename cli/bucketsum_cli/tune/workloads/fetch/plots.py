@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from bucketsum_cli.terminal.formatting import memory_text
 from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
-from bucketsum_cli.tune.plots.plot import Plot, hint_of, new_axes
+from bucketsum_cli.tune.plots.plot import Plot, Plots, hint_of, new_axes
 from bucketsum_cli.tune.plots.theme import FRONTIER, HIGHLIGHT, INK, LINES
 from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
+from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 from bucketsum_lab.workloads.fetch.workload import FetchStatistics
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from bucketsum_cli.tune.plots.plot import Plots
-    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 _CAPTION: Final = (
     "Bars are medians. If everything is fetched first, the wall time is the sum of both bars; if "

@@ -8,15 +8,17 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
-from bucketsum_lab.workloads.fetch.model import FOLDER_PROCESSORS, ArchiveWork, ItemFailed, Schedule
+from bucketsum_lab.workloads.fetch.model import (
+    FOLDER_PROCESSORS,
+    ArchiveItem,
+    ArchiveWork,
+    ItemFailed,
+    Schedule,
+)
 from bucketsum_lab.workloads.fetch.processing import check
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_lab.workloads.fetch.model import ArchiveItem
 
 PROGRAMS: Final = ("parallel", "unzip", "bash")
 _COMMANDS: Final = {

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
+from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.workloads.fetch.workload import FetchStatistics
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
 
 _MS: Final = 1000
 

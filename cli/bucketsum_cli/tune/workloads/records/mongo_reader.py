@@ -7,17 +7,20 @@ import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum_lab.workloads.records.block_file import whole_records
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, RecordLayout
 from bucketsum_lab.workloads.records.probe import READERS
-from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
-
-if TYPE_CHECKING:
-    from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
+from bucketsum_lab.workloads.records.record_reader import (
+    ReadOptions,
+    ReadRecord,
+    RecordReader,
+    Store,
+    each_timed,
+)
 
 _SCHEME: Final = "mongodb://"
 _TIMEOUT_MS: Final = 5_000

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from matplotlib.axes import Axes
 
 from bucketsum_cli.terminal.formatting import count_text, seconds_text, usd_text
-from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, line_styles, new_axes
+from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, Plots, line_styles, new_axes
 from bucketsum_cli.tune.plots.theme import HIGHLIGHT, PAPER
+from bucketsum_cli.tune.results import Panel, Results
 from bucketsum_cli.tune.workloads.records.lines import (
     add_legend,
     finish_logarithmic,
@@ -23,15 +26,9 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
     measured_crossovers,
     read_usd,
 )
+from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.workloads.records.layouts import IN_PARTITIONS
 from bucketsum_lab.workloads.records.workload import RecordsStatistics
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from bucketsum_cli.tune.plots.plot import Plots
-    from bucketsum_cli.tune.results import Panel, Results
-    from bucketsum_lab.protocol.run_records import CellRow
 
 _CAPTION: Final = (
     "Small marks are medians of the warm runs: the time to build the layout, if that is the "

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import log
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum.prices import S3_GET
 from bucketsum_lab.protocol.measuring import BYTES_PER_GB
+from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.workloads.records.layouts import SINGLE_READS
 from bucketsum_lab.workloads.records.workload import RecordsStatistics
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
 
 _MS: Final = 1000
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_cli.terminal.formatting import MISSING, usd_text
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_cli.tune.workloads.records.read_costs import build_usd, read_usd
+from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.workloads.records.workload import RecordsStatistics
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
 
 _MILLION = 1_000_000
 

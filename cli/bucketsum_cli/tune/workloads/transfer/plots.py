@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum_cli.terminal.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
-from bucketsum_cli.tune.plots.plot import Plot, new_axes, new_figure
+from bucketsum_cli.tune.plots.plot import Plot, Plots, new_axes, new_figure
 from bucketsum_cli.tune.plots.theme import DOT, FRONTIER, HIGHLIGHT, LINES
 from bucketsum_cli.tune.plots.variants import Variants, cell_labels
 from bucketsum_cli.tune.results import Panel, Results, measured, median_sample
+from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads.transfer.file_times import FileTime, read
 from bucketsum_lab.workloads.transfer.workload import TransferStatistics
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from bucketsum_cli.tune.plots.plot import Plots
-    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
-    from bucketsum_lab.protocol.samples import Sample
 
 _ROW_INCHES: Final = 0.24
 _SCATTERS_MAX: Final = 6

@@ -7,17 +7,13 @@ import shutil
 import subprocess
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.errors import SourceUnavailable
 from bucketsum_cli.tune.workloads.transfer import transfer_manager
-from bucketsum_lab.workloads.transfer.clients import CLIENTS, Access, endpoint
+from bucketsum_lab.workloads.transfer.clients import CLIENTS, Access, Fetch, endpoint
 from bucketsum_lab.workloads.transfer.model import ClientName
-from bucketsum_lab.workloads.transfer.sinks import FileSink
-
-if TYPE_CHECKING:
-    from bucketsum_lab.workloads.transfer.clients import Fetch
-    from bucketsum_lab.workloads.transfer.sinks import Sink
+from bucketsum_lab.workloads.transfer.sinks import FileSink, Sink
 
 _SECONDS_MAX: Final = 800
 _SHOWN_CHARACTERS: Final = 300

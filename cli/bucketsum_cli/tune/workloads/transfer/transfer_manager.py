@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 from bucketsum.errors import SourceUnavailable
-from bucketsum_lab.workloads.transfer.clients import Access, endpoint
-from bucketsum_lab.workloads.transfer.sinks import FileSink
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bucketsum_lab.workloads.transfer.clients import Fetch
-    from bucketsum_lab.workloads.transfer.sinks import Sink
+from bucketsum_lab.workloads.transfer.clients import Access, Fetch, endpoint
+from bucketsum_lab.workloads.transfer.sinks import FileSink, Sink
 
 PROGRAM: Final = "java-transfer-manager"
 """Built by `bench.workloads.languages.transfer_manager`, from Java."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_cli.terminal.formatting import MISSING, seconds_text, usd_text
 from bucketsum_cli.tune.results import statistic_of
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_lab.protocol.measuring import BYTES_PER_GB
+from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads.transfer.file_times import P99_FROM, read
 from bucketsum_lab.workloads.transfer.workload import TransferStatistics
-
-if TYPE_CHECKING:
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
 
 _FILES: Final = 1000
 

@@ -9,15 +9,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from threading import Condition
-from typing import TYPE_CHECKING
 
 from bucketsum.errors import BucketsumError
 from bucketsum_lab.workloads.fetch.model import ArchiveItem, Timings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 Fetched = tuple["ArchiveItem", "Path"]
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.archives.workspace import workspace
 from bucketsum_lab.protocol.page_cache import PageCache, disk_bytes
@@ -26,9 +27,6 @@ from bucketsum_lab.workloads.fetch.model import (
 from bucketsum_lab.workloads.fetch.pipeline import DiskQueue, Stopped, in_threads, run_pipeline
 from bucketsum_lab.workloads.fetch.processing import process
 from bucketsum_lab.workloads.fetch.stages import DiskWorker, fetch_to
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def run_streaming(

@@ -17,14 +17,11 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import IO, Final
 
 from bucketsum.errors import BucketsumError
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES_MAX, WrongRecord, id_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import IO
 
 SLOT_BYTES: Final = RECORD_BYTES_MAX
 """A record with its padding of zero bytes."""

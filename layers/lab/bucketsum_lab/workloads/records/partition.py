@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bucketsum_lab.protocol.objects import DataFile
 from bucketsum_lab.workloads.records.data_set import DataSet
@@ -17,9 +18,6 @@ from bucketsum_lab.workloads.records.layouts import (
     RecordLayout,
     part_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.page_cache import PageCache
 from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class ReadRecord(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from bucketsum_lab.protocol.page_cache import PageCache, drop
 from bucketsum_lab.workloads.records.block_file import (
@@ -16,9 +17,6 @@ from bucketsum_lab.workloads.records.block_file import (
 )
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.record_reader import ReadRecord, RecordReader, each_timed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _DATABASE: Final = "records.sqlite"
 _INSERT: Final = "INSERT INTO records VALUES (?, ?)"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum_lab.errors import BadSweep, FieldPlace
 
@@ -37,10 +38,6 @@ from bucketsum_lab.workloads.records.layouts import (
     part_of,
     record_name,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
 
 SIZE_BYTES_MIN: Final = 100_000
 SIZE_BYTES_MAX: Final = 500_000_000

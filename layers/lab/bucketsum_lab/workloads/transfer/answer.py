@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.archives.workspace import workspace
 from bucketsum.digest import Digest, digest_of
@@ -31,10 +32,6 @@ from bucketsum_lab.workloads.transfer.model import Destination
 from bucketsum_lab.workloads.transfer.schedule import run_all
 from bucketsum_lab.workloads.transfer.sinks import Sink, new_sink
 from bucketsum_lab.workloads.transfer.trial import UNMEASURED_THREADS, Trial
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _MS: Final = 1000
 _KIB: Final = 1024

@@ -6,16 +6,12 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_lab.workloads.transfer.model import Pattern, PatternName
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 
 T = TypeVar("T")
 

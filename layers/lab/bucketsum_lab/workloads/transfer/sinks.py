@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from bucketsum.digest import RunningDigest, digest_of
 from bucketsum_lab.protocol.objects import chunks_of
 from bucketsum_lab.workloads.transfer.model import Destination
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Sink:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.probe import ProbeContext, ProbeEvent, object_at
@@ -21,12 +23,6 @@ from bucketsum_lab.workloads.transfer.model import (
 )
 from bucketsum_lab.workloads.transfer.schedule import threads_of, vcpus_of
 from bucketsum_lab.workloads.transfer.sinks import FileSink
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from contextlib import AbstractContextManager, ExitStack
-    from pathlib import Path
-
 
 UNMEASURED_THREADS: Final = 4
 """Threads of the reads that are not measured."""

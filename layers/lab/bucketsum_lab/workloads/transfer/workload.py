@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
 
@@ -31,10 +32,6 @@ from bucketsum_lab.workloads.transfer.model import (
     Start,
     files_in,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 FRACTOS_BYTES: Final = 156_204_800
 """The 100 files of fractos (2017)."""
