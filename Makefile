@@ -151,10 +151,10 @@ lock: .venv/.ready ## Write the lock files of the project, the layer and the aud
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" --output-file tests/proofs/botocore-$$version.lock - || exit 1; done
 
-clean: ## Stop the local emulators, and delete generated files that git ignores (not deploy.toml, snapshots, runs)
+clean: ## Stop the local emulators, and delete generated files that git ignores (not deploy.toml, snapshots, pages, runs)
 	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/*/; do \
 	  ! test -f "$$home/local.json" || BUCKETSUM_HOME="$$home" $(BIN)/bucketsum local down; done
-	@! test -d .bucketsum || find .bucketsum -mindepth 1 -maxdepth 1 ! -name snapshots ! -name runs -exec rm -rf {} +
+	@! test -d .bucketsum || find .bucketsum -mindepth 1 -maxdepth 1 ! -name snapshots ! -name pages ! -name runs -exec rm -rf {} +
 	@rmdir .bucketsum 2> /dev/null || true
 	@rm -rf .venv dist tests/template/asl/node_modules .aws-sam .coverage* .hypothesis .*_cache *.egg-info hs_err_pid*.log
 	@find . -name __pycache__ -prune -exec rm -rf {} +

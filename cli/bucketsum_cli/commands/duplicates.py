@@ -30,7 +30,7 @@ from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
-from bucketsum_cli.terminal.formatting import count_text, month_usd_text, size_text
+from bucketsum_cli.terminal.formatting import cents_text, count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, VERSION, Cell, Column, print_table
@@ -166,7 +166,7 @@ def _print(result: DuplicatesResult, *, is_priced: bool) -> None:
     for group in result.groups:
         say(
             f"{group.copies:,} × {size_text(group.size_bytes)}, {size_text(group.wasted_bytes)} "
-            f"wasted, {month_usd_text(group.wasted_usd_per_month)} USD a month: {group.sha1}",
+            f"wasted, {cents_text(group.wasted_usd_per_month)} USD a month: {group.sha1}",
             "bold",
         )
         print_table(_COLUMNS, map(_cells, group.objects), heading=False)
@@ -179,7 +179,7 @@ def _print(result: DuplicatesResult, *, is_priced: bool) -> None:
     say(
         f"{count_text(result.all_groups, 'group')} of equal content{shown}: "
         f"{size_text(result.all_wasted_bytes)} wasted, "
-        f"{month_usd_text(result.all_wasted_usd_per_month)} USD a month ({prices})"
+        f"{cents_text(result.all_wasted_usd_per_month)} USD a month ({prices})"
     )
     if result.groups:
         show = command_line("show", "KEY", "--bucket", "BUCKET")

@@ -21,6 +21,7 @@ from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, snapshot_option
 from bucketsum_cli.page.answers import PageAnswer, answers_of
 from bucketsum_cli.page.figures import figures_of
+from bucketsum_cli.page.history import keep, pages_before, totals_of
 from bucketsum_cli.page.page import page_of
 from bucketsum_cli.page.publish import publish
 from bucketsum_cli.snapshots.folder import Listed
@@ -75,9 +76,10 @@ def page(
 ) -> None:
     """Summarize a stack's buckets on one HTML page.
 
-    The page has objects, arrivals, failures, verification, coverage, duplicates and costs. Lists
-    all buckets, unless --snapshot is given. Anybody with the link of --publish can read the page
-    until the link ends.
+    The page has the buckets, what is broken, lost or deleted, verifications, arrivals, copies to
+    delete, costs, and what changed since the pages before, whose totals are kept on this machine.
+    Lists all buckets, unless --snapshot is given. Anybody with the link of --publish can read the
+    page until the link ends.
 
     Example: bucketsum page --publish s3://my-reports/photos.html --days 1
     """
@@ -87,14 +89,16 @@ def page(
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     put_prices(database)
     figures = figures_of(database, snapshot)
-    html = page_of(snapshot, figures)
+    before, totals = pages_before(snapshot), totals_of(snapshot, figures)
+    answers = [*answers_of(figures, totals, before)]
+    html = page_of(snapshot, figures, answers, [totals, *before])
     link = publish(target.connect()[0], place, html, days) if place else None
     if file is None and not place:
         file = Path(f"{Path(snapshot.stack).name}.html")
     if file:
         write_text(file, html)
+    keep(snapshot, totals)
     if as_json:
-        answers = [*answers_of(snapshot, figures)]
         url, end, _ = link or (None, None, None)
         print_json(PageResult(snapshot.folder, file, url, end, answers))
         return

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from bucketsum_cli.page.figures import COST_DAYS, is_listed, total
+from bucketsum_cli.page.figures import COST_DAYS, Figures, Record, total
+from bucketsum_cli.page.history import PageTotals
 from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NEUTRAL, next_steps
-from bucketsum_cli.terminal.formatting import count_text, moment_text, month_usd_text, size_text
+from bucketsum_cli.terminal.formatting import cents_text, count_text, moment_text, size_text
 
-if TYPE_CHECKING:
-    from bucketsum_cli.page.figures import Figures
-    from bucketsum_cli.snapshots.folder import Snapshot
+_UNLISTED = "; what has no row is not known: not all of S3 was listed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,54 +24,55 @@ class PageAnswer:
     is_good: Annotated[bool | None, "Whether all is well; null if that cannot be said."] = None
 
 
-def answers_of(snapshot: Snapshot, figures: Figures) -> Iterator[PageAnswer]:
+def answers_of(
+    figures: Figures, now: PageTotals, before: Sequence[PageTotals]
+) -> Iterator[PageAnswer]:
     """Yield the questions in the order in which they are asked."""
-    unlisted = "; what has no row is not known: not all of S3 was listed"
-    unknown = "" if is_listed(snapshot, figures) else unlisted
-    count, buckets = total(figures["stored"]), {row["bucket"] for row in figures["stored"]}
-    stored = f"{count_text(count, 'object')}, {size_text(total(figures['stored'], 'size_bytes'))}"
-    stored += f", in {count_text(len(buckets), 'bucket')}"
-    yield PageAnswer("What is stored?", stored, "stored")
-    yield from _broken(figures, unknown)
+    stored = f"{count_text(now.objects, 'object')}, {size_text(now.size_bytes)}"
+    buckets = len({row["bucket"] for row in figures.stored})
+    yield PageAnswer("What is stored?", f"{stored}, in {count_text(buckets, 'bucket')}", "stored")
+    yield from _broken(figures)
     yield from _verified(figures)
-    hashed = total(row for row in figures["stored"] if row["state"] == HASHED)
-    covered = f"{'Yes' if hashed == count else 'No'}: {_percent_text(hashed, count)} have one"
-    is_covered = None if unknown and hashed == count else hashed == count
-    covered += unknown
-    yield PageAnswer("Does every object have a digest?", covered, "stored", is_covered)
-    saved = "Nothing: no two objects have equal content"
-    for first in figures["duplicates"][:1]:
-        usd, groups = first["all_wasted_usd_per_month"], count_text(first["all_groups"], "group")
-        saved = (
-            f"{month_usd_text(usd)} USD a month: {size_text(first['all_wasted_bytes'])} in {groups}"
-        )
-    yield PageAnswer("What would deleting duplicates save?", saved, "duplicates")
+    yield _digests(figures, now.objects)
+    yield _agreement(figures)
+    yield PageAnswer("What was lost or deleted?", _gone(figures, now.states), "gone")
+    yield PageAnswer("What changed since the page before?", _trend(now, before), "trend")
+    yield PageAnswer("What would deleting duplicates save?", _saved(figures), "duplicates")
     yield PageAnswer("Does anything still arrive?", _arrived(figures), "arrivals")
     largest = [
-        f"{size_text(row['size_bytes'])}: s3://{row['bucket']}/{row['key']}"
-        for row in figures["largest"][:1]
+        f"{size_text(row['size_bytes'])}: {url_of(row)}" for row in figures.list_of("largest")
     ]
-    yield PageAnswer("Which object is the largest?", "".join(largest) or "None", "largest")
-    costs = f"About {month_usd_text(figures['costs'][-1]['usd_per_month'])} USD for bucketsum, and "
-    costs += (
-        f"{month_usd_text(total(figures['stored'], 'usd_per_month'))} USD for the objects in S3"
-    )
+    yield PageAnswer("Which object is the largest?", (*largest, "None")[0], "largest")
+    costs = f"About {cents_text(sum(figures.costs.values()))} USD for bucketsum, and "
+    costs += f"{cents_text(total(figures.stored, 'usd_per_month'))} USD for the objects in S3"
     yield PageAnswer("What does it cost a month?", costs, "costs")
 
 
-def state_text(count: int, state: str) -> str:
-    """The objects of a state, as ``2 differ``."""
-    return f"{count:,} {'differ' if state == DIFFERS and count != 1 else state}"
-
-
-def _arrived(figures: Figures) -> str:
-    recent = figures["arrivals"][:COST_DAYS]
-    newest = max(
-        (str(row["newest_at"]) for row in figures["stored"] if row["newest_at"]), default=""
+def states_text(states: Mapping[str, int]) -> str:
+    """The objects of each state, as ``2 differ, 1 lost``."""
+    return ", ".join(
+        f"{count:,} {'differ' if state == DIFFERS and count != 1 else state}"
+        for state, count in states.items()
     )
-    count, size = total(recent), size_text(total(recent, "size_bytes"))
-    text = f"{'Yes' if count else 'No'}: {count:,} in {COST_DAYS} days ({size})"
-    return f"{text}; the newest is of {moment_text(newest)[:16]} UTC" if newest else text
+
+
+def problems_of(figures: Figures) -> dict[str, int]:
+    """State → objects of what is wrong, the worst first."""
+    return {
+        row["state"]: row["state_objects"]
+        for row in figures.problems
+        if row["state"] not in NEUTRAL
+    }
+
+
+def url_of(row: Record) -> str:
+    """The S3 URL of a version."""
+    return f"s3://{row['bucket']}/{row['key']}"
+
+
+def _verdict(*, is_good: bool, is_known: bool) -> bool | None:
+    """Whether all is well; what is not known is not good."""
+    return (True if is_known else None) if is_good else False
 
 
 def _percent_text(part: int, whole: int) -> str:
@@ -82,42 +82,101 @@ def _percent_text(part: int, whole: int) -> str:
     return f"{min(max(100 * part / whole, 0.01), 99.99):.2f} %"
 
 
-def _broken(figures: Figures, unknown: str) -> Iterator[PageAnswer]:
-    problems = [row for row in figures["problems"] if row["state"] not in NEUTRAL]
-    states = {row["state"]: row["state_objects"] for row in problems}
-    text = ", ".join(state_text(count, state) for state, count in states.items())
-    text = f"Yes: {text}" if states else "No: every row has a digest, and none differs"
-    text += unknown
-    is_good = None if unknown and not states else not states
+def _broken(figures: Figures) -> Iterator[PageAnswer]:
+    states = problems_of(figures)
+    text = f"Yes: {states_text(states)}" if states else "No: nothing differs, is lost or unreadable"
+    text += "" if figures.is_listed else _UNLISTED
+    is_good = _verdict(is_good=not states, is_known=figures.is_listed)
     yield PageAnswer("Is anything broken?", text, "problems", is_good)
     advice = "Nothing"
-    for worst in problems[:1]:
-        state, reason = worst["state"], worst["reason"]
-        why = f"such as {worst['first_key']}" if state == DIFFERS or not reason else reason
+    for state, count in [*states.items()][:1]:
+        worst = next(row for row in figures.problems if row["state"] == state)
         step = next_steps()[state].replace("`", "")
-        advice = f"{state_text(states[state], state)}: {why[:90]}. {step}"
+        advice = f"{states_text({state: count})}, such as {worst['first_key']}: {step}"
     yield PageAnswer("What is worst, and what to do?", advice, "problems")
 
 
 def _verified(figures: Figures) -> Iterator[PageAnswer]:
-    verified = [row for row in figures["verification"] if row["newest_at"]]
-    differing = sum(
-        row["state_objects"] for row in figures["problems"][:1] if row["state"] == DIFFERS
-    )
-    changed, again = "Not known: no object was read again", total(verified)
+    verified = [row for row in figures.verification if row["newest_at"]]
+    differing, again = problems_of(figures).get(DIFFERS, 0), total(verified)
+    changed = "Not known: no object was read again"
     if differing:
-        changed = f"Yes: {count_text(differing, 'object')} had another digest when read again"
+        changed = f"Yes: the last reading of {count_text(differing, 'object')} differed"
     elif again:
         changed = f"No: {again:,} were read again, and none differs"
-    is_good = not differing if differing or again else None
-    yield PageAnswer(
-        "Has any content changed since it was recorded?", changed, "verification", is_good
-    )
+    is_good = _verdict(is_good=not differing, is_known=bool(again))
+    question = "Has any content changed since it was recorded?"
+    yield PageAnswer(question, changed, "verification", is_good)
     times = "Never"
     if verified:
         newest = max(moment_text(row["newest_at"]) for row in verified)
         oldest = min(moment_text(row["oldest_at"]) for row in verified)
-        hashed = total(figures["verification"])
-        never = _percent_text(hashed - again, hashed)
-        times = f"{newest[:10]}; the oldest is of {oldest[:10]}, and {never} were never verified"
+        share = _percent_text(again, total(figures.verification))
+        times = f"Last on {newest[:10]}. {share} were read again; the oldest such reading is of "
+        times += oldest[:10]
     yield PageAnswer("When was this last verified?", times, "verification")
+
+
+def _digests(figures: Figures, count: int) -> PageAnswer:
+    """Whether every object has a digest, and what those are that have none."""
+    states = figures.states
+    without = {
+        state: objects
+        for state, objects in states.items()
+        if state not in (HASHED, "lost", "deleted")
+    }
+    hashed = sum(row["objects"] for row in figures.stored if row["state"] == HASHED)
+    text = f"{'Yes' if hashed == count else 'No'}: {_percent_text(hashed, count)} are hashed"
+    text += f"; {states_text(without)}" if without else ""
+    is_neutral = hashed == count and figures.is_listed
+    is_good = _verdict(is_good=not {*without} - NEUTRAL, is_known=is_neutral)
+    text += "" if figures.is_listed else _UNLISTED
+    return PageAnswer("Does every object have a digest?", text, "stored", is_good)
+
+
+def _agreement(figures: Figures) -> PageAnswer:
+    agreeing, against = (total(figures.stored, name) for name in ("agreeing", "contradicted"))
+    hashed = sum(row["objects"] for row in figures.stored if row["state"] in (HASHED, DIFFERS))
+    text = f"{'No' if against else 'Yes'}: {_percent_text(agreeing, hashed)} of the digests agree"
+    text += f", {against:,} contradict it" if against else "; the others had none to compare"
+    if not agreeing and not against:
+        text = "Not known: none was compared"
+    is_good = _verdict(is_good=not against, is_known=bool(agreeing))
+    return PageAnswer("Do S3's own checksums agree?", text, "stored", is_good)
+
+
+def _gone(figures: Figures, states: Mapping[str, int]) -> str:
+    gone = {state: states[state] for state in ("lost", "deleted") if states.get(state)}
+    deleted = [row for row in figures.list_of("gone") if row["deleted_at"]]
+    last = f"; the last deletion on {moment_text(deleted[0]['deleted_at'])[:10]}" if deleted else ""
+    unknown = "" if figures.is_listed else "; losses are not known: not all of S3 was listed"
+    return f"{states_text(gone) or 'Nothing'}{last}{unknown}"
+
+
+def _trend(now: PageTotals, before: Sequence[PageTotals]) -> str:
+    if not before:
+        return "Not known: this is the first page"
+    old = before[0]
+    changes = {"objects": now.objects - old.objects}
+    for state in sorted({*now.states, *old.states} - {HASHED}):
+        changes[state] = now.states.get(state, 0) - old.states.get(state, 0)
+    size = now.size_bytes - old.size_bytes
+    texts = [f"{change:+,} {name}" for name, change in changes.items() if change]
+    texts += [f"{'+' if size > 0 else '-'}{size_text(abs(size))}"] if size else []
+    return f"{', '.join(texts) or 'Nothing'}, since {moment_text(old.ended_at)[:10]}"
+
+
+def _saved(figures: Figures) -> str:
+    if not figures.duplicates:
+        return "Nothing: no two objects have equal content"
+    first = figures.duplicates[0][0]
+    size, groups = size_text(first["all_wasted_bytes"]), count_text(first["all_groups"], "group")
+    return f"{cents_text(first['all_wasted_usd_per_month'])} USD a month: {size} in {groups}"
+
+
+def _arrived(figures: Figures) -> str:
+    recent = figures.arrivals[:COST_DAYS]
+    newest = max((str(row["newest_at"]) for row in figures.stored if row["newest_at"]), default="")
+    count, size = total(recent), size_text(total(recent, "size_bytes"))
+    text = f"{'Yes' if count else 'No'}: {count:,} in {COST_DAYS} days ({size})"
+    return f"{text}; the newest is of {moment_text(newest)[:16]} UTC" if newest else text

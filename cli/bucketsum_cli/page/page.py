@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
-from bucketsum_cli.page.answers import answers_of, state_text
-from bucketsum_cli.page.figures import Figures, Record, is_listed
+from bucketsum_cli.page.answers import PageAnswer, problems_of, states_text, url_of
+from bucketsum_cli.page.figures import Figures, Record
+from bucketsum_cli.page.history import PageTotals
 from bucketsum_cli.snapshots.folder import Snapshot
-from bucketsum_cli.snapshots.next_steps import next_steps
+from bucketsum_cli.snapshots.next_steps import HASHED, NEUTRAL, next_steps
 from bucketsum_cli.terminal.formatting import (
     MISSING,
+    cents_text,
     count_text,
     moment_text,
-    month_usd_text,
     size_text,
 )
 from bucketsum_cli.terminal.output import printable
@@ -24,43 +26,81 @@ _ROWS_MAX: Final = 60
 _TEXT_MAX: Final = 320
 _TEXT_END: Final = 50
 
-_LONG: Final = frozenset({"bucket", "key", "first_key", "reason", "item", "parameters"})
-_NUMBERS: Final = ("objects", "copies", "_bytes", "usd_per_month", "usd_per_tb")
+
+def _not_hashed(states: Mapping[str, int]) -> str:
+    others = sorted(states, key=lambda state: (state in NEUTRAL, -states[state]))
+    return states_text({state: states[state] for state in others if state != HASHED}) or "none"
+
+
+def _shares_text(sizes: Mapping[str | None, int]) -> str:
+    """The storage classes, with their shares of the bytes if there are several."""
+    names = {name or "unknown": size for name, size in sizes.items()}
+    if len(names) == 1:
+        return "".join(names)
+    whole = max(sum(names.values()), 1)
+    return ", ".join(
+        f"{name} {100 * size // whole or '<1'} %" for name, size in names.items() if size
+    )
+
+
+_LONG: Final = frozenset(
+    {"bucket", "classes", "first_key", "item", "kept", "reason", "states", "url", "version"}
+)
+_COLUMNS: Final[Mapping[str, tuple[str, Callable[[Any], str]]]] = {
+    "at": ("rows as of (UTC)", moment_text),
+    "classes": ("storage classes", _shares_text),
+    "copies": ("copies", "{:,}".format),
+    "created_at": ("created (UTC)", moment_text),
+    "deleted_at": ("deleted (UTC)", moment_text),
+    "deleted_by": ("by", str),
+    "first_key": ("first key", str),
+    "kept": ("equal object, to keep", str),
+    "newest_at": ("newest (UTC)", moment_text),
+    "objects": ("objects", "{:,}".format),
+    "oldest_at": ("oldest (UTC)", moment_text),
+    "size_bytes": ("size", size_text),
+    "states": ("not hashed, or gone", _not_hashed),
+    "storage_class": ("class", str),
+    "url": ("key", str),
+    "usd_per_month": ("USD per month", cents_text),
+    "version": ("version", lambda version: MISSING if version == "null" else version),
+}
+"""Column → its title, and the text of a value; others have their name, and texts."""
+
+_NUMBERS: Final = frozenset({"objects", "copies", "size_bytes", "usd_per_month"})
 _SECTIONS: Final = {
-    "stored": (
-        "In the buckets",
-        "bucket state objects size_bytes storage_class usd_per_month",
-    ),
-    "problems": ("Failures", "state objects reason first_key size_bytes newest_at"),
+    "stored": ("In the buckets", "bucket objects size_bytes usd_per_month classes states"),
+    "problems": ("Not hashed, or gone", "state objects reason first_key size_bytes newest_at"),
+    "gone": ("Lost, and last deleted", "url size_bytes created_at state deleted_at deleted_by"),
+    "trend": ("This page, and those before", "at objects size_bytes states"),
     "verification": ("Verification", "verified objects size_bytes newest_at oldest_at"),
-    "duplicates": (
-        "Duplicates: the first of each group",
-        "key copies size_bytes wasted_bytes wasted_usd_per_month",
-    ),
+    "duplicates": ("Copies to delete", "url version kept copies size_bytes storage_class"),
     "arrivals": ("Arrivals by day", "day objects size_bytes"),
-    "largest": ("Largest objects", "key size_bytes created_at state"),
-    "newest": ("Newest objects", "key size_bytes created_at state"),
+    "largest": ("Largest objects", "url size_bytes created_at state"),
+    "newest": ("Newest objects", "url size_bytes created_at state"),
     "costs": ("Cost of a month", "item usd_per_month"),
-    "settings": (
-        "Settings that the last sweep recommends",
-        "reason parameters speed usd_per_tb measured_on sweep",
-    ),
 }
 """Section → title and columns."""
 
 
-def page_of(snapshot: Snapshot, figures: Figures) -> str:
-    """The whole page, as HTML; its length does not grow with the number of rows."""
-    answers = [*answers_of(snapshot, figures)]
-    is_good = all(answer.is_good is not False for answer in answers)
-    text, class_ = ("nothing broken", "badge succeeded") if is_good else ("look at this", "badge")
-    badge = element("span", text, class_=class_)
+def page_of(
+    snapshot: Snapshot,
+    figures: Figures,
+    answers: Sequence[PageAnswer],
+    pages: Sequence[PageTotals],
+) -> str:
+    """The whole page, as HTML; its length does not grow with the number of rows.
+
+    *pages* are this one, and those before.
+    """
+    worst = [states_text({state: count}) for state, count in problems_of(figures).items()]
+    text, class_ = (worst[0], "badge") if worst else ("nothing broken", "badge succeeded")
     facts = {
         "account": snapshot.account,
         "Region": snapshot.region,
         "rows as of (UTC)": moment_text(snapshot.ended_at),
         "rows": f"{snapshot.rows:,}",
-        "S3 was listed": "yes" if is_listed(snapshot, figures) else "not all",
+        "S3 was listed": "yes" if figures.is_listed else "not all",
     }
     cards = (
         element(
@@ -71,41 +111,66 @@ def page_of(snapshot: Snapshot, figures: Figures) -> str:
         )
         for answer in answers
     )
-    kicker = element("p", f"bucketsum · {snapshot.stack} ", badge, class_="kicker")
-    title = element("h1", answers[0].answer)
+    badge = element("span", text, class_=class_)
+    kicker = element("p", f"the stack {snapshot.stack} ", badge, class_="kicker")
     return document(
         f"{snapshot.stack}: {answers[0].answer}",
-        element("header", kicker, title, definitions(facts, "facts")),
-        element("main", element("dl", *cards, class_="answers"), *_sections(snapshot, figures)),
+        element("header", kicker, element("h1", answers[0].answer), definitions(facts, "facts")),
+        element("main", element("dl", *cards, class_="answers"), *_sections(figures, pages)),
     )
 
 
-def _sections(snapshot: Snapshot, figures: Figures) -> Iterator[ET.Element]:
-    states = {row["state"]: row["state_objects"] for row in figures["problems"]}
-    steps = (
-        element(
-            "div", element("dt", state_text(n, state)), element("dd", *coded(next_steps()[state]))
-        )
-        for state, n in states.items()
-    )
-    prices = "" if is_listed(snapshot, figures) else "; as STANDARD what was not listed"
-    notes = {
-        "problems": element("dl", *steps, class_="meanings"),
-        "duplicates": element(
-            "p", f"Priced by storage class{prices}. Overwritten versions count too."
-        ),
-        "costs": element("p", "Estimated at list prices, without alarms, metrics and KMS."),
-        "settings": element(
-            "p", "A sweep measures them; numbers of a local machine are not AWS's."
-        ),
-    }
-    for name, (title, columns) in _SECTIONS.items():
-        rows = figures[name]
+def _sections(figures: Figures, pages: Sequence[PageTotals]) -> Iterator[ET.Element]:
+    notes = _notes(figures)
+    for name, rows in _rows(figures, pages).items():
+        title, columns = _SECTIONS[name]
         parts = [_table(title, rows, columns.split()) if rows else element("p", "None.")]
         if name == "arrivals":
             parts = [_chart(rows), element("details", element("summary", "In numbers"), *parts)]
         parts += [notes[name]] if name in notes else []
         yield element("section", element("h2", title), *parts, id=name)
+
+
+def _rows(figures: Figures, pages: Sequence[PageTotals]) -> dict[str, Sequence[Record]]:
+    """Section → its rows."""
+    costs = {**figures.costs, "the stack, together": sum(figures.costs.values())}
+    return {
+        "stored": figures.buckets(),
+        "problems": figures.problems,
+        "gone": figures.list_of("gone"),
+        "trend": [{"at": page.ended_at, **asdict(page)} for page in pages],
+        "verification": figures.verification,
+        "duplicates": [
+            {**copy, "kept": url_of(group[0])} for group in figures.duplicates for copy in group[1:]
+        ],
+        "arrivals": figures.arrivals,
+        "largest": figures.list_of("largest"),
+        "newest": figures.list_of("newest"),
+        "costs": [{"item": item, "usd_per_month": usd} for item, usd in costs.items()],
+    }
+
+
+def _notes(figures: Figures) -> dict[str, ET.Element]:
+    """Section → what stands below its table."""
+    states = {row["state"]: row["state_objects"] for row in figures.problems}
+    steps = (
+        element(
+            "div",
+            element("dt", states_text({state: count})),
+            element("dd", *coded(next_steps()[state])),
+        )
+        for state, count in states.items()
+    )
+    unlisted = "" if figures.is_listed else " What was not listed may be gone: list it first."
+    copies = (
+        "The first copies of the groups that waste most; `bucketsum duplicates` has all. "
+        f"Overwritten versions are copies too.{unlisted}"
+    )
+    return {
+        "problems": element("dl", *steps, class_="meanings"),
+        "duplicates": element("p", *coded(copies)),
+        "costs": element("p", "Estimated at list prices, without alarms, metrics and KMS."),
+    }
 
 
 def _chart(days: Sequence[Record]) -> ET.Element:
@@ -125,46 +190,25 @@ def _chart(days: Sequence[Record]) -> ET.Element:
     return element("figure", element("div", name), chart, element("div", *ends), class_="days")
 
 
-def _table(name: str, rows: Sequence[Record], names: Sequence[str]) -> ET.Element:
+def _table(title: str, rows: Sequence[Record], names: Sequence[str]) -> ET.Element:
     """The first of the rows."""
-    kinds = [
-        "text"
-        if name in _LONG
-        else "number"
-        if name.endswith(_NUMBERS) or "usd" in name
-        else "word"
-        for name in names
-    ]
+    kinds = ["text" if n in _LONG else "number" if n in _NUMBERS else "word" for n in names]
     body = []
     for row in rows[:_ROWS_MAX]:
-        texts = (element("bdi", _text(column, row)) for column in names)
+        texts = (element("bdi", _short(_text(name, row))) for name in names)
         cells = zip(texts, kinds, strict=True)
         body.append(element("tr", *(element("td", text, class_=kind) for text, kind in cells)))
     if len(rows) > _ROWS_MAX:
         text = f"{len(rows) - _ROWS_MAX:,} more"
         body.append(element("tr", element("td", text, class_="word", colspan=str(len(names)))))
-    columns = zip(map(_title, names), kinds, strict=True)
-    return table(name, "figures", columns, [element("tbody", *body)])
+    titles = (_COLUMNS.get(name, (name, str))[0] for name in names)
+    columns = zip(titles, kinds, strict=True)
+    return table(title, "figures", columns, [element("tbody", *body)])
 
 
-def _title(column: str) -> str:
-    title = column.removesuffix("_bytes").replace("_at", " (UTC)").replace("_", " ")
-    return title.replace("usd per tb", "USD per TB").replace("usd per", "USD per")
-
-
-def _text(column: str, row: Record) -> str:
-    value = row[column]
-    if value is None:
-        return MISSING
-    if column == "key":
-        return _short(f"s3://{row['bucket']}/{value}")
-    if column.endswith("_at"):
-        return moment_text(value)
-    if column.endswith("_bytes"):
-        return size_text(value)
-    if "usd" in column:
-        return month_usd_text(value)
-    return f"{value:,}" if isinstance(value, int) else _short(value)
+def _text(name: str, row: Record) -> str:
+    value = url_of(row) if name == "url" else row[name]
+    return MISSING if value is None else _COLUMNS.get(name, (name, str))[1](value)
 
 
 def _short(text: str) -> str:

@@ -32,17 +32,12 @@ def usd_text(usd: float | None) -> str:
     digits = 2
     while abs(usd) * 10.0 ** (digits - 2) < 1:
         digits += 1
-    return f"{usd:.{digits}f}"
+    return f"{usd:,.{digits}f}"
 
 
 def cents_text(usd: float) -> str:
     """A price to the cent; one below a cent is not free."""
     return "<0.01" if 0 < usd < 0.005 else f"{usd:,.2f}"  # noqa: PLR2004 - half a cent
-
-
-def month_usd_text(usd: float) -> str:
-    """A price of a month, as `usd_text`; less than a cent is not worth a number."""
-    return "<0.01" if 0 < usd < 0.01 else usd_text(usd)  # noqa: PLR2004 - a cent
 
 
 def duration_text(seconds: float) -> str:

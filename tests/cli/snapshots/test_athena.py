@@ -44,7 +44,7 @@ OF_ROWS: dict[str, dict[str, str | int | bool]] = {
     "arrivals": {"since": "2026-11-10"},
     "problems": {"reasons": 3},
     "verification": {"day": "2026-12-20"},
-    "largest_and_newest": {},
+    "named": {},
     "side": {"bucket": "photos", "prefix": "'; DROP", "pattern": ""},
     "changes_side": {"bucket": "", "prefix": "a", "until": "2026-11-10"},
     "names": {"bucket": "photos", "prefix": "", "pattern": "([0-9])", "algorithm": "md5"},
@@ -121,7 +121,7 @@ def test_no_query_is_left_out() -> None:
     of_loading = {"tables", "views", "load", "load_listing", "load_measurements"}
     of_loading |= {"join", "report_lines", "list_side"}
     of_loading |= {"listed_side", "listed_members", "listed_versions"}  # beside a local list
-    assert names - of_loading == {*OF_ROWS, "changes", "compare", "last_sweep"}
+    assert names - of_loading == {*OF_ROWS, "changes", "compare"}
     assert query_text("compare")
 
 

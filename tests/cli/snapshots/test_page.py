@@ -17,8 +17,11 @@ from tests.cli.deployed import BUCKET, put_and_record
 from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile
 from tests.cli.snapshots.oracle import Oracle
 
+from bucketsum.table.state import ObjectState
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.page.figures import Figures, figures_of, is_listed
+from bucketsum_cli.page.answers import answers_of
+from bucketsum_cli.page.figures import Figures, figures_of
+from bucketsum_cli.page.history import keep, pages_before, totals_of
 from bucketsum_cli.page.page import page_of
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.storage_prices import put_prices
@@ -80,6 +83,12 @@ def figures(snapshot: Snapshot) -> Figures:
     return figures_of(database, snapshot)
 
 
+def html_of(snapshot: Snapshot, shown: Figures) -> str:
+    """The page, which has none before it."""
+    totals = totals_of(snapshot, shown)
+    return page_of(snapshot, shown, [*answers_of(shown, totals, ())], [totals])
+
+
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> tuple[Snapshot, Figures]:
     """A snapshot of hostile rows, and its figures."""
@@ -101,7 +110,7 @@ def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Fig
     states["unreadable member"] = sum(
         row.status != "hashed" and row.deletion is None for row in oracle.archived()
     )
-    assert counted(sections["problems"], "state", "state_objects") == states - Counter(
+    assert counted(sections.problems, "state", "state_objects") == states - Counter(
         hashed=states["hashed"]
     )
     verified = Counter(
@@ -109,45 +118,87 @@ def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Fig
         for r in oracle.objects.values()
         if oracle.is_hashed(r)
     )
-    ages = counted(sections["verification"], "verified")
+    ages = counted(sections.verification, "verified")
     assert (ages["never"], sum(ages.values())) == (verified[False], verified.total())
     days = Counter(row.arrived_at[:10] for row in whole)
-    assert {day: n for day, n in counted(sections["arrivals"], "day").items() if n} == days
+    assert {day: n for day, n in counted(sections.arrivals, "day").items() if n} == days
     listed = [v["size_bytes"] for v in HOSTILE.listing]
-    assert [row["size_bytes"] for row in sections["largest"]] == sorted(listed)[:-11:-1]
+    assert [row["size_bytes"] for row in sections.list_of("largest")] == sorted(listed)[:-11:-1]
 
 
 def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
-    """Each row of an answer is a row of its table, and the answers stand before them."""
-    sections, page = case[1], ParsedPage(page_of(*case))
-    for name in ("stored", "problems", "verification", "duplicates", "largest", "newest", "costs"):
-        shown = [row for row in page.rows[name] if row]
-        assert len(shown) == len(sections[name]) > 0, name
-    totals = [(r["bucket"], r["state"], f"{r['objects']:,}") for r in sections["stored"]]
-    assert [tuple(row[:3]) for row in page.rows["stored"] if row] == totals
-    assert is_listed(*case)
-    assert not is_listed(replace(case[0], listed=LISTED[:1]), sections)
-    differing = sections["problems"][0]["state_objects"]
-    assert f"Yes: {differing} differ," in page.answers[1]
-    assert page.answers[3] == f"Yes: {differing} objects had another digest when read again"
+    """A bucket is a line, the largest first; the worst answer stands first; no copy is the last."""
+    sections, page = case[1], ParsedPage(html_of(*case))
+    lengths = {"problems": len(sections.problems), "largest": 10, "newest": 10, "gone": 15}
+    for name, count in lengths.items():
+        assert len([row for row in page.rows[name] if row]) == count > 0, name
+    buckets = {row["bucket"]: row["objects"] for row in sections.buckets()}
+    assert buckets == Counter(version["bucket"] for version in HOSTILE.listing)
+    sizes = [row["size_bytes"] for row in sections.buckets()]
+    assert sizes == sorted(sizes, reverse=True)
+    shown = [(row[0], row[1]) for row in page.rows["stored"] if row]
+    assert shown == [(bucket, f"{count:,}") for bucket, count in buckets.items()]
+    states = Oracle(HOSTILE, LISTED).states.values()
+    gone = {state: sum(of == state for of in states) for state in (ObjectState.LOST, "deleted")}
+    assert all(sections.states[state] == count > 0 for state, count in gone.items())
+    assert sections.is_listed
+    differing = sections.problems[0]["state_objects"]
+    assert f"Yes: {differing} differ, {gone[ObjectState.LOST]} lost," in page.answers[1]
+    assert f"the last reading of {differing} objects differed" in page.answers[3]
+    for group in sections.duplicates:
+        assert len({row["sha1"] for row in group}) == 1
+        assert len({(row["bucket"], row["key"], row["version"]) for row in group}) == len(group) > 1
+    copies = sum(len(group) - 1 for group in sections.duplicates)
+    assert len([row for row in page.rows["duplicates"] if row]) == copies > 0
+
+
+def test_a_page_says_what_changed_since_the_one_before(
+    case: tuple[Snapshot, Figures], tmp_path: Path
+) -> None:
+    """Pages of the same table are kept, once for each time; a damaged line is not one."""
+    snapshot, sections = case
+    now = totals_of(snapshot, sections)
+    old = replace(now, ended_at="2026-11-01T00:00:00Z", objects=now.objects - 1200,
+                  size_bytes=now.size_bytes + 5, states={"hashed": 1, "gone by": 2})  # fmt: skip
+    for totals in (old, old, now, replace(old, ended_at="2026-10-01T00:00:00Z")):
+        keep(snapshot, totals)
+    (file,) = (tmp_path / "home/pages").iterdir()
+    form = '{"ended_at": "", "objects": %s, "size_bytes": 0, "states": %s}'
+    damaged = ('{"ended_at": 1}', "[]", "{", form % ('"x"', "{}"), form % (1, "[]"), "[" * 50_000)
+    with file.open("a") as lines:
+        lines.writelines(f"{line}\n" for line in damaged)
+    before = pages_before(snapshot)
+    assert [page.ended_at[:10] for page in before] == ["2026-11-01", "2026-10-01"]
+    assert before[0] == old
+    assert pages_before(replace(snapshot, stack="other")) == []
+    answers = {a.section: a.answer for a in answers_of(sections, now, before)}
+    lost = sections.states["lost"]
+    for change in (
+        "+1,200 objects, ",
+        f" +{lost} lost,",
+        " -2 gone by,",
+        ", -5 B, since 2026-11-01",
+    ):
+        assert change in answers["trend"]
 
 
 def test_keys_are_inert(case: tuple[Snapshot, Figures]) -> None:
     """No key makes an element or an attribute, runs backwards or hides; the page needs nothing."""
-    sections, row = case[1], case[1]["newest"][0]
+    sections, row = case[1], case[1].list_of("newest")[0]
     attacks = [*NAMES, "'\"><script>alert(1)</script><img src=x onerror=alert(2)>"]
     newest = [{**row, "bucket": "b", "key": name, "state": name} for name in attacks]
-    problem = {**sections["problems"][0], "reason": attacks[-1], "first_key": attacks[-1]}
-    shown_rows = {**sections, "newest": newest, "largest": newest[::-1], "problems": [problem]}
-    html = page_of(case[0], shown_rows)
+    problem = {**sections.problems[0], "reason": attacks[-1], "first_key": attacks[-1]}
+    named = [*newest, *({**row, "list": "largest"} for row in newest[::-1])]
+    shown = replace(sections, named=named, problems=[problem])
+    html = html_of(case[0], shown)
     page = ParsedPage(html)
     assert page.tags <= {*TAGS.split()}
     assert page.attributes <= {*ATTRIBUTES.split()}
-    assert page.links <= {f"#{name}" for name in (*page.rows, "arrivals")}
+    assert page.links <= {f"#{name}" for name in (*page.rows, "arrivals", "gone")}
     assert printable(html.replace("\n", "")) == html.replace("\n", "")
-    shown = [cells[0] for cells in page.rows["newest"] if cells]
+    keys = [cells[0] for cells in page.rows["newest"] if cells]
     expected = [printable(f"s3://b/{name}") for name in attacks]
-    assert [s for s, e in zip(shown, expected, strict=True) if s != e] == [
+    assert [s for s, e in zip(keys, expected, strict=True) if s != e] == [
         f"{expected[11][:270]} … {'k' * 50}"
     ]
 
@@ -162,8 +213,8 @@ def test_a_page_is_small_whatever_the_rows_hold(tmp_path: Path) -> None:
         item["object"] = {"S": f"{'&' * 63}{number}/{'&' * 900}"}
     snapshot = sample.write(tmp_path / "s", ())
     sections = figures(snapshot)
-    assert len({row["bucket"] for row in sections["stored"]}) > 100
-    html = page_of(snapshot, sections)
+    assert len(sections.buckets()) > 100
+    html = html_of(snapshot, sections)
     assert len(html.encode()) < 300_000
     assert " more</td>" in html
 
@@ -175,7 +226,7 @@ def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> No
     page = ParsedPage(file.read_text("utf-8"))
     assert page.answers[:2] == [
         "0 objects, 0 B, in 0 buckets",
-        "No: every row has a digest, and none differs",
+        "No: nothing differs, is lost or unreadable",
     ]
     put_and_record(stack, "a", b"x")
     run("snapshot")

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.conftest import Run
-from tests.cli.snapshots.test_page import ParsedPage
 from tests.cli.tune.state_machine import StateMachine
-from tests.cli.tune.sweeps import a_grid
 
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.tune.registration import running_sweeps
-from bucketsum_cli.terminal.formatting import usd_text
 from bucketsum_cli.tune import progress
 from bucketsum_cli.tune.report.export import run_as_json
 from bucketsum_lab.protocol.run_records import Run as SweepRun
 from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.results.measurements_table import MeasurementsTable
-from bucketsum_lab.results.recommendation import recommendation_of
 
 
 def test_status_lists_the_sweeps_that_run(stack: Stack, measurements: MeasurementsTable) -> None:
@@ -73,28 +66,3 @@ def test_names_of_runs_are_completed(run: Run, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("COMP_WORDS", "bucketsum tune show la")
     monkeypatch.setenv("COMP_CWORD", "3")
     assert run().out.split() == ["plain,last"]
-
-
-def test_a_page_has_what_the_last_sweep_recommends(
-    run: Run,
-    record: Callable[..., SweepRun],
-    stack: Stack,
-    measurements: MeasurementsTable,
-    tmp_path: Path,
-) -> None:
-    """The newest sweep that ended has its setting, speed and price on the page."""
-    ended = record(*a_grid(), None)
-    measurements.record_run(replace(ended, run_id="20991121T041500-running", summary=None))
-    damaged = {"run_id": "20991121T041500-x", "item": "run", "kind": "run", "summary": "{"}
-    item: Any = {name: {"S": value} for name, value in damaged.items()}
-    stack.client("dynamodb").put_item(TableName="MeasurementsTableName", Item=item)
-    file = tmp_path / "page.html"
-    assert run("snapshot", "--to", tmp_path / "s").status == 0
-    assert run("page", "--snapshot", tmp_path / "s", "--output", file).status == 0
-    choice = recommendation_of(ended)
-    assert choice.best
-    parameters = json.dumps(choice.best.parameters, separators=(",", ":"))
-    price = usd_text(choice.best.usd_per_tb)
-    speed = f"{round(choice.best.mb_per_s, 3)} MB/s"
-    expected = [choice.reason, parameters, speed, price, "aws", ended.run_id]
-    assert ParsedPage(file.read_text("utf-8")).rows["settings"][1:] == [expected]

@@ -1,10 +1,11 @@
 -- Groups of equal content among the objects that exist: the groups that waste most, each with its
--- objects. The stored bytes of a group without its most expensive object are wasted. A member of an
--- archive is a copy that wastes nothing by itself.
+-- objects, a current one first, which is to stay. The stored bytes of a group without its most
+-- expensive object are wasted. A member of an archive is a copy that wastes nothing by itself.
 -- question: bucket, prefix, least_bytes, with_members, groups.
 WITH existing AS (
   SELECT o.bucket, o.key, CAST(NULL AS VARCHAR) AS member, o.version, o.sha1, o.size_bytes,
-    o.storage_class, coalesce(p.usd_per_byte_month, s.usd_per_byte_month) * o.size_bytes AS usd
+    o.storage_class, o.is_current,
+    coalesce(p.usd_per_byte_month, s.usd_per_byte_month) * o.size_bytes AS usd
   FROM question q JOIN objects o
     ON q.bucket IN ('', o.bucket) AND starts_with(o.key, q.prefix)
       AND o.size_bytes >= q.least_bytes
@@ -12,9 +13,9 @@ WITH existing AS (
   JOIN storage_prices s ON s.storage_class = 'STANDARD'
   WHERE o.state = 'hashed' AND o.present
 ), contents AS (
-  SELECT bucket, key, member, version, sha1, size_bytes, storage_class, usd FROM existing
+  SELECT * FROM existing
   UNION ALL
-  SELECT m.bucket, m.key, m.member, m.version, m.sha1, m.size_bytes, NULL, NULL
+  SELECT m.bucket, m.key, m.member, m.version, m.sha1, m.size_bytes, NULL, NULL, NULL
   FROM question q JOIN members m
     ON q.with_members AND q.bucket IN ('', m.bucket) AND starts_with(m.key, q.prefix)
       AND m.size_bytes >= q.least_bytes
@@ -37,4 +38,5 @@ SELECT r.place, r.sha1, r.size_bytes, r.copies, r.wasted_bytes, r.wasted_usd_per
   c.bucket, c.key, c.member, c.version, c.storage_class
 FROM question q JOIN ranked r ON r.place <= q.groups
 JOIN contents c ON c.sha1 = r.sha1 AND c.size_bytes = r.size_bytes
-ORDER BY r.place, c.bucket, c.key, c.version, c.member
+ORDER BY r.place, c.is_current DESC NULLS LAST, c.usd DESC NULLS LAST, c.bucket, c.key, c.version,
+  c.member
