@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from bench.tables.table import Columns, Table, numbers, show
-from bucketsum.algorithms import ALGORITHMS
+from bucketsum.algorithms import ALGORITHMS, Algorithm
 from bucketsum_cli.backfill.estimate import EXTRA_NS_PER_BYTE, Setup
-
-if TYPE_CHECKING:
-    from bucketsum.algorithms import Algorithm
 
 _CHUNK: Final = bytes(range(256)) * 4096
 _CHUNKS: Final = 48

@@ -10,7 +10,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
@@ -22,10 +23,6 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.table import Columns, Spread, SpreadColumn, Table, numbers, show
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 TARGET: Final = 0.4
 """CPU time ÷ the baseline's, both as built."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from bench.function import harness, small_objects
 from bench.function.artefacts import VARIABLES, Artefacts
@@ -19,10 +20,6 @@ from bench.sandbox.server import FOLDER, PROJECT, Server, serving
 from bucketsum_cli.machine.json_lines import NoAnswerError
 from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 WRITE_DELAY_S: Final = 0.005
 """[?] Assumed time of a PutItem; AWS says single-digit milliseconds."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from bench.sandbox.objects import BUCKET, StoredObject, make_object
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COUNT: Final = 100
 SMALLEST_BYTES: Final = 112_336

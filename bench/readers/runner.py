@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from bench.readers import harness
 from bench.readers.environments import Environments
@@ -14,10 +15,6 @@ from bench.sandbox.objects import BUCKET, StoredObject
 from bench.sandbox.sandbox import Inside, Sandbox
 from bench.sandbox.server import Server
 from bucketsum_cli.machine.json_lines import NoAnswerError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _READY_SECONDS: Final = 120.0
 _SLOWEST_BYTES_PER_S: Final = 3e6

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from bench.sandbox.objects import BUCKET, make_object
 from bench.sandbox.profiles import BURST_PEAK_BYTES_PER_S, Profile
@@ -11,10 +12,6 @@ from bench.sandbox.requirements import SYSTEM_PATH, tool
 from bench.sandbox.sandbox import Sandbox
 from bench.sandbox.server import Server
 from bucketsum_cli.machine.proxy import CONNECTION_BYTES_PER_S
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SMALLEST_SHARE: Final = 0.95
 """Of the configured speed; below this share, the sandbox limits the reader."""

@@ -7,10 +7,8 @@ import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Final
 
 BUCKET: Final = "bench"
 _BLOCK_BYTES: Final = 1_000_000

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bench.tables.table import Table
 from bucketsum_cli.terminal import output
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def written_between(document: str, name: str, text: str) -> str:

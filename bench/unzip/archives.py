@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench.unzip.variants import FOLDER
 from bucketsum_cli.terminal import output
 
-if TYPE_CHECKING:
-    Members = Callable[[], Iterable[tuple[str, bytes]]]
-    Contents = Mapping[str, Members]
+Members = Callable[[], Iterable[tuple[str, bytes]]]
+Contents = Mapping[str, Members]
 
 _SMALL_BYTES: Final = 200_000
 _LARGE_ROOTS: Final = (Path("/usr/lib"), Path("/usr/local"), Path("/usr/bin"))

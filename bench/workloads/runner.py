@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
 
 from bench.sandbox.objects import BUCKET
 from bench.sandbox.profiles import Profile
@@ -25,11 +27,6 @@ from bucketsum_lab.protocol.probe import KnownObject
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.protocol.workload import DataSetWorkload, Workload
 from bucketsum_lab.workloads import WORKLOADS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
 
 STORAGE_MB: Final = 10_240
 """Of the cells' plan; the sandbox does not limit the disk."""

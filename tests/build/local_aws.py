@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 from events import objects
+from mypy_boto3_dynamodb import DynamoDBClient
+from mypy_boto3_s3 import S3Client
+from mypy_boto3_sqs import SQSClient
+from mypy_boto3_sqs.type_defs import MessageTypeDef
 from tests.support.sam_template import create_table, load_template
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_s3 import S3Client
-    from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 TABLE: Final = "digests"
 

@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import boto3
 import pytest
 from moto import mock_aws
 from moto.core.responses import ActionResult
 from moto.s3.responses import S3Response
+from mypy_boto3_s3 import S3Client
 from tests.cli import serving_stack
 from tests.cli.deployed import Stdin, deploy, prompt_table
 from tests.cli.permissions import recorded_calls, refused_calls
@@ -35,9 +36,6 @@ from bucketsum_cli.emulator import emulator_state, process
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.main import main
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
 
 SleepReplacer = Callable[[Callable[[float], object]], None]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto.s3.exceptions import S3ClientError
 from moto.s3.models import S3Backend
+from mypy_boto3_s3 import S3Client
+from tests.cli.conftest import Run
 from tests.cli.permissions import as_fake
 from tests.cli.serving_stack import (
     DEPLOYER,
@@ -25,6 +28,7 @@ from tests.cli.serving_stack import (
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments import access, access_template
 from bucketsum_cli.buckets.attachments import notifications as bucket_notifications
 from bucketsum_cli.buckets.attachments.notifications import KeyFilter
@@ -36,14 +40,6 @@ from bucketsum_cli.buckets.attachments.queue_notification import (
 )
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mypy_boto3_s3 import S3Client
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 FOREIGN: Final[dict[str, Any]] = {
     "TopicConfigurations": [

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import boto3
 import pytest
+from mypy_boto3_s3 import S3Client
+from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS
 from tests.support.sam_template import load_template
 
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.queue_notification import EVENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mypy_boto3_s3 import S3Client
-    from tests.cli.conftest import Run
-
-    from bucketsum_cli.aws.stack import Stack
 
 INBOX_ARN, PHOTOS_ARN = f"arn:aws:s3:::{INBOX}", f"arn:aws:s3:::{PHOTOS}"
 

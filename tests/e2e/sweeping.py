@@ -6,24 +6,20 @@ import io
 import json
 import uuid
 import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from mypy_boto3_lambda import LambdaClient
+from mypy_boto3_stepfunctions import SFNClient
 from tests.e2e.command import physical_name, throttled, until
 from tests.support.sam_template import load_template
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_lab.protocol.run_records import Run, run_id_of
 from bucketsum_lab.results.measurements_table import MeasurementsTable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mypy_boto3_lambda import LambdaClient
-    from mypy_boto3_stepfunctions import SFNClient
-
-    from bucketsum_cli.aws.stack import Stack
 
 SOURCES: Final = Path(__file__).parents[2] / "src"
 ORIGINAL_MEMORY_MB: Final[int] = load_template()["Parameters"]["MemorySize"]["Default"]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import yaml
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
+from mypy_boto3_dynamodb import DynamoDBClient
 
 TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"
 

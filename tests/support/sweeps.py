@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from mypy_boto3_dynamodb import DynamoDBClient
 
 from bucketsum_lab.plan.input import SweepInput
-from bucketsum_lab.plan.plan import plan_of
-from bucketsum_lab.protocol.run_records import CellStatistics
+from bucketsum_lab.plan.plan import Plan, plan_of
+from bucketsum_lab.protocol.parameters import Variant
+from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.record_values import sample_of, sample_values
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 from bucketsum_lab.workloads.unzip.workload import INFLATE, MODE
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-    from bucketsum_lab.plan.plan import Plan
-    from bucketsum_lab.protocol.parameters import Variant
-    from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.samples import Sample
 
 DEPLOYED: Final = {
     "MemorySize": "256", "ChunkBytes": "1048576", "Streams": "auto", "ArchiveMode": "stream",

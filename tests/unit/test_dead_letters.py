@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import boto3
 import pytest
@@ -14,6 +15,7 @@ from botocore.stub import Stubber
 from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
+from mypy_boto3_sqs import SQSClient
 from tests.support.settings import SETTINGS
 
 from bucketsum.errors import (
@@ -32,14 +34,8 @@ from bucketsum.queue.dead_letters import (
     ReceivedMessage,
     message_of,
 )
+from bucketsum.settings import Settings
 from bucketsum.throttling import THROTTLED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mypy_boto3_sqs import SQSClient
-
-    from bucketsum.settings import Settings
 
 MAX_RECEIVES: Final = 5
 LEGAL: Final = re.compile(r"[\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]+")

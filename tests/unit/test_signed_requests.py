@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import boto3
 import pytest
+from botocore.awsrequest import AWSPreparedRequest
 from botocore.exceptions import NoCredentialsError
+from mypy_boto3_s3 import S3Client
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.clients import _session
 from bucketsum.s3.get_object import get_object
 from bucketsum.s3.signed_requests import SignedGet, SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from botocore.awsrequest import AWSPreparedRequest
-    from mypy_boto3_s3 import S3Client
 
 ARRIVAL: Final = ObjectCreated("a-bucket", "dir/key", "v1", "etag", 1, sequencer="", event_time="")
 KEYS: Final = [

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from botocore.config import Config
 from moto import mock_aws
+from moto.core.config import DefaultConfig
+from mypy_boto3_s3 import S3Client
 from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import Reader, Reading, s3_client
 from tests.support.s3_server import HostileS3, hostile_s3
 
 from bucketsum.s3 import source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from moto.core.config import DefaultConfig
-    from mypy_boto3_s3 import S3Client
 
 
 @pytest.fixture(scope="module", autouse=True)

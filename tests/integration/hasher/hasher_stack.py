@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Mapping
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType
+from typing import Any, Final
 from uuid import uuid4
 
+import pytest
 from botocore.endpoint import Endpoint
+from botocore.model import OperationModel
 from moto.core.utils import unix_time_millis
 from moto.sqs import models as sqs_models
+from mypy_boto3_dynamodb import DynamoDBClient
+from mypy_boto3_s3 import S3Client
+from mypy_boto3_sqs import SQSClient
+from mypy_boto3_sqs.literals import QueueAttributeNameType
 from tests.support.clients import shared_client
 from tests.support.events import BUCKET
 from tests.support.lambda_invocation import Context
@@ -19,17 +27,6 @@ from tests.support.sam_template import create_table, load_template
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import ModuleType
-
-    import pytest
-    from botocore.model import OperationModel
-    from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_s3 import S3Client
-    from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.literals import QueueAttributeNameType
 
 QUEUE_ARN: Final = "arn:aws:sqs:us-east-1:123456789012:ArrivalsQueue"
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import boto3
 import pytest
 from botocore.config import Config
+from mypy_boto3_s3 import S3Client
+from tests.support.s3_faults import StoredObject
+from tests.support.s3_server import HostileS3
 
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.chosen_reader import transport_config
+from bucketsum.s3.curl_connections import TransportConfig
 from bucketsum.s3.curl_reader import CurlReader
 from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.signed_requests import SignedRequests
-from bucketsum.s3.source import CLIENT_CONFIG
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from mypy_boto3_s3 import S3Client
-    from tests.support.s3_faults import StoredObject
-    from tests.support.s3_server import HostileS3
-
-    from bucketsum.s3.curl_connections import TransportConfig
-    from bucketsum.s3.source import Source
+from bucketsum.s3.source import CLIENT_CONFIG, Source
 
 PATH: Final = "inbox/dir/a file+1%.bin"
 BODY: Final = bytes(range(256)) * 40

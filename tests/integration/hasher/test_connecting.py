@@ -5,22 +5,19 @@ from __future__ import annotations
 import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from botocore.config import Config
 from botocore.exceptions import SSLError
+from mypy_boto3_s3 import S3Client
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import hostile_s3
 from tests.support.tls import own_tls
 
 from bucketsum.invocation.clients import client_of, speed_up_botocore
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mypy_boto3_s3 import S3Client
 
 ONCE: Final = Config(retries={"mode": "standard", "total_max_attempts": 1})
 CONNECTIONS: Final = 4

@@ -6,27 +6,23 @@ import threading
 import time
 import tracemalloc
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from mypy_boto3_s3 import S3Client
 from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of
 from tests.integration.hasher.scripted_plan import REST, ScriptedPlan
-from tests.support.s3_faults import Fault
+from tests.support.s3_faults import Fault, StoredObject
+from tests.support.s3_server import HostileS3
 
 from bucketsum.errors import ObjectSuperseded, ObjectUnreadable, SourceInterrupted
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.curl_connections import HELD_BYTES
 from bucketsum.s3.read_plan import ReadPlan
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-    from tests.support.s3_faults import StoredObject
-    from tests.support.s3_server import HostileS3
-
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.s3.source import OpenObject
+from bucketsum.s3.source import OpenObject
 
 MIB: Final = 1024 * 1024
 RANGES: Final = Reader(3)

@@ -9,7 +9,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, count, repeat
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 from unittest.mock import Mock
 
 import boto3
@@ -18,6 +19,7 @@ import pytest
 from botocore.config import Config
 from botocore.credentials import RefreshableCredentials
 from botocore.exceptions import NoCredentialsError
+from mypy_boto3_s3 import S3Client
 from tests.integration.hasher.connect_proxy import connect_proxy
 from tests.integration.hasher.reading import (
     BODY,
@@ -40,11 +42,6 @@ from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.response_head import ResponseHead
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mypy_boto3_s3 import S3Client
 
 NOWHERE: Final = "http://127.0.0.1:9"
 STREAM: Final = Reader(1)

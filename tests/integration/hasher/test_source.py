@@ -6,12 +6,13 @@ import gzip
 import threading
 import tracemalloc
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from mypy_boto3_s3 import S3Client
 from tests.integration.hasher.reading import (
     BODY,
     PATH,
@@ -22,13 +23,10 @@ from tests.integration.hasher.reading import (
     put_at,
 )
 from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3
 
 from bucketsum.digest import digest_of
 from bucketsum.s3.curl_connections import HELD_BYTES
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-    from tests.support.s3_server import HostileS3
 
 pytestmark = every_reader
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from botocore.config import Config
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from mypy_boto3_s3 import S3Client
 from tests.integration.hasher.reading import (
     BODY,
     PATH,
@@ -32,11 +34,6 @@ from bucketsum.errors import (
     SourceUnavailable,
 )
 from bucketsum.s3.source import MAX_RESUMES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mypy_boto3_s3 import S3Client
 
 pytestmark = one_stream
 

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
+from mypy_boto3_s3 import S3Client
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.log_lines import objects_in
 from tests.integration.hasher.reading import BODY, PATH, Reading, arrival_of, every_reader, put_at
 from tests.integration.hasher.test_archives import ARCHIVES
 from tests.support.events import message_of
 from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import zip_of
@@ -24,11 +27,6 @@ from bucketsum.errors import ObjectGone, ObjectSuperseded, SourceInterrupted
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import NO_SEQUENCER, row_key_of
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-    from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.support.s3_server import HostileS3
 
 OTHER_LENGTHS: Final = {
     "shorter": Fault(body=lambda body: body[: len(body) // 2]),

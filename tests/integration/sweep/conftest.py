@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType
+from typing import Any, Final
 
 import pytest
 from bench.maven import ProgramUnavailableError
 from moto import mock_aws
+from mypy_boto3_dynamodb import DynamoDBClient
+from mypy_boto3_s3 import S3Client
 from tests.integration.sweep.mongodb_server import mongodb_server
 from tests.support.clients import shared_client
 from tests.support.moto_versions import take_version_null
@@ -20,17 +24,9 @@ from tests.support.sweeps import put_sample
 
 from bucketsum_lab.measure import prober
 from bucketsum_lab.measure.disk import measure_disk
+from bucketsum_lab.protocol.run_records import Run
+from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.measurements_table import MeasurementsTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-
-    from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_s3 import S3Client
-
-    from bucketsum_lab.protocol.run_records import Run
-    from bucketsum_lab.protocol.samples import Sample
 
 BUCKET: Final = "sweeps"
 TABLE: Final = "measurements"

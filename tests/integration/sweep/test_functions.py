@@ -6,36 +6,32 @@ import hashlib
 import json
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
 
 import pytest
+from mypy_boto3_s3 import S3Client
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings
 from bucketsum.prices import PRICE_DATE, prices_in
 from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.s3.signed_requests import SignedRequests
+from bucketsum.s3.source import Source
 from bucketsum.table.codec import names_of
 from bucketsum_lab.errors import BadSweep, MemoryRefused
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.protocol.samples import Billing, DiskSpeed, Reading, Sample, SampleStatus
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.hash.workload import HashWorkload
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import ModuleType
-
-    from mypy_boto3_s3 import S3Client
-
-    from bucketsum.s3.signed_requests import SignedRequests
-    from bucketsum.s3.source import Source
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
-
-    Function = Callable[[str], ModuleType]
-    Invoke = Callable[[str, dict[str, Any]], Any]
+Function = Callable[[str], ModuleType]
+Invoke = Callable[[str, dict[str, Any]], Any]
 
 RUN_ID = "20261121T041500-abcdef"
 SWEEP = {

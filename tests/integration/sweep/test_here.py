@@ -9,20 +9,17 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
 import boto3
 import pytest
+from mypy_boto3_s3 import S3Client
 from tests.support.moto_server import moto_server
 from tests.support.moto_versions import take_version_null
 
 from bucketsum_cli.tune.here.process import Configuration, Processes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from mypy_boto3_s3 import S3Client
 
 BUCKET: Final = "data"
 CONTENT: Final = b"content" * 10_000

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import boto3
 import pytest
 from moto import mock_aws
+from mypy_boto3_dynamodb import DynamoDBClient
 from tests.support.sam_template import create_table
 
 from bucketsum.errors import BadSettings, SourceUnavailable
@@ -21,11 +23,6 @@ from bucketsum_lab.workloads.records.layouts import (
     SAMPLED_RECORDS,
 )
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 TABLE: Final = "records"
 DATA_SET: Final = DataSet(100_000)

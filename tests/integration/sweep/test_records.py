@@ -6,10 +6,14 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
 
 import pymongo
 import pytest
+from mypy_boto3_s3 import S3Client
+from pymongo.collection import Collection
 from tests.integration.hasher.reading import s3_client
 from tests.support.s3_faults import THROTTLED, Fault
 from tests.support.s3_server import HostileS3, hostile_s3
@@ -20,6 +24,7 @@ from bucketsum_cli.tune.workloads.records import mongo_reader
 from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.protocol import page_cache
 from bucketsum_lab.protocol.objects import file_key
+from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.records import partition, tmp_readers
 from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord, verify
@@ -34,15 +39,6 @@ from bucketsum_lab.workloads.records.layouts import (
 )
 from bucketsum_lab.workloads.records.probe import READERS
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from mypy_boto3_s3 import S3Client
-    from pymongo.collection import Collection
-
-    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 SIZE_BYTES: Final = 200_000
 DATA_SET: Final = DataSet(SIZE_BYTES)

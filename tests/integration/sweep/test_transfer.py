@@ -9,10 +9,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
 import boto3
 import pytest
+from mypy_boto3_s3 import S3Client
 from tests.support.moto_server import moto_server
 from tests.support.sweeps import TRANSFER
 
@@ -25,18 +28,11 @@ from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol.objects import file_key
+from bucketsum_lab.protocol.probe import KnownObject
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.transfer import clients, file_times, trial
 from bucketsum_lab.workloads.transfer.model import Destination
 from bucketsum_lab.workloads.transfer.workload import TransferWorkload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from mypy_boto3_s3 import S3Client
-
-    from bucketsum_lab.protocol.probe import KnownObject
 
 BUCKET: Final = "sweeps"
 SET_BYTES: Final = 6_248_192

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import boto3
 import pytest
 from bench.maven import ProgramUnavailableError
 from moto import mock_aws
+from mypy_boto3_dynamodb import DynamoDBClient
 from tests.integration.table.dynamodb_local import dynamodb_local
 from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.programs import is_here
 from tests.support.sam_template import create_table
 
 from bucketsum.table.digests_table import DigestsTable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 _ORACLE: Final = ["dynamodb-local"] if is_here("java", "mvn") else []
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import boto3
 from bench.maven import fetched
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
+from mypy_boto3_dynamodb import DynamoDBClient
 from tests.support.server_programs import SHORT_LIVED, running
 from tests.support.servers import reserved_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 COORDINATES: Final = "com.amazonaws:DynamoDBLocal:2.6.1"
 LOOPBACK_SERVER: Final = Path(__file__).with_name("LoopbackServer.java")

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
+from mypy_boto3_dynamodb import DynamoDBClient
 from tests.integration.table.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.support.settings import SETTINGS
 
 from bucketsum.errors import ObjectGone, OutOfTime
-from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.events.object_events import (
+    DeletedBy,
+    ObjectCreated,
+    ObjectDeleted,
+    ObjectEvent,
+    ObjectRestored,
+)
 from bucketsum.hashing.deletions import TOMBSTONE_DAYS, record_deletion
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import ObjectHasher
@@ -26,13 +34,6 @@ from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Deletion, RowKey, Status, comparable_sequencer
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-    from bucketsum.events.object_events import ObjectEvent
 
 PLENTY: Final = Deadline(lambda: 900.0)
 MOMENT: Final = "2026-11-20T10:00:00.000Z"

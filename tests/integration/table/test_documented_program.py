@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import runpy
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from mypy_boto3_dynamodb import DynamoDBClient
 from tests.integration.table.rows import BUCKET, fresh_key, row, unreadable
 from tests.support.documents import ROOT, Document
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-    from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.digests_table import DigestsTable
 
 
 @pytest.fixture

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from mypy_boto3_dynamodb import DynamoDBClient
 from tests.integration.table.rows import BUCKET, fresh_key, place, row
 
 from bucketsum.errors import DamagedRow, RowContended
@@ -13,11 +14,7 @@ from bucketsum.hashing.deletions import record_deletion
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-    from bucketsum.table.rows import Row
+from bucketsum.table.rows import Row
 
 DAMAGE = [
     ("sequencer", {"N": "5"}),

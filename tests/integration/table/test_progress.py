@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
+from mypy_boto3_dynamodb import DynamoDBClient
 from tests.integration.table.rows import fresh_key
 from tests.support.events import LANDED
 
@@ -14,9 +15,6 @@ from bucketsum.long_objects.progress import ChainStatus, Progress, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.rows import comparable_sequencer
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 STATES: Final = {"sha1": bytes(range(28)), "crc32": bytes(12)}
 

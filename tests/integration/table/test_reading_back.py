@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mypy_boto3_dynamodb import DynamoDBClient
+from mypy_boto3_dynamodb.type_defs import BatchGetItemOutputTypeDef
 from tests.integration.table.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
@@ -26,12 +29,6 @@ from bucketsum.table.rows import (
     Timing,
     comparable_sequencer,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import BatchGetItemOutputTypeDef
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256)

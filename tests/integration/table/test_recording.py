@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
+from mypy_boto3_dynamodb import DynamoDBClient
 from tests.integration.table.rows import BUCKET, fresh_key, place, row, unreadable
 
 from bucketsum.events.version import NULL
@@ -21,9 +22,6 @@ from bucketsum.table.rows import (
     Timing,
     comparable_sequencer,
 )
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 SEQUENCERS = st.text("0123456789ABCDEFabcdef", min_size=1, max_size=32)
 OLDER: Final = ("09", "09FFFFFFFFFFFFFF", "0")
