@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.table.items import item_of
-from bucketsum.table.rows import ReadSetup, Row, Status, Timing
+from bucketsum.table.row_parts import ReadSetup, Timing
+from bucketsum.table.rows import Row, Status
 from bucketsum_cli.snapshots.folder import ROWS, Snapshot, SnapshotFile, md5_of, new_folder
 
 if TYPE_CHECKING:

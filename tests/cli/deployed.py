@@ -23,7 +23,8 @@ from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
+from bucketsum.table.row_parts import ArchiveRecord, MemberRecord, Timing
+from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER
 

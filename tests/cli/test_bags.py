@@ -14,7 +14,8 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, hashed, put_object
 
-from bucketsum.table.rows import Difference, Status
+from bucketsum.table.row_parts import Difference
+from bucketsum.table.rows import Status
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags import bags_in_bucket
 

@@ -24,7 +24,8 @@ from tests.cli.deployed import (
 )
 from tests.support.events import notification
 
-from bucketsum.table.rows import Difference, FailedReading, Status, Verified
+from bucketsum.table.row_parts import Difference, FailedReading, Verified
+from bucketsum.table.rows import Status
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments import coverage
 from bucketsum_cli.buckets.served_buckets import AttachedBucket

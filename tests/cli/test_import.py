@@ -17,7 +17,8 @@ import pytest
 from botocore.validate import validate_parameters
 from tests.cli.conftest import Run
 
-from bucketsum.table.rows import ReadByS3, Row
+from bucketsum.table.row_parts import ReadByS3
+from bucketsum.table.rows import Row
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.manifests.entries import Entry, Reported
 from bucketsum_cli.objects.s3_readings import ReportImport

@@ -33,7 +33,8 @@ from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import ArchiveRecord, Row, RowKey, Status
+from bucketsum.table.row_parts import ArchiveRecord
+from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via

@@ -6,7 +6,9 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
 
-from bucketsum.table.rows import Difference, RowKey, comparable_sequencer
+from bucketsum.table.row_parts import Difference
+from bucketsum.table.rows import RowKey
+from bucketsum.table.sequencer import comparable_sequencer
 from bucketsum_cli.aws.stack import Stack
 
 

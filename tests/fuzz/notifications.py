@@ -17,7 +17,8 @@ from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectE
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
-from bucketsum.table.rows import NO_SEQUENCER, row_key_of
+from bucketsum.table.rows import row_key_of
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 _LISTED: Final = replace(LANDED, sequencer=NO_SEQUENCER)
 

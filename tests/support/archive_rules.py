@@ -12,7 +12,7 @@ from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.zip_model import MemberResult
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
-from bucketsum.table.rows import ArchiveRecord
+from bucketsum.table.row_parts import ArchiveRecord
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)
 _READER: Final = ArchiveReader(ArchiveSettings(Mode.STREAM, LIMITS, (".zip", "z")))

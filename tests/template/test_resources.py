@@ -12,7 +12,7 @@ from tests.template.roles import HANDLERS
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.codec import encoded
 from bucketsum.table.digests_table import BY_SHA1_INDEX
-from bucketsum.table.rows import Deletion
+from bucketsum.table.row_parts import Deletion
 from bucketsum_cli.buckets.attachments.queue_notification import EVENTS
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]

@@ -12,7 +12,7 @@ from bucketsum.digest import RunningDigest
 from bucketsum.errors import OutOfTime
 from bucketsum.invocation.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Mode
-from bucketsum.table.rows import ArchiveRecord
+from bucketsum.table.row_parts import ArchiveRecord
 
 MEMBERS = 400
 ARCHIVE = archive_of(*(named(f"{number:04}", bytes(5_000)) for number in range(MEMBERS)))

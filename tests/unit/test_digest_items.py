@@ -10,19 +10,18 @@ from bucketsum.errors import DamagedRow
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.items import NOT_HASHED, deletion_of, item_of, row_of, rows_of
-from bucketsum.table.rows import (
+from bucketsum.table.row_parts import (
     ArchiveRecord,
     Deletion,
     Difference,
     FailedReading,
     MemberRecord,
     ReadSetup,
-    Row,
-    Status,
     Timing,
     Verified,
-    comparable_sequencer,
 )
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import comparable_sequencer
 
 ROW: Final = Row(
     bucket="inbox",

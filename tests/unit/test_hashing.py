@@ -30,7 +30,9 @@ from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import ReadSetup, Row, Status, Timing, comparable_sequencer
+from bucketsum.table.row_parts import ReadSetup, Timing
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import comparable_sequencer
 
 CHUNKS: Final = (b"one " * 10_000, b"two " * 10_000, b"three" * 10_000)
 CONTENT: Final = b"".join(CHUNKS)

@@ -6,15 +6,9 @@ import pytest
 
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.checksum_values import ChecksumResult, Compared
-from bucketsum.table.rows import (
-    Deletion,
-    Difference,
-    FailedReading,
-    Row,
-    Status,
-    Verified,
-    comparable_sequencer,
-)
+from bucketsum.table.row_parts import Deletion, Difference, FailedReading, Verified
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import comparable_sequencer
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 
 AT = "2026-11-20T10:00:00.000Z"

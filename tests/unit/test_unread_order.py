@@ -11,7 +11,8 @@ from tests.support.sha1 import sha1_of
 
 from bucketsum.errors import RowContended
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, Row, Status, comparable_sequencer
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
 EVENT: Final = Row(
     bucket="inbox",

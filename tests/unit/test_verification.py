@@ -38,7 +38,9 @@ from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, Row, RowKey, Status, Verified, row_key_of
+from bucketsum.table.row_parts import Verified
+from bucketsum.table.rows import Row, RowKey, Status, row_key_of
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 PLENTY: Final = Deadline(lambda: 900.0)
 CONTENT: Final = b"as it was recorded"

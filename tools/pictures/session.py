@@ -21,7 +21,8 @@ from moto import mock_aws
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import ArchiveRecord, MemberRecord, Row, Status, Timing
+from bucketsum.table.row_parts import ArchiveRecord, MemberRecord, Timing
+from bucketsum.table.rows import Row, Status
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, access_stack_name, metadata_of
 from bucketsum_cli.commands.root import cli
 from bucketsum_cli.dead_letters import queue

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import click
 
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import ReadByS3
+from bucketsum.table.row_parts import ReadByS3
 from bucketsum_cli.arguments.buckets import BucketName
 from bucketsum_cli.arguments.options import Target, json_option, stack_options
 from bucketsum_cli.aws.stack import Stack

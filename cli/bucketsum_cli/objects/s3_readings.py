@@ -19,7 +19,9 @@ from bucketsum.errors import BucketsumError, DamagedRow
 from bucketsum.events.version import NULL
 from bucketsum.hashing.verification import mark
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, Deletion, ReadByS3, Row, RowKey, Status
+from bucketsum.table.row_parts import Deletion, ReadByS3
+from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.sequencer import NO_SEQUENCER
 from bucketsum_cli.aws.connection import CONNECTIONS
 from bucketsum_cli.manifests.entries import BadLine, Entry
 

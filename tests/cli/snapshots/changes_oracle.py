@@ -16,7 +16,9 @@ from tests.cli.snapshots.oracle import Oracle, Place, folder_of
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.items import item_of, shown_rows
-from bucketsum.table.rows import Deletion, Difference, Row, Status, Verified, comparable_sequencer
+from bucketsum.table.row_parts import Deletion, Difference, Verified
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import comparable_sequencer
 
 LATER = "2026-11-25T00:00:00.000Z"
 

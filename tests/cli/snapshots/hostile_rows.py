@@ -19,19 +19,18 @@ from bucketsum.long_objects.progress import PARTITION
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.items import NOT_HASHED, item_of
-from bucketsum.table.rows import (
+from bucketsum.table.row_parts import (
     ArchiveRecord,
     Deletion,
     Difference,
     FailedReading,
     MemberRecord,
     ReadSetup,
-    Row,
-    Status,
     Timing,
     Verified,
-    comparable_sequencer,
 )
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import comparable_sequencer
 from bucketsum_cli.snapshots.folder import (
     LISTING,
     ROWS,

@@ -16,7 +16,8 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.codec import names_of
 from bucketsum.table.items import item_of, shown_rows
-from bucketsum.table.rows import FailedReading, ReadByS3, Row, Status
+from bucketsum.table.row_parts import FailedReading, ReadByS3
+from bucketsum.table.rows import Row, Status
 from bucketsum_cli.commands.find_list import WANTED, wanted_in
 from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.folder import Listed

@@ -12,7 +12,9 @@ from tests.cli.conftest import Run
 from tests.cli.snapshots.hostile_rows import Hostile
 
 from bucketsum.table.items import item_of
-from bucketsum.table.rows import Difference, Row, Status, comparable_sequencer
+from bucketsum.table.row_parts import Difference
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import comparable_sequencer
 from bucketsum_cli.snapshots.folder import Listed
 
 AT = "2026-11-20T10:00:00.000Z"

@@ -20,7 +20,8 @@ from bucketsum.backfill.backfill_records import Check
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import NO_SEQUENCER, Row
+from bucketsum.table.rows import Row
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 ARCHIVES = {
     "ARCHIVE_SUFFIXES": ".zip,.JAR",

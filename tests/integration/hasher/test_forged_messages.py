@@ -23,7 +23,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 HIGHEST: Final = "F" * 32
 LONG_AFTER: Final = "9999-12-31T23:59:59Z"

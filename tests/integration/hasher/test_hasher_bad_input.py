@@ -21,7 +21,8 @@ from tests.support.s3_server import HostileS3
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.items import NOT_HASHED, key_of
-from bucketsum.table.rows import NO_SEQUENCER, row_key_of
+from bucketsum.table.rows import row_key_of
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 
 @pytest.mark.parametrize("way", ["event", "backfill", "restore"])

@@ -20,7 +20,7 @@ from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.hashing.small_objects import READS_MAX
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 KEYS = [f"small-{number}" for number in range(10)]
 

@@ -21,7 +21,7 @@ from bucketsum.backfill.backfill_records import Check, Tally
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.long_objects.progress import PARTITION
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 SIZE: Final = 41_000_000
 CONTENT: Final = bytes(range(251)) * (SIZE // 251)

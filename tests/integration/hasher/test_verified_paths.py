@@ -18,7 +18,7 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill.backfill_records import Check
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 RECORDED: Final = {
     "sha1": {"S": "0" * 40},

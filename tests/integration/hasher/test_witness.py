@@ -25,7 +25,7 @@ from tests.support.zip_maker import zip_of
 from bucketsum.backfill.backfill_records import Check
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 COMPARES: Final = {"COMPARE_CHECKSUMS": "yes"}
 LARGE_MEMORY: Final = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769"}

@@ -26,7 +26,8 @@ from bucketsum.backfill.messages import bodies_of
 from bucketsum.errors import ObjectGone, ObjectSuperseded, SourceInterrupted
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.items import key_of
-from bucketsum.table.rows import NO_SEQUENCER, row_key_of
+from bucketsum.table.rows import row_key_of
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 OTHER_LENGTHS: Final = {
     "shorter": Fault(body=lambda body: body[: len(body) // 2]),

@@ -7,7 +7,8 @@ import uuid
 from typing import Any, Final
 
 from bucketsum.events.version import NULL
-from bucketsum.table.rows import Row, RowKey, Status, comparable_sequencer
+from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.sequencer import comparable_sequencer
 
 BUCKET: Final = "inbox"
 

@@ -33,7 +33,9 @@ from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Deletion, RowKey, Status, comparable_sequencer
+from bucketsum.table.row_parts import Deletion
+from bucketsum.table.rows import RowKey, Status
+from bucketsum.table.sequencer import comparable_sequencer
 
 PLENTY: Final = Deadline(lambda: 900.0)
 MOMENT: Final = "2026-11-20T10:00:00.000Z"

@@ -19,16 +19,9 @@ from bucketsum.errors import TableBusy
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import SHA1_SHARDS, SIZE_MAX, item_of
-from bucketsum.table.rows import (
-    ArchiveRecord,
-    MemberRecord,
-    ReadSetup,
-    Row,
-    RowKey,
-    Status,
-    Timing,
-    comparable_sequencer,
-)
+from bucketsum.table.row_parts import ArchiveRecord, MemberRecord, ReadSetup, Timing
+from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.sequencer import comparable_sequencer
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256)

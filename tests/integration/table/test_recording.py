@@ -15,13 +15,9 @@ from tests.integration.table.rows import BUCKET, fresh_key, place, row, unreadab
 from bucketsum.events.version import NULL
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import (
-    Row,
-    RowKey,
-    Status,
-    Timing,
-    comparable_sequencer,
-)
+from bucketsum.table.row_parts import Timing
+from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.sequencer import comparable_sequencer
 
 SEQUENCERS = st.text("0123456789ABCDEFabcdef", min_size=1, max_size=32)
 OLDER: Final = ("09", "09FFFFFFFFFFFFFF", "0")

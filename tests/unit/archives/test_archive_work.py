@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from _typeshed import TraceFunction
 
-    from bucketsum.table.rows import ArchiveRecord
+    from bucketsum.table.row_parts import ArchiveRecord
 
 STEPS_PER_BYTE: Final = 12
 STEPS: Final = 20_000

@@ -34,7 +34,8 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.settings import MEMBER_BYTES
 from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.table.items import item_of
-from bucketsum.table.rows import ArchiveRecord, Row, Status
+from bucketsum.table.row_parts import ArchiveRecord
+from bucketsum.table.rows import Row, Status
 
 LIMITS = Limits(members=1000)
 FIXED_BYTES = 1_500_000

@@ -32,7 +32,8 @@ from bucketsum.clock import now
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.hashing.job import Purpose
 from bucketsum.table.items import item_of
-from bucketsum.table.rows import Deletion, Difference, Status, Verified
+from bucketsum.table.row_parts import Deletion, Difference, Verified
+from bucketsum.table.rows import Status
 
 VERIFIED = Verified(SINCE, 1)
 DELETION = Deletion(SINCE, DeletedBy.REQUEST, "0F".ljust(32, "0"))

@@ -21,7 +21,7 @@ from bucketsum.backfill.messages import (
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 ID: Final = "20261121T100000-3f9a1c"
 KEYS: Final = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200).filter(

@@ -41,7 +41,8 @@ from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, RowKey, Status, comparable_sequencer
+from bucketsum.table.rows import RowKey, Status
+from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
 BUCKET: Final = "inbox"
 DEADLINE: Final = Deadline(lambda: 900.0)

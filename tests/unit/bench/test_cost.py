@@ -20,7 +20,8 @@ from tests.support.sam_template import load_template
 
 from bucketsum.hashing.job import Purpose
 from bucketsum.table.items import item_of
-from bucketsum.table.rows import ReadSetup, Row, Status, Timing
+from bucketsum.table.row_parts import ReadSetup, Timing
+from bucketsum.table.rows import Row, Status
 from bucketsum_cli.backfill.estimate import ROW_WRITE_UNITS
 
 

@@ -43,7 +43,9 @@ from bucketsum.long_objects.slicer import SliceOutcome
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, Deletion, Status, comparable_sequencer
+from bucketsum.table.row_parts import Deletion
+from bucketsum.table.rows import Status
+from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"
 PATIENT: Final = Deadline(lambda: 900.0)

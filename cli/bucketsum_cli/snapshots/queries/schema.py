@@ -8,7 +8,9 @@ from typing import Final
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.table.codec import Attribute, schema_of
 from bucketsum.table.items import DIGEST_PREFIX, SIZE_MAX
-from bucketsum.table.rows import MemberRecord, Row, Status, padded_sequencer
+from bucketsum.table.row_parts import MemberRecord
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import padded_sequencer
 
 NAMES: Final = {"arrived_at": "created_at", "storage_class": "archived_class"}
 """Attribute → its column, if that has another name."""

@@ -12,7 +12,8 @@ from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.clock import now
 from bucketsum.digest import RunningDigest
 from bucketsum.s3.range_reads import range_reader
-from bucketsum.table.rows import MemberRecord, Row, Status, row_key_of
+from bucketsum.table.row_parts import MemberRecord
+from bucketsum.table.rows import Row, Status, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bucketsum.digest import RunningDigest
     from bucketsum.s3.range_reads import Read
     from bucketsum.table.archive_values import ArchiveSettings, Engine
-    from bucketsum.table.rows import ArchiveRecord
+    from bucketsum.table.row_parts import ArchiveRecord
 
 
 @dataclass(frozen=True, slots=True)

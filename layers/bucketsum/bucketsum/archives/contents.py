@@ -17,7 +17,7 @@ from bucketsum.archives.names import (
 from bucketsum.archives.stream import streamed_members
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberResult
 from bucketsum.table.archive_values import ArchiveStatus, Limits, Mode
-from bucketsum.table.rows import ArchiveRecord
+from bucketsum.table.row_parts import ArchiveRecord
 
 if TYPE_CHECKING:
     from bucketsum.archives.limits import LimitCounter

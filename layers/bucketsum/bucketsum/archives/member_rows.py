@@ -15,7 +15,8 @@ from bucketsum.archives.raw_batch_write import use_raw_batch_write
 from bucketsum.errors import TableBusy
 from bucketsum.events.version import NULL, Version
 from bucketsum.table.items import item_of, key_of, row_of
-from bucketsum.table.rows import Row, RowKey, comparable_sequencer, row_key_of
+from bucketsum.table.rows import Row, RowKey, row_key_of
+from bucketsum.table.sequencer import comparable_sequencer
 from bucketsum.throttling import THROTTLED
 
 if TYPE_CHECKING:

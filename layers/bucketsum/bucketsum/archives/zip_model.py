@@ -11,7 +11,7 @@ from bucketsum.errors import BucketsumError
 
 if TYPE_CHECKING:
     from bucketsum.table.archive_values import ArchiveStatus
-    from bucketsum.table.rows import ArchiveRecord
+    from bucketsum.table.row_parts import ArchiveRecord
 
 MADE_ON_UNIX: Final = frozenset({3, 19})
 """`Member.system` of archives made on Unix and macOS."""

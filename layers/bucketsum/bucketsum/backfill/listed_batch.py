@@ -22,7 +22,8 @@ from bucketsum.hashing.verification import UNREAD, mark_refused
 from bucketsum.measure import Measurement
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Deletion, Row, Status, row_key_of
+from bucketsum.table.row_parts import Deletion
+from bucketsum.table.rows import Row, Status, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

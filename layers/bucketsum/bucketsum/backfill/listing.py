@@ -15,7 +15,7 @@ from bucketsum.errors import SourceUnavailable
 from bucketsum.events.message_fields import shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import NULL, Version
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

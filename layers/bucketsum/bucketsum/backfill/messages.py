@@ -25,7 +25,7 @@ from bucketsum.events.message_fields import (
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.hashing.job import Purpose
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 OBJECTS_MAX: Final = 10
 """Most objects of one message."""

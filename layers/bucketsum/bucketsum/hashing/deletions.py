@@ -12,7 +12,9 @@ from bucketsum.table.codec import encoded
 from bucketsum.table.digests_table import attempts_at, expiry, item_found
 from bucketsum.table.items import NOT_HASHED, key_of, sequencer_in
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Deletion, comparable_sequencer, row_key_of
+from bucketsum.table.row_parts import Deletion
+from bucketsum.table.rows import row_key_of
+from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectDeleted

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bucketsum.errors import BucketsumError, DamagedRow
     from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
     from bucketsum.table.archive_values import Mode
-    from bucketsum.table.rows import Deletion
+    from bucketsum.table.row_parts import Deletion
 
 Task: TypeAlias = "Job | ObjectDeleted | ObjectRestored"
 """Work that a message names: the object of a created event is a job."""

@@ -25,7 +25,8 @@ from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Row, Status, comparable_sequencer, row_key_of
+from bucketsum.table.rows import Row, Status, row_key_of
+from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from bucketsum.archives.archive_hasher import ArchiveHasher

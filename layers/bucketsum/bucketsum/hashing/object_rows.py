@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from bucketsum.clock import now
 from bucketsum.errors import ObjectArchived
 from bucketsum.table.event_order import SECONDS
-from bucketsum.table.rows import Deletion, ReadSetup, Row, Status, Timing, row_key_of
+from bucketsum.table.row_parts import Deletion, ReadSetup, Timing
+from bucketsum.table.rows import Row, Status, row_key_of
 
 if TYPE_CHECKING:
     from bucketsum.errors import ObjectUnreadable

@@ -10,7 +10,8 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.result import HashResult
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, Row, Status, row_key_of
+from bucketsum.table.rows import Row, Status, row_key_of
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectRestored

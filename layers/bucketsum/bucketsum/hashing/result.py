@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectEvent
     from bucketsum.hashing.job import Job
     from bucketsum.s3.source import OpenObject
-    from bucketsum.table.rows import ArchiveRecord
+    from bucketsum.table.row_parts import ArchiveRecord
 
 
 @dataclass(frozen=True, slots=True)

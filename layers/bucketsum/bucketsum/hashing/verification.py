@@ -19,14 +19,9 @@ from bucketsum.table.condition import absent, compared
 from bucketsum.table.digests_table import item_found
 from bucketsum.table.items import DIGEST_PREFIX, item_of, key_of
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import (
-    ArchiveRecord,
-    Difference,
-    FailedReading,
-    RowKey,
-    Verified,
-    comparable_sequencer,
-)
+from bucketsum.table.row_parts import ArchiveRecord, Difference, FailedReading, Verified
+from bucketsum.table.rows import RowKey
+from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -11,7 +11,7 @@ from bucketsum.hashing.job import Purpose
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.table.rows import NO_SEQUENCER
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -12,7 +12,8 @@ from bucketsum.hashing.result import ReadObject
 from bucketsum.measure import Measurement
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import ArchiveRecord, Status
+from bucketsum.table.row_parts import ArchiveRecord
+from bucketsum.table.rows import Status
 
 if TYPE_CHECKING:
     from bucketsum.checksums.comparison import Witness

@@ -18,7 +18,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.job import Job, Purpose
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.archive_values import Mode
-from bucketsum.table.rows import comparable_sequencer
+from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -20,7 +20,8 @@ from bucketsum.events.version import Version
 from bucketsum.hashing.job import Purpose
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.codec import NOT_STORED, decoded, encoded, stored, texts_with_prefix
-from bucketsum.table.rows import SEQUENCER, Row, RowKey
+from bucketsum.table.rows import Row, RowKey
+from bucketsum.table.sequencer import SEQUENCER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

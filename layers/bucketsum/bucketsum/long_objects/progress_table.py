@@ -21,7 +21,7 @@ from bucketsum.table.codec import attribute_of
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read
 from bucketsum.table.digests_table import expiry, item_found
-from bucketsum.table.rows import comparable_sequencer
+from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

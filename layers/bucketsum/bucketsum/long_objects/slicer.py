@@ -38,7 +38,8 @@ from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
 from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Status, comparable_sequencer
+from bucketsum.table.rows import Status
+from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from bucketsum.checksums.comparison import Witness

@@ -24,19 +24,15 @@ from bucketsum.table.items import (
     shown_rows,
 )
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import (
-    NO_SEQUENCER,
-    Deletion,
-    Row,
-    RowKey,
-    Status,
-    comparable_sequencer,
-)
+from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import PutItemInputTypeDef
+
+    from bucketsum.table.row_parts import Deletion
 
 BY_SHA1_INDEX: Final = "by-sha1"
 

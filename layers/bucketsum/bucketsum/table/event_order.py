@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.errors import RowContended
 from bucketsum.table.items import sequencer_in
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NO_SEQUENCER, Status, comparable_sequencer
+from bucketsum.table.rows import Status
+from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row

@@ -10,7 +10,9 @@ from bucketsum.algorithms import SHA1
 from bucketsum.errors import DamagedRow
 from bucketsum.events.message_fields import is_moment, shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
-from bucketsum.table.rows import Deletion, Row, RowKey, Status, padded_sequencer
+from bucketsum.table.row_parts import Deletion
+from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.sequencer import padded_sequencer
 
 SHA1_SHARDS: Final = 16
 """Keys in the index for one SHA-1, so that a flood of equal objects is not throttled.

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from bucketsum.table.rows import NO_SEQUENCER, Row, Status, comparable_sequencer
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
 
 class ObjectState(StrEnum):

@@ -13,7 +13,7 @@ from bucketsum.archives.local_header import LocalHeader
 from bucketsum.archives.names import folder_count
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable, StreamEndsEarly
 from bucketsum.table.archive_values import ArchiveStatus, Engine, Limits, Mode
-from bucketsum.table.rows import ArchiveRecord
+from bucketsum.table.row_parts import ArchiveRecord
 
 if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Directory

@@ -26,7 +26,7 @@ from bucketsum_lab.protocol.workload import Workload
 
 if TYPE_CHECKING:
     from bucketsum.archives.archive_reader import ArchiveReader
-    from bucketsum.table.rows import ArchiveRecord
+    from bucketsum.table.row_parts import ArchiveRecord
     from bucketsum_lab.protocol.objects import PlannedObject
     from bucketsum_lab.protocol.parameters import Setting, Value, Variant
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
