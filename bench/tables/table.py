@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Self, TypeAlias
 
-from bucketsum_cli.terminal import output, tables
+from bucketsum_cli.terminal import output
+from bucketsum_cli.terminal.columns import Column as ShownColumn
+from bucketsum_cli.terminal.tables import print_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +121,10 @@ class Table:
             output.say(self.remark)
         numeric = [*map(self._is_numeric, range(len(self.columns)))]
         columns = [
-            tables.Column(column.title, right=is_numeric, shrinks=not is_numeric)
+            ShownColumn(column.title, right=is_numeric, shrinks=not is_numeric)
             for column, is_numeric in zip(self._columns, numeric, strict=True)
         ]
-        tables.print_table(columns, cells)
+        print_table(columns, cells)
 
     @property
     def _columns(self) -> list[SpreadColumn]:

@@ -21,7 +21,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import put_and_record
 
-from bucketsum_cli.aws import stack as stack_module
+from bucketsum_cli.aws import stack_description
 from bucketsum_cli.aws.connection import connection_to
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands import root
@@ -351,7 +351,7 @@ def test_silence_is_noted(
     run: Run, served_by: Callable[[type[Answers]], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the command gives up, a person reads what it waits for."""
-    monkeypatch.setattr(stack_module, "_SILENCE_SECONDS", 0.01)
+    monkeypatch.setattr(stack_description, "_SILENCE_SECONDS", 0.01)
     url = served_by(Silent)
     assert run("ls").err.startswith(f"no answer from {url} yet; still trying\n")
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from bucketsum_cli.terminal import tables
+from bucketsum_cli.terminal.columns import KEY, SHA1, VERSION, Cell, Column
 from bucketsum_cli.terminal.output import say
-from bucketsum_cli.terminal.tables import KEY, SHA1, VERSION, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 NUMBER = Column("number of things", right=True)
 DIGEST = "0" * 40
@@ -199,7 +200,8 @@ def test_a_reader_that_has_enough_is_no_failure(program: str) -> None:
     program = f"""if True:
         from itertools import count
         from {say.__module__} import print_json_array, say
-        from {print_table.__module__} import KEY, print_table
+        from {KEY.__class__.__module__} import KEY
+        from {print_table.__module__} import print_table
         endless = count
         {program}
         say("never seen")

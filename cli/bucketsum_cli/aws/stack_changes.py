@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.aws.stack import description_of
+from bucketsum_cli.aws.stack_description import description_of
 from bucketsum_cli.terminal.errors import CannotDoError
 
 _POLL_SECONDS: Final = 2.0

@@ -11,10 +11,11 @@ from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group, Limit, Work
 from bucketsum_cli.backfill.views import LEFT_OUT
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
+from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import cents_text, count_text, hours_text, size_text
 from bucketsum_cli.terminal.output import say
-from bucketsum_cli.terminal.tables import Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from bucketsum_cli.backfill.backfills import Kind

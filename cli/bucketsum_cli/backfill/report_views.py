@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from bucketsum.backfill.report import NEXT_STEPS, subject_of
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
+from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.formatting import MISSING, size_text
 from bucketsum_cli.terminal.output import say
-from bucketsum_cli.terminal.tables import Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.job import Purpose
+from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import (
     MISSING,
@@ -19,7 +20,7 @@ from bucketsum_cli.terminal.formatting import (
 )
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import say
-from bucketsum_cli.terminal.tables import Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Tally

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from bucketsum import attached
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.aws.stack import Stack, description_of
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack_description import description_of
 
 EXISTING_PARAMETER: Final = "ExistingBucketName"
 INVENTORY_PARAMETER: Final = "InventoryBucketArn"

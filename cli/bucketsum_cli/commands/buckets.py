@@ -10,9 +10,10 @@ import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options
 from bucketsum_cli.buckets.attachments.checks import Attachment, attachments
+from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import print_json
-from bucketsum_cli.terminal.tables import Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _COLUMNS: Final = (
     Column("bucket", shrinks=True),

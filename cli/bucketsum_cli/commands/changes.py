@@ -25,10 +25,11 @@ from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.output import note, print_json, say
-from bucketsum_cli.terminal.tables import SIZE, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _BAD: Final = ("differs", "lost", "damaged")
 _COLUMNS: Final = (

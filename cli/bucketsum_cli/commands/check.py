@@ -39,10 +39,11 @@ from bucketsum_cli.objects.comparison import (
 )
 from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_left_out, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
+from bucketsum_cli.terminal.columns import KEY, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import note, print_json, say
-from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _STYLES: Final = {
     Result.EQUAL: "green",

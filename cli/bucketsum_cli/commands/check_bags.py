@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.bags.bags_in_bucket import validate_bag, validate_bags
 from bucketsum_cli.bags.validation import BagResult, Verdict
+from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array
-from bucketsum_cli.terminal.tables import Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

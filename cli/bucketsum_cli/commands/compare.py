@@ -30,11 +30,12 @@ from bucketsum_cli.snapshots.manifest_rows import STDIN, ManifestFile, rows_of, 
 from bucketsum_cli.snapshots.sides import Objects, name_pattern, side_of
 from bucketsum_cli.snapshots.sides_database import LISTED, SidesDatabase
 from bucketsum_cli.snapshots.taking import Taking
+from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
-from bucketsum_cli.terminal.tables import Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _EQUAL: Final = "equal"
 _LEFT_OUT: Final = "left out"

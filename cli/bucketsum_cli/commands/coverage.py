@@ -28,11 +28,12 @@ from bucketsum_cli.commands.asking import (
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.next_steps import NEUTRAL, next_steps
 from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.output import note, print_json, say
-from bucketsum_cli.terminal.tables import SIZE, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _COLUMNS: Final = (
     Column("folder", shrinks=True), Column("class"), Column("state", shrinks=True),

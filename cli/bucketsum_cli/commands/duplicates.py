@@ -29,11 +29,12 @@ from bucketsum_cli.commands.asking import (
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of
+from bucketsum_cli.terminal.columns import KEY, VERSION, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import cents_text, count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
-from bucketsum_cli.terminal.tables import KEY, VERSION, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _COLUMNS: Final = (KEY, VERSION, Column("class"))
 

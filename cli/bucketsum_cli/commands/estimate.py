@@ -21,9 +21,10 @@ from bucketsum_cli.backfill.archive_price import (
 )
 from bucketsum_cli.backfill.estimate import Setup, checksum_usd
 from bucketsum_cli.backfill.estimate_views import remarks_of
+from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.output import print_json, say
-from bucketsum_cli.terminal.tables import Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _STANDARD: Final = "STANDARD"
 _BATCH_SIZE: Final = 10

@@ -34,11 +34,12 @@ from bucketsum_cli.objects.rows import (
     recorded_row,
     version_of,
 )
+from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
-from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,14 @@ from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in
 from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.taking import Taking
+from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array, say
 from bucketsum_cli.terminal.screen import width_of
-from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 WANTED: Final = ", ".join(
     ("place BIGINT", "name VARCHAR", "digest VARCHAR", *(f"{name} VARCHAR" for name in ALGORITHMS))

@@ -22,10 +22,11 @@ from bucketsum_cli.manifests import reports
 from bucketsum_cli.objects.s3_readings import NEUTRAL, ImportedLine, LineOutcome, ReportImport
 from bucketsum_cli.snapshots.manifest_rows import opened, reported
 from bucketsum_cli.snapshots.taking import buckets_of
+from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import notes, print_json, say
-from bucketsum_cli.terminal.tables import Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _MANIFEST_BYTES_MAX: Final = 1 << 24
 _JOB: Final = re.compile(r"job-([\w-]{1,64})/manifest\.json$", re.ASCII)

@@ -22,22 +22,13 @@ from bucketsum_cli.objects.rows import (
     digest_state,
 )
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
+from bucketsum_cli.terminal.columns import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import INLINE, Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
 from bucketsum_cli.terminal.output import note, print_json_array
 from bucketsum_cli.terminal.screen import width_of
-from bucketsum_cli.terminal.tables import (
-    KEY,
-    MOMENT,
-    SHA1,
-    SIZE,
-    SPEED,
-    VERSION,
-    Cell,
-    Column,
-    print_table,
-)
+from bucketsum_cli.terminal.tables import print_table
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""

@@ -36,12 +36,13 @@ from bucketsum_cli.objects.files import (
 from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.rows import DigestState, Reasons, digest_cell, digest_state
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
+from bucketsum_cli.terminal.columns import KEY, SHA1, SIZE, SPEED, Cell
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, printable, progress, say
-from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 DEFAULT_TIMEOUT_SECONDS = 900
 """The time-out of the hasher."""

@@ -18,11 +18,12 @@ from bucketsum_cli.snapshots.own_tables import put_own_table
 from bucketsum_cli.snapshots.statements import statements_in
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.snapshots.values import csv_line, json_value, text_of, unique_names
+from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note, print_json_array, print_text
 from bucketsum_cli.terminal.output_files import output_file
-from bucketsum_cli.terminal.tables import Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _WRITTEN: Final = (".csv", ".jsonl")
 _OPTION: Final = re.compile(r"--?[\w=-]+")

@@ -16,6 +16,7 @@ from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
 from bucketsum_cli.objects.rows import dead_letters_hint
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
+from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO
 from bucketsum_cli.terminal.formatting import (
     MISSING,
@@ -28,7 +29,7 @@ from bucketsum_cli.terminal.formatting import (
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.terminal.screen import is_terminal, write
-from bucketsum_cli.terminal.tables import Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _WATCH_SECONDS: Final = 30.0
 _COLUMNS: Final = (Column("", shrinks=True), Column("", shrinks=True))

@@ -22,12 +22,13 @@ from bucketsum_cli.objects.rows import (
     recorded_row,
 )
 from bucketsum_cli.objects.versions import newest_version
+from bucketsum_cli.terminal.columns import SHA1, SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array, with_bar
-from bucketsum_cli.terminal.tables import SHA1, SIZE, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,10 @@ from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status
+from bucketsum_cli.terminal.columns import Cell
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
-from bucketsum_cli.terminal.tables import Cell
 
 
 class Pending(StrEnum):

@@ -12,7 +12,7 @@ from bucketsum.hashing.metric import OUTCOMES
 from bucketsum.prices import METRIC_READ
 from bucketsum.table.outcome import Outcome
 from bucketsum_cli.aws.metrics import metric_values, own_metric
-from bucketsum_cli.aws.stack import resources_of
+from bucketsum_cli.aws.stack_description import resources_of
 from bucketsum_cli.buckets.attachments.checks import admits, statements_of
 from bucketsum_cli.buckets.attachments.notifications import configuration_of, notifications_in
 from bucketsum_cli.buckets.served_buckets import Via, attached_to, bucket_arn

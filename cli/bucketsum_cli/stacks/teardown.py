@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, WaiterError
 
-from bucketsum_cli.aws.stack import description_of, outputs_of, resources_of
+from bucketsum_cli.aws.stack_description import description_of, outputs_of, resources_of
 from bucketsum_cli.buckets.bucket_contents import exists
 from bucketsum_cli.buckets.served_buckets import access_stack_name, attached_buckets
 from bucketsum_cli.terminal.errors import CannotDoError

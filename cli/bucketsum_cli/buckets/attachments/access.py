@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.aws.stack import description_of, physical_ids, resources_of
 from bucketsum_cli.aws.stack_changes import changing_stack, deleted_stack
+from bucketsum_cli.aws.stack_description import description_of, physical_ids, resources_of
 from bucketsum_cli.buckets.attachments.access_template import (
     LISTERS,
     READERS,

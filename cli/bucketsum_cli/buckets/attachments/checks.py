@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from bucketsum.events.notifications import DETAIL_TYPES
-from bucketsum_cli.aws.stack import Stack, description_of, physical_ids, resources_of
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack_description import description_of, physical_ids, resources_of
 from bucketsum_cli.buckets.attachments.access import deviations
 from bucketsum_cli.buckets.attachments.notifications import (
     configuration_of,

@@ -18,8 +18,9 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.objects.files import LocalFile, files_under
-from bucketsum_cli.terminal import formatting, output, tables
+from bucketsum_cli.terminal import columns, formatting, output
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.tables import print_table
 
 ENOUGH_BYTES: Final = 500_000_000
 
@@ -33,7 +34,7 @@ ODD_NAMES: Final = (
 )
 
 _WAIT_SECONDS: Final = 180
-_EQUAL: Final = tables.Column("equal")
+_EQUAL: Final = columns.Column("equal")
 
 
 _Compared: TypeAlias = "tuple[LocalFile, Row | None, bool]"
@@ -75,15 +76,15 @@ def _compare(stack: Stack, files: list[LocalFile]) -> list[_Compared]:
 
 
 def _print(files: list[_Compared], seconds: float) -> None:
-    tables.print_table(
-        [tables.KEY, tables.SIZE, tables.SHA1, tables.SPEED, _EQUAL],
+    print_table(
+        [columns.KEY, columns.SIZE, columns.SHA1, columns.SPEED, _EQUAL],
         (
             [
                 file.key,
                 formatting.size_text(file.size_bytes),
-                (row and row.sha1) or tables.Cell("not recorded", "red"),
+                (row and row.sha1) or columns.Cell("not recorded", "red"),
                 formatting.speed_text(row.mb_per_s if row else None, missing=""),
-                tables.Cell("yes", "green") if is_equal else tables.Cell("NO", "bold red"),
+                columns.Cell("yes", "green") if is_equal else columns.Cell("NO", "bold red"),
             ]
             for file, row, is_equal in files
         ),

@@ -10,10 +10,11 @@ from bucketsum_cli.commands.snapshot.take import KeptSnapshot
 from bucketsum_cli.snapshots.folder import delete_snapshot, snapshots, snapshots_folder
 from bucketsum_cli.snapshots.keeping import reason_kept, size_of
 from bucketsum_cli.snapshots.taking import kept_snapshot
+from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
-from bucketsum_cli.terminal.tables import Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 
 _COLUMNS = (
     Column("folder", shrinks=True), Column("stack"), Column("rows", right=True),

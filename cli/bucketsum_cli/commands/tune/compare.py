@@ -8,6 +8,7 @@ from typing import Final
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options
+from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.formatting import (
     MISSING,
     chunk_text,
@@ -16,7 +17,7 @@ from bucketsum_cli.terminal.formatting import (
     usd_text,
 )
 from bucketsum_cli.terminal.output import print_json, say
-from bucketsum_cli.terminal.tables import Cell, Column, print_table
+from bucketsum_cli.terminal.tables import print_table
 from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs_of
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import run_as_json

@@ -7,11 +7,13 @@ from itertools import chain
 from typing import Final
 
 from bucketsum.errors import DamagedItem
-from bucketsum_cli.terminal import output, tables
+from bucketsum_cli.terminal import output
+from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.formatting import MISSING, count_text, moment_text, prices_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.screen import styled, width_of, write
-from bucketsum_cli.terminal.tables import Cell, Column
+from bucketsum_cli.terminal.table_layout import Layout
+from bucketsum_cli.terminal.tables import cells_of, print_table
 from bucketsum_cli.tune.answer import conclusion, deploys_nothing, doubt_about, remarks_on
 from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of
 from bucketsum_cli.tune.results import Results, has_failed, measured
@@ -49,7 +51,7 @@ _RUN_COLUMNS: Final = (
 
 def print_runs(runs: Iterable[Run | DamagedItem]) -> None:
     """Print a line for each run."""
-    tables.print_table(_RUN_COLUMNS, map(_run_cells, runs))
+    print_table(_RUN_COLUMNS, map(_run_cells, runs))
 
 
 def _run_cells(run: Run | DamagedItem) -> list[str | Cell]:
@@ -123,10 +125,10 @@ def _print_table(results: Results) -> None:
         for column in shown
     ]
     groups = {
-        heading: tables.cells_of(_styled(results, cell, shown) for cell in cells)
+        heading: cells_of(_styled(results, cell, shown) for cell in cells)
         for heading, cells in groups_of(results)
     }
-    layout = tables.Layout.of(columns, [*chain.from_iterable(groups.values())])
+    layout = Layout.of(columns, [*chain.from_iterable(groups.values())])
     lines = [*layout.heading()]
     for heading, cells in groups.items():
         lines += [styled(output.printable(heading), "bold"), *layout.lines(cells)]
