@@ -14,7 +14,7 @@ from tests.cli.snapshots.oracle import Oracle
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.table.checksum_values import ChecksumResult, Compared
-from bucketsum.table.codec import names_of
+from bucketsum.table.columns import names_of
 from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.row_parts import FailedReading, ReadByS3
 from bucketsum.table.rows import Row, Status

@@ -6,7 +6,7 @@ from enum import EnumMeta, StrEnum
 from typing import Final
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.table.codec import Attribute, schema_of
+from bucketsum.table.columns import Attribute, schema_of
 from bucketsum.table.items import DIGEST_PREFIX, SIZE_MAX
 from bucketsum.table.row_parts import MemberRecord
 from bucketsum.table.rows import Row, Status

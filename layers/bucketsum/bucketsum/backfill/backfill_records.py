@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from bucketsum.hashing.job import Purpose
-from bucketsum.table.codec import NOT_STORED, stored
+from bucketsum.table.columns import NOT_STORED, stored
 from bucketsum.table.outcome import Outcome
 
 

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.table.codec import NOT_STORED
+from bucketsum.table.columns import NOT_STORED
 
 if TYPE_CHECKING:
     from bucketsum.backfill.balance import BalanceEntry

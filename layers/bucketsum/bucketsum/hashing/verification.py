@@ -14,7 +14,8 @@ from bucketsum.clock import now
 from bucketsum.errors import ObjectArchived, ObjectUnreadable, SourceInterrupted, SourceUnavailable
 from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.table.checksum_values import Compared
-from bucketsum.table.codec import encoded, names_of
+from bucketsum.table.codec import encoded
+from bucketsum.table.columns import names_of
 from bucketsum.table.condition import absent, compared
 from bucketsum.table.digests_table import item_found
 from bucketsum.table.items import DIGEST_PREFIX, item_of, key_of

@@ -19,7 +19,8 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.hashing.job import Purpose
 from bucketsum.table.archive_values import Mode
-from bucketsum.table.codec import NOT_STORED, decoded, encoded, stored, texts_with_prefix
+from bucketsum.table.codec import decoded, encoded, texts_with_prefix
+from bucketsum.table.columns import NOT_STORED, stored
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.sequencer import SEQUENCER
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.table.archive_values import ArchiveStatus, Mode
-from bucketsum.table.codec import NOT_STORED, stored
+from bucketsum.table.columns import NOT_STORED, stored
 from bucketsum.table.sequencer import comparable_sequencer, padded_sequencer
 
 

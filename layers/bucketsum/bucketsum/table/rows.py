@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.events.version import Version
 from bucketsum.table.checksum_values import ChecksumResult, Compared
-from bucketsum.table.codec import NOT_STORED, nested, stored
+from bucketsum.table.columns import NOT_STORED, nested, stored
 from bucketsum.table.row_parts import (
     ArchiveRecord,
     Deletion,
