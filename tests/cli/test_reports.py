@@ -6,21 +6,15 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TypeAlias
 
 import pytest
-from tests.cli.aws_calls import EXECUTED, answered, change_calls
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record
-from tests.support.evidence_world import PLENTY, Topic
+from tests.cli.reporting import FIRST, REPORTS, reporting
 
-from bucketsum.backfill import closing
-from bucketsum.backfill.accounting import Accountant
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
-from bucketsum.backfill.closing import Evidence
-from bucketsum.backfill.delivery import Delivery
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.backfill.evidence_table import EvidenceTable
-from bucketsum.backfill.report import Origin
 from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
@@ -28,46 +22,13 @@ from bucketsum.hashing.job import Purpose
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.stacks import status
 
-Reported = Callable[..., str]
-
-REPORTS: Final = "my-reports"
-FIRST: Final = "20261121T100000-aaaaaa"
+Reported: TypeAlias = Callable[..., str]
 
 
 @pytest.fixture
 def reported(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Reported:
     """Take a verification to its end; returns its name."""
-    monkeypatch.setattr(closing, "DELETIONS_SECONDS", 0)
-    change_calls(monkeypatch, answered(EXECUTED))
-    dynamodb, s3 = stack.client("dynamodb"), stack.client("s3")
-    s3.create_bucket(Bucket=REPORTS)
-    name = stack.outputs["BackfillsTableName"]
-    table, topic = BackfillsTable(dynamodb, name), Topic()
-    publisher: Any = topic
-    evidence = Evidence(
-        table=table,
-        accountant=Accountant(s3, stack.digests_table(), EvidenceTable(dynamodb, name)),
-        delivery=Delivery(s3, publisher, "bucketsum", REPORTS, "arn:topic"),
-        origin=Origin("bucketsum", "123456789012", "us-east-1"),
-        enqueuers=1,
-    )
-
-    def close(run_id: str = FIRST) -> str:
-        member = Backfill(
-            run_id, BUCKET, BackfillStatus.QUEUED, now(), purpose=Purpose.VERIFY,
-            all_versions=True, rested_at=now(), ended_at=now(), started_by="arn:aws:iam::1:user/jo",
-        )  # fmt: skip
-        table.record(member)
-        table.record_plan(run_id, [Part(0, done=True)])
-        for _ in range(3):
-            for event in evidence.next_events(run_id, [member]):
-                if event["action"] == "account":
-                    evidence.count(run_id, event["parts"], PLENTY)
-                else:
-                    evidence.report(run_id)
-        return run_id
-
-    return close
+    return reporting(stack, monkeypatch)
 
 
 def lose(stack: Stack, key: str) -> None:

@@ -32,6 +32,7 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
                 "key": "key",
                 "version": row.entry,
                 "status": row.status,
+                "state": "lost",
                 "size_bytes": 3,
                 "sequencer": comparable_sequencer(row.sequencer),
                 "created_at": "2026-11-20T10:00:00.000Z",

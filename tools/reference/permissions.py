@@ -54,7 +54,8 @@ _CHECK: Final = (
 ACTIONS: Final = {
     "ls": _LS,
     "show": f"{_SHOW} {_LS} s3:ListBucket",
-    "find": "dynamodb:Query dynamodb:BatchGetItem dynamodb:DescribeTable dynamodb:Scan",
+    "find": "dynamodb:Query dynamodb:BatchGetItem dynamodb:DescribeTable dynamodb:Scan "
+    "s3:ListBucketVersions",
     "find --list": _SNAPSHOT,
     "find --snapshot": _SNAPSHOT,
     "check": f"{_LS} {_FAILURES}",

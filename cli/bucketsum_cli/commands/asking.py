@@ -13,7 +13,7 @@ from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.snapshots.database import Database, require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot
-from bucketsum_cli.snapshots.taking import LAST, Taking, kept_snapshot, take
+from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import duration_text, moment_text
 from bucketsum_cli.terminal.hints import command_line
@@ -123,13 +123,24 @@ def require_rows_listed(database: Database, snapshot: Snapshot, prefix: str) -> 
     require_listing(snapshot, [Listed(bucket, prefix) for (bucket,) in rows])
 
 
+def keys_to_list(target: Target, bucket: str | None, prefix: str, name: str | None) -> list[Listed]:
+    """The keys that a question lists: those of *bucket*, or, in a new snapshot, of all buckets."""
+    buckets = (bucket,) if bucket else () if name else buckets_of(target.find())
+    return [Listed(bucket, prefix) for bucket in buckets]
+
+
+def is_listed(snapshot: Snapshot, keys: Listed) -> bool:
+    """Whether *snapshot* has a listing of *keys*."""
+    return any(
+        keys.bucket == part.bucket and keys.prefix.startswith(part.prefix)
+        for part in snapshot.listed
+    )
+
+
 def require_listing(snapshot: Snapshot, listed: Iterable[Listed]) -> None:
     """Refuse a *snapshot* that has no listing of the keys that are to be *listed*."""
     for keys in listed:
-        if not any(
-            keys.bucket == part.bucket and keys.prefix.startswith(part.prefix)
-            for part in snapshot.listed
-        ):
+        if not is_listed(snapshot, keys):
             raise CannotDoError(
                 f"the snapshot {snapshot.folder} has no listing of s3://{keys.bucket}/{keys.prefix}"
                 f"; take one with `{command_line('snapshot', '--listing')}`, or leave out "

@@ -20,18 +20,18 @@ from bucketsum_cli.arguments.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.commands.asking import snapshot_for
+from bucketsum_cli.commands.asking import keys_to_list, snapshot_for
 from bucketsum_cli.snapshots.database import require_engine
-from bucketsum_cli.snapshots.folder import Listed, Snapshot
+from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
-from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
-_BAD: Final = ("differs", "lost", "damaged")
+_BAD: Final = ("differs", "lost", "damaged", "unreadable", "not recorded")
 _COLUMNS: Final = (
     Column("folder", shrinks=True), Column("change"), Column("objects", right=True), SIZE,
     Column("first", shrinks=True),
@@ -56,7 +56,8 @@ class ChangedPart:
     change: Annotated[
         str,
         "`added`, `overwritten` (with other content), `deleted`, `hidden` (by a delete marker), "
-        "`recorded`, `verified`; or a finding: `differs`, `lost`, `damaged`.",
+        "`recorded`, `verified`, `repaired`, `archived`; or a finding: `differs`, `lost`, "
+        "`damaged`, `unreadable`, `not recorded` (its row is gone).",
     ]
     objects: Annotated[int, "Number of versions."]
     size_bytes: int | None
@@ -69,7 +70,7 @@ class ChangesResult:
 
     before: Annotated[str, "Folder of the earlier snapshot, or the date."]
     after: Annotated[Path, "Folder of the later snapshot."]
-    has_findings: Annotated[bool, "Whether something newly differs, is lost or is damaged."]
+    has_findings: Annotated[bool, "Whether a change is a finding."]
     counts: Annotated[Mapping[str, int], "Number of versions by change."]
     parts: Sequence[ChangedPart]
 
@@ -106,7 +107,7 @@ def changes(
     lists. Also shown is what was verified, hidden by a delete marker, or recorded (created before,
     hashed since). With --since, one snapshot is enough; of buckets without versions, it shows what
     was overwritten as added, and it shows everything that is lost. Exits with 1 if an object newly
-    differs, is lost, or its row was damaged.
+    differs, is lost or unreadable, or its row was damaged or is gone.
 
     Example: bucketsum changes last --bucket photos
     """
@@ -140,8 +141,7 @@ def _snapshots(
     Raises:
         CannotDoError: They are of two tables, or in the wrong order.
     """
-    buckets = () if earlier else (bucket,) if bucket else buckets_of(target.find())
-    listed = [Listed(name, "") for name in buckets]
+    listed = [] if earlier else keys_to_list(target, bucket, "", None)
     before = snapshot_for(target, earlier, Taking(listed=listed, yes=yes))
     if since:
         return before, before

@@ -22,12 +22,12 @@ from bucketsum_cli.arguments.options import (
 from bucketsum_cli.commands.asking import (
     athena_option,
     database_of,
+    keys_to_list,
     require_rows_listed,
     snapshot_option,
 )
-from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.next_steps import NEUTRAL, next_steps
-from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -103,8 +103,7 @@ def coverage(
     """
     if inventory and (not bucket or snapshot_name):
         raise click.UsageError("--inventory needs BUCKET, and cannot be used with --snapshot")
-    buckets = (bucket,) if bucket else () if snapshot_name else buckets_of(target.find())
-    listed = [Listed(name, prefix) for name in buckets]
+    listed = keys_to_list(target, bucket, prefix, snapshot_name)
     database, snapshot = database_of(
         target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes), athena
     )

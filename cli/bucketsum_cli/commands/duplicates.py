@@ -23,10 +23,10 @@ from bucketsum_cli.arguments.options import (
 from bucketsum_cli.commands.asking import (
     athena_option,
     database_of,
+    keys_to_list,
     require_rows_listed,
     snapshot_option,
 )
-from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of
 from bucketsum_cli.terminal.columns import KEY, VERSION, Cell, Column
@@ -119,10 +119,7 @@ def duplicates(
 
     Example: bucketsum duplicates photos --min-size 1000000
     """
-    names = (
-        [bucket] if bucket else buckets_of(target.find()) if listing and not snapshot_name else []
-    )
-    listed = [Listed(name, prefix) for name in names] if listing else []
+    listed = keys_to_list(target, bucket, prefix, snapshot_name) if listing else []
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
     if listing and not bucket:
         require_rows_listed(database, snapshot, prefix)

@@ -24,11 +24,10 @@ from bucketsum_cli.arguments.options import (
     yes_option,
 )
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.commands.asking import database_of, keys_to_list, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, Format, not_recorded
 from bucketsum_cli.snapshots.database import Database
-from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
@@ -96,7 +95,7 @@ def export(
     """
     if format_name == _PARQUET and output is None:
         raise click.UsageError("--format parquet needs --output")
-    listed = [Listed(bucket, prefix)]
+    listed = keys_to_list(target, bucket, prefix, snapshot_name)
     database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
     with _destination(target, output, is_text=format_name != _PARQUET) as file:

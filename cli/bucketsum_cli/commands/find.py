@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import click
 
 from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.table.rows import Row
+from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.asking import athena_option, snapshot_option
@@ -23,14 +24,12 @@ from bucketsum_cli.commands.lists import algorithm_option, format_option
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import FORMATS, Format, entries_in
 from bucketsum_cli.objects.files import sha1_of_file
-from bucketsum_cli.objects.members import with_archive_deletions
+from bucketsum_cli.objects.members import with_states
 from bucketsum_cli.objects.rows import (
-    Reasons,
+    HELD,
     RecordedRow,
-    any_damaged,
-    digest_cell,
-    digest_state,
     full_name,
+    reason_of,
     recorded_row,
     version_of,
 )
@@ -40,6 +39,9 @@ from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
 from bucketsum_cli.terminal.tables import print_table
+
+Matches: TypeAlias = Mapping[str, Sequence[tuple["Row", ObjectState]]]
+"""SHA-1 → its places, with their states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +89,14 @@ def find(
     the file). Any other argument is a file, which is hashed locally. With -, the SHA-1s are read
     from stdin, as `sha1sum` prints them. With several SHA-1s or files, --json prints an array.
 
-    With --list or --snapshot, or for a digest of another recorded algorithm, this reads a snapshot,
-    for up to a million digests.
+    With --list or --snapshot, or for a digest of another recorded algorithm (only SHA-1 has an
+    index), this reads all rows into a snapshot and lists the buckets, for up to a million digests.
 
     With the stack's parameter Sha1Index=no, this reads a snapshot too.
 
-    Exits with 1 if a SHA-1 is not recorded, if one of several files or lines cannot be read, or if
-    another program damaged a record.
+    Exits with 1 if a SHA-1 is not recorded, or only where the content no longer holds (differs,
+    unreadable, repaired), if one of several files or lines cannot be read, or if another program
+    damaged a record.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
@@ -113,15 +116,18 @@ def find(
     table = stack.digests_table()
     sha1s = dict.fromkeys(sha1 for _, sha1 in wanted)
     everywhere = {
-        sha1: [*with_archive_deletions(table, table.with_sha1(sha1))]
+        sha1: with_states(stack, table.with_sha1(sha1))
         for sha1 in with_bar(sha1s, "finding", len(sha1s))
     }
     matches = {
-        sha1: [row for row in rows if target.bucket in (None, row.bucket)]
-        for sha1, rows in everywhere.items()
+        sha1: [place for place in places if target.bucket in (None, place[0].bucket)]
+        for sha1, places in everywhere.items()
     }
     if as_json:
-        results = [FindResult(sha1, [*map(recorded_row, matches[sha1])]) for _, sha1 in wanted]
+        results = [
+            FindResult(sha1, [recorded_row(*place) for place in matches[sha1]])
+            for _, sha1 in wanted
+        ]
         print_json(results[0] if contents == (wanted[0][0],) else results)
     for name, sha1 in wanted:
         if not as_json:
@@ -133,29 +139,29 @@ def find(
     _end(matches, is_complete=not bad)
 
 
-def _end(matches: Mapping[str, Sequence[Row]], *, is_complete: bool) -> None:
+def _end(matches: Matches, *, is_complete: bool) -> None:
     """Exit with the status."""
-    if not (is_complete and all(matches.values())) or any(map(any_damaged, matches.values())):
+    states = [{state for _, state in places} for places in matches.values()]
+    is_damaged = any(ObjectState.DAMAGED in kinds for kinds in states)
+    if is_damaged or not is_complete or not all(kinds & HELD for kinds in states):
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _note_each(matches: Mapping[str, Sequence[Row]], bad: Iterable[str]) -> None:
-    for row in chain.from_iterable(matches.values()):
+def _note_each(matches: Matches, bad: Iterable[str]) -> None:
+    for row, state in chain.from_iterable(matches.values()):
         if row.difference:
             show = command_line("show", row.key, "--bucket", row.bucket)
             note(f"{row.key} was read twice with other bytes: `{show}` has both digests")
+        elif state not in HELD:
+            note(f"{full_name(row)} is {state}: {reason_of(row)}")
     note_first([f"skipped {reason}" for reason in bad])
 
 
-def _note_absent(
-    matches: Mapping[str, Sequence[Row]],
-    everywhere: Mapping[str, Sequence[Row]],
-    bucket: str | None,
-) -> None:
+def _note_absent(matches: Matches, everywhere: Matches, bucket: str | None) -> None:
     absent = [sha1 for sha1, rows in matches.items() if not rows]
     for sha1 in absent:
         place = f" in {bucket}" if bucket else ""
-        others = Counter(row.bucket for row in everywhere[sha1])
+        others = Counter(row.bucket for row, _ in everywhere[sha1])
         elsewhere = ", ".join(f"{number:,} in {name}" for name, number in others.items())
         but = f", but {elsewhere}" if elsewhere else ""
         note(f"no object with the SHA-1 {sha1} is recorded{place}{but}")
@@ -225,16 +231,11 @@ def _wanted(contents: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
     return wanted, bad
 
 
-def _print_table(stack: Stack, rows: Sequence[Row]) -> None:
+def _print_table(stack: Stack, places: Sequence[tuple[Row, ObjectState]]) -> None:
     columns = [KEY, VERSION, SIZE, Column("created (UTC)")]
-    if any(row.deletion for row in rows):
+    if any(row.deletion for row, _ in places):
         columns.append(Column("deleted (UTC)"))
-    print_table(columns, (_as_cells(row, stack)[: len(columns)] for row in rows))
-    reasons = Reasons()
-    for row in rows:
-        if any_damaged([row]):
-            reasons.add(full_name(row), digest_state(row))
-    reasons.note()
+    print_table(columns, (_as_cells(*place, stack)[: len(columns)] for place in places))
 
 
 def _sha1_of(content: str) -> str:
@@ -251,10 +252,10 @@ def _sha1_of(content: str) -> str:
         ) from None
 
 
-def _as_cells(row: Row, stack: Stack) -> list[str | Cell]:
+def _as_cells(row: Row, state: ObjectState, stack: Stack) -> list[str | Cell]:
     moment: str | Cell = moment_text(row.arrived_at)
-    if any_damaged([row]):
-        moment = digest_cell(digest_state(row))
+    if state not in HELD:
+        moment = Cell(state, "red")
     deleted = Cell(moment_text(row.deletion.at), "red") if row.deletion else ""
     name = full_name(row) if row.bucket == stack.bucket else f"s3://{row.bucket}/{full_name(row)}"
     return [name, version_of(row), size_text(row.size_bytes), moment, deleted]

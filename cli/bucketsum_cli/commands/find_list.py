@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated, Any, BinaryIO, Final
@@ -11,10 +11,12 @@ from bucketsum.algorithms import ALGORITHMS
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.options import Target
-from bucketsum_cli.commands.asking import database_of
+from bucketsum_cli.commands.asking import database_of, is_listed, keys_to_list
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in
+from bucketsum_cli.objects.rows import HELD
 from bucketsum_cli.snapshots.database import Database
+from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
@@ -53,7 +55,7 @@ class FoundContent:
     size_bytes: int
     created_at: Moment | None
     deleted_at: Moment | None
-    state: Annotated[str, "State of the object; `hashed` or `deleted` for a member."]
+    state: Annotated[str, "State of the object; of a member, also that of its archive."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,8 @@ def find_in_snapshot(
     if not wanted:
         reason = bad[0] if bad else "it is empty"
         raise CannotDoError(f"the list has no digests, so nothing was looked for; {reason}")
-    database, _ = database_of(target, name, Taking(yes=yes), athena)
+    listed = keys_to_list(target, target.bucket, "", name) if name is None else []
+    database, snapshot = database_of(target, name, Taking(listed=listed, yes=yes), athena)
     database.local.put_table("wanted", WANTED, wanted)
     records = database.ask("find", bucket=target.bucket or "").records()
     results = [_result(list(rows)) for _, rows in groupby(records, key=lambda row: row["place"])]
@@ -123,14 +126,27 @@ def find_in_snapshot(
     else:
         _print(results)
         say(f"{len(results) - len(missing):,} of {count_text(len(results), 'digest')} recorded")
-    names = [
-        content.digest if content.name == content.digest else f"{content.digest} {content.name}"
-        for content in missing
-    ]
-    note_first([f"not recorded: {name}" for name in names], "; see --json")
+    absent = [*_absent(results)]
+    note_first(absent, "; see --json")
     note_first([f"skipped {reason}" for reason in bad])
-    if missing or bad:
+    buckets = {at.bucket for result in results for at in result.objects}
+    unlisted = [bucket for bucket in buckets if not is_listed(snapshot, Listed(bucket, ""))]
+    if unlisted:
+        note(f"S3 was not listed: what is shown in {', '.join(sorted(unlisted))} may be gone")
+    if absent or bad or unlisted:
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _absent(results: Iterable[ListedDigest]) -> Iterator[str]:
+    """Yield each digest that no object has whose content holds."""
+    for result in results:
+        name = result.digest
+        name += "" if result.name == result.digest else f" {result.name}"
+        states = {at.state for at in result.objects}
+        if not states:
+            yield f"not recorded: {name}"
+        elif not states & HELD:
+            yield f"only in what is {' or '.join(sorted(states))}: {name}"
 
 
 def _require_algorithms(database: Database, missing: Sequence[ListedDigest]) -> None:

@@ -14,10 +14,10 @@ from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import (
+    FINDINGS,
     DigestState,
     Pending,
     Reasons,
-    any_damaged,
     digest_cell,
     digest_state,
 )
@@ -53,9 +53,10 @@ class ListedObject:
 def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: bool) -> None:
     """List the objects in the bucket, with their SHA-1.
 
-    An object without a digest is `not hashed yet`, `needs a backfill` (it is from before `bucketsum
-    attach`), `not covered` (no notification covers its key: it will not be hashed), or `unreadable`
-    (the reasons are below the table). Exits with 1 if another program damaged a record.
+    In place of a SHA-1 that does not hold, the state is shown, with its reason below the table:
+    `differs`, `repaired`, `unreadable`, `archived`, `damaged`, `not hashed yet`, `needs a backfill`
+    (the object is from before `bucketsum attach`) or `not covered` (no notification covers its key:
+    it will not be hashed). Exits with 1 if an object differs, or another program damaged a record.
 
     With --members, lists the members of the newest recorded version of an archive. PREFIX is then
     the archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1
@@ -78,12 +79,12 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
     else:
         _print_table(listed, prefix, all_versions=all_versions)
         listed.reasons.note()
-    if listed.has_damaged:
+    if listed.has_findings:
         raise SystemExit(ANSWER_IS_NO)
 
 
 class _Listed:
-    """Iterates over versions, and remembers which have no digest, by reason."""
+    """Iterates over versions, newest first, and remembers which have no digest, by reason."""
 
     def __init__(
         self,
@@ -92,13 +93,16 @@ class _Listed:
     ) -> None:
         self._versions = versions
         self._pending = pending
-        self.has_damaged = False
+        self.has_findings = False
         self.reasons = Reasons()
 
     def __iter__(self) -> Iterator[ListedObject]:
+        newer: list[Row] = []
         for version, row in self._versions:
-            self.has_damaged |= any_damaged([row])
-            state = digest_state(row) if row else DigestState(self._pending(version))
+            newer = [other for other in newer if other.key == version.key]
+            state = digest_state(row, self._pending(version), newer)
+            newer += [row] if row else []
+            self.has_findings |= state.status in FINDINGS
             self.reasons.add(version.key, state)
             yield ListedObject(
                 version,

@@ -18,15 +18,14 @@ from bucketsum_cli.arguments.options import (
     yes_option,
 )
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.commands.asking import database_of, snapshot_option
+from bucketsum_cli.commands.asking import database_of, keys_to_list, snapshot_option
 from bucketsum_cli.page.answers import PageAnswer, answers_of
 from bucketsum_cli.page.figures import figures_of
 from bucketsum_cli.page.history import keep, pages_before, totals_of
 from bucketsum_cli.page.page import page_of
 from bucketsum_cli.page.publish import publish
-from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.storage_prices import put_prices
-from bucketsum_cli.snapshots.taking import Taking, buckets_of
+from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.formatting import moment_text
 from bucketsum_cli.terminal.output import note, print_json, say, write_text
@@ -85,7 +84,7 @@ def page(
     """
     if as_json and file == STDOUT:
         raise click.UsageError("--json cannot be used with --output -")
-    listed = [] if snapshot_name else [Listed(name, "") for name in buckets_of(target.find())]
+    listed = keys_to_list(target, None, "", snapshot_name)
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     put_prices(database)
     figures = figures_of(database, snapshot)

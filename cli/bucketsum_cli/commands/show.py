@@ -10,6 +10,7 @@ from typing import Annotated
 import click
 
 from bucketsum.table.rows import Row
+from bucketsum.table.state import ObjectState, is_repaired, state_of
 from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.aws.errors import AWS_ERRORS, Reads
@@ -18,15 +19,15 @@ from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.objects.members import versions_of_member
 from bucketsum_cli.objects.rows import (
+    FINDINGS,
     RecordedRow,
-    any_damaged,
     full_name,
     listing_hint,
     pending_hints,
     recorded_row,
 )
 from bucketsum_cli.objects.similar_keys import similar_keys
-from bucketsum_cli.objects.versions import newest_version
+from bucketsum_cli.objects.versions import listed_key, newest_version
 from bucketsum_cli.terminal.documents import fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.hints import command_line
@@ -54,26 +55,26 @@ def show(target: Target, key: str, as_json: bool) -> None:
     Shows all versions of KEY, newest first. For a member of an archive, write KEY!/PATH. If a
     long object is still being hashed, its progress is shown above the versions.
 
-    Exits with 1 if there is nothing to show, or if another program damaged a record of KEY.
+    Exits with 1 if there is nothing to show, if a version differs, or if another program damaged a
+    record of KEY.
 
     Example: bucketsum show photos/cat.jpg
     """
     stack = target.find()
-    rows = stack.digests_table().versions_of(stack.bucket, key) or versions_of_member(stack, key)
+    objects, is_listed = _objects(stack, key)
+    rows = objects or versions_of_member(stack, key)
     progresses, damaged = in_progress(stack, key)
     unfinished = [*map(long_object, progresses), *map(long_object, damaged)]
-    of_object = bool(rows) and rows[0].member is None
-    is_listed = Reads()(lambda: _is_listed(stack, key)) if of_object else None
+    versions = [recorded_row(row, state) for row, state in rows]
     if as_json:
-        versions = [*map(recorded_row, rows)]
         print_json(ShowResult(stack.bucket, key, versions, is_listed, unfinished))
     else:
         for progress in unfinished:
             version = f"  version {progress.version}" if progress.version else ""
             say(f"{key}{version}", "bold")
             say(f"  {progress_text(progress)}")
-        for row in rows:
-            _show_row(row)
+        for (row, _), recorded in zip(rows, versions, strict=True):
+            _show_row(row, recorded)
         if is_listed is False:
             note(f"{stack.bucket} does not list {key}: it is deleted, or behind a delete marker")
     if not (rows or unfinished):
@@ -82,7 +83,7 @@ def show(target: Target, key: str, as_json: bool) -> None:
             why = _why(stack, key)
         note(f"nothing is recorded for {key}; {why}")
         raise SystemExit(ANSWER_IS_NO)
-    if damaged or any_damaged(rows):
+    if damaged or any(state in FINDINGS for _, state in rows):
         raise SystemExit(ANSWER_IS_NO)
 
 
@@ -97,14 +98,18 @@ def _why(stack: Stack, key: str) -> str:
     return f"{pending}: {pending_hints(stack.bucket)[pending]}"
 
 
-def _is_listed(stack: Stack, key: str) -> bool:
-    answer = stack.client("s3").list_objects_v2(Bucket=stack.bucket, Prefix=key, MaxKeys=1)
-    return any(entry["Key"] == key for entry in answer.get("Contents", ()))
+def _objects(stack: Stack, key: str) -> tuple[list[tuple[Row, ObjectState]], bool | None]:
+    """The rows of *key*, each with its state, and whether S3 lists the key, if that is known."""
+    rows = stack.digests_table().versions_of(stack.bucket, key)
+    listed = Reads()(lambda: listed_key(stack, stack.bucket, key)) if rows else None
+    if listed is None:
+        return [(row, state_of(row, is_repaired=is_repaired(row, rows))) for row in rows], None
+    return [(row, listed.state_of(row)) for row in rows], listed.is_current
 
 
-def _show_row(row: Row) -> None:
+def _show_row(row: Row, recorded: RecordedRow) -> None:
     say(full_name(row), "bold")
-    fields = fields_of(recorded_row(row))
+    fields = fields_of(recorded)
     del fields["key"], fields["bucket"]
     digests, remarks = fields.pop("digests"), ", ".join(fields.pop("remarks")) or None
     for name, value in {**fields, **digests, "remarks": remarks}.items():

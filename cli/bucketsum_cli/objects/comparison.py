@@ -21,7 +21,7 @@ from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.manifests.entries import NO_NAME, NOT_UTF_8
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
 from bucketsum_cli.objects.members import split_name
-from bucketsum_cli.objects.rows import Pending, version_of
+from bucketsum_cli.objects.rows import Pending, reason_of, version_of
 from bucketsum_cli.objects.versions import Newest, ObjectVersion, newest_versions
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, progress, with_bar
@@ -294,20 +294,6 @@ def _result_of(
 def _worst(row: Row | None, archive: Row | None) -> Row | None:
     """The *archive* of a member if its own digest does not hold; else the member's *row*."""
     return archive if archive and state_of(archive) is not ObjectState.HASHED else row
-
-
-def reason_of(row: Row) -> str | None:
-    """Why the object with *row* has no digest that holds, if that is known."""
-    state = state_of(row)
-    if state is ObjectState.DIFFERS and row.contradiction and row.compared:
-        return f"S3's own checksum is {row.compared.checksum}, and {row.contradiction}"
-    if state is ObjectState.DIFFERS and row.difference:
-        return f"S3 returned {row.difference.digest} on {row.difference.at}"
-    if state is ObjectState.UNREADABLE and row.failed_reading:
-        return f"since {row.failed_reading.at}: {row.failed_reading.reason}"
-    if state is ObjectState.ARCHIVED:
-        return f"it is in {row.storage_class or 'an archive class'} and was never read"
-    return row.reason
 
 
 def _relation(digests: Mapping[str, str], recorded: Mapping[str, str | None]) -> Result:

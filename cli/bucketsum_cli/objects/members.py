@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import click
+from botocore.exceptions import ClientError
 
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
+from bucketsum.table.state import ObjectState, state_of
+from bucketsum_cli.aws.errors import is_denied
 from bucketsum_cli.objects.files import FileSelection, LocalFile, files_under
 from bucketsum_cli.objects.rows import (
     Reasons,
@@ -21,7 +25,7 @@ from bucketsum_cli.objects.rows import (
     listing_hint,
     recorded_row,
 )
-from bucketsum_cli.objects.versions import newest_version
+from bucketsum_cli.objects.versions import listed_key, newest_version
 from bucketsum_cli.terminal.columns import SHA1, SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -33,11 +37,11 @@ from bucketsum_cli.terminal.tables import print_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.aws.stack import Stack
 
 _NUMBER: Final = re.compile(r"~\d+$")
 """What makes the path of a duplicate unique."""
+_AT_A_TIME: Final = 8
 _COLUMNS: Final = (Column("member", shrinks=True), SIZE, SHA1, Column("remarks"))
 
 
@@ -206,8 +210,8 @@ def files_as_members(paths: Iterable[Path], folder: str, links: Iterable[str]) -
     return selection
 
 
-def versions_of_member(stack: Stack, key: str) -> list[Row]:
-    """Return the rows of ``KEY!/path`` in each version of the archive, the newest first."""
+def versions_of_member(stack: Stack, key: str) -> list[tuple[Row, ObjectState]]:
+    """Return ``KEY!/path`` in each version of the archive, the newest first, with its state."""
     archive, path = split_name(key)
     if path is None:
         return []
@@ -218,22 +222,42 @@ def versions_of_member(stack: Stack, key: str) -> list[Row]:
             RowKey(stack.bucket, archive, member_entry(version.entry, version.sequencer, path))
         )
         if row and row.sequencer == version.sequencer:
-            rows.append(replace(row, deletion=version.deletion))
-    return rows
+            rows.append(row)
+    return with_states(stack, rows)
 
 
-def with_archive_deletions(table: DigestsTable, rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield *rows*; those of members have the deletion of their archive.
+def with_states(stack: Stack, rows: Sequence[Row]) -> list[tuple[Row, ObjectState]]:
+    """Return *rows* with their states; a member is known only as well as its archive.
 
-    Members are left out if their archive has no row: it expired, or is not recorded yet.
+    Members are left out if their archive has no row (it expired, or is not recorded yet), or if
+    that is of a later archive at this key; they have its deletion.
     """
-    archives = table.rows_at(_archive_key(row) for row in rows if row.member)
-    for row in rows:
-        if row.member is None:
-            yield row
-        elif archive := archives.get(_archive_key(row)):
-            is_same = archive.sequencer == row.sequencer  # not a later archive at this key
-            yield replace(row, deletion=archive.deletion if is_same else None)
+    archives = stack.digests_table().rows_at(_archive_key(row) for row in rows if row.member)
+    pairs = [(row, archives.get(_archive_key(row)) if row.member else row) for row in rows]
+    known = [(row, at) for row, at in pairs if at and at.sequencer == row.sequencer]
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        states = list(pool.map(lambda pair: _state_in_s3(stack, pair[1]), known))
+    return [
+        (replace(row, deletion=at.deletion), _state_in(row, state))
+        for (row, at), state in zip(known, states, strict=True)
+    ]
+
+
+def _state_in_s3(stack: Stack, row: Row) -> ObjectState:
+    """The state of an object, by S3 too if that may be asked."""
+    if (state := state_of(row)) in (ObjectState.DELETED, ObjectState.DAMAGED):
+        return state
+    try:
+        return listed_key(stack, row.bucket, row.key).state_of(row)
+    except ClientError as error:
+        if not is_denied(error):
+            raise
+        return state
+
+
+def _state_in(row: Row, archive: ObjectState) -> ObjectState:
+    """The state of *row*, an object or a member, if that of the object is *archive*."""
+    return state_of(row) if row.member and archive is ObjectState.HASHED else archive
 
 
 def _archive_key(member: Row) -> RowKey:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status
+from bucketsum.table.state import ObjectState, is_repaired, state_of
 from bucketsum_cli.terminal.columns import Cell
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.hints import command_line
@@ -29,6 +30,12 @@ class Pending(StrEnum):
     """It is from before its bucket was attached."""
     NOT_COVERED = "not covered"
     """No notification to the stack covers its key."""
+
+
+HELD: Final = frozenset({ObjectState.HASHED, ObjectState.DELETED})
+"""States in which the recorded digest is that of the content."""
+FINDINGS: Final = (ObjectState.DIFFERS, ObjectState.DAMAGED)
+"""States with which a list of rows ends with exit status 1."""
 
 
 def pending_hints(bucket: str) -> dict[Pending, str]:
@@ -56,11 +63,6 @@ def dead_letters_hint() -> str:
     )
 
 
-def any_damaged(rows: Iterable[Row | None]) -> bool:
-    """Whether another program changed the item of one of *rows*."""
-    return any(row is not None and row.status is Status.DAMAGED for row in rows)
-
-
 def full_name(row: Row) -> str:
     """Return the key of *row*; for a member, ``KEY!/path``."""
     return f"{row.key}{MEMBER_MARK}{row.member.path}" if row.member else row.key
@@ -80,9 +82,10 @@ class RecordedRow:
     version: Annotated[str, "Version ID, or the text `null` if the bucket has no versions."]
     status: Annotated[
         str,
-        "`hashed`, `unreadable`, `archived` or `damaged`; in lists also `not hashed yet`, `needs a "
-        "backfill` and `not covered`.",
+        "`hashed`, `unreadable`, `archived` or `damaged`; in lists the state, or `not hashed yet`, "
+        "`needs a backfill` or `not covered`.",
     ]
+    state: Annotated[str, f"{', '.join(f'`{state}`' for state in ObjectState)}."]
     size_bytes: Annotated[int | None, "Size."] = None
     etag: Annotated[str | None, "Entity tag, without quotes."] = None
     sha1: Annotated[str | None, "SHA-1, 40 hexadecimal digits."] = None
@@ -150,17 +153,38 @@ class DigestState:
     reason: str | None = None
 
 
-def digest_state(row: Row | None, pending: Pending = Pending.NOT_HASHED_YET) -> DigestState:
-    """Return the state of the object with *row*; without one, it is *pending*."""
+def digest_state(
+    row: Row | None, pending: Pending = Pending.NOT_HASHED_YET, versions: Iterable[Row] = ()
+) -> DigestState:
+    """Return the state of the object with *row*; without one, it is *pending*.
+
+    *versions* of its key may repair it.
+    """
     if row is None:
         return DigestState(pending)
-    recorded_at = row.recorded_at or None
-    return DigestState(row.status.value, row.sha1, row.mb_per_s, recorded_at, row.reason)
+    state = state_of(row, is_repaired=is_repaired(row, versions))
+    return DigestState(state.value, row.sha1, row.mb_per_s, row.recorded_at or None, reason_of(row))
 
 
-def digest_cell(state: DigestState) -> str | Cell:
-    """Return the SHA-1, or the status; `Reasons` says more below the table."""
-    return state.sha1 or Cell(state.status, "red" if state.reason else "yellow")
+def digest_cell(digest: DigestState) -> str | Cell:
+    """Return the SHA-1 if it holds, else the state; `Reasons` says more below the table."""
+    if digest.sha1 and digest.status == ObjectState.HASHED:
+        return digest.sha1
+    return Cell(digest.status, "red" if digest.reason else "yellow")
+
+
+def reason_of(row: Row) -> str | None:
+    """Why the object with *row* has no digest that holds, if that is known."""
+    state = state_of(row)
+    if state is ObjectState.DIFFERS and row.contradiction and row.compared:
+        return f"S3's own checksum is {row.compared.checksum}, and {row.contradiction}"
+    if state is ObjectState.DIFFERS and row.difference:
+        return f"S3 returned {row.difference.digest} on {row.difference.at}"
+    if state is ObjectState.UNREADABLE and row.failed_reading:
+        return f"since {row.failed_reading.at}: {row.failed_reading.reason}"
+    if state is ObjectState.ARCHIVED:
+        return f"it is in {row.storage_class or 'an archive class'} and was never read"
+    return row.reason
 
 
 class Reasons:
@@ -184,9 +208,9 @@ class Reasons:
             note(f"{reason} ({self._first[reason]}{others})")
 
 
-def recorded_row(row: Row) -> RecordedRow:
-    """Return *row* as a document."""
-    name = (row.bucket, row.key, version_of(row), row.status.value)
+def recorded_row(row: Row, state: ObjectState | None = None) -> RecordedRow:
+    """Return *row* as a document; by default, its *state* is what it says by itself."""
+    name = (row.bucket, row.key, version_of(row), row.status.value, state or state_of(row))
     if row.status is Status.DAMAGED:
         return RecordedRow(*name, reason=row.reason)
     values: dict[str, Any] = dict(attributes_of(row))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from bucketsum.table.rows import Row, RowKey
+from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -56,6 +58,38 @@ def current_keys(stack: Stack, prefix: str) -> Iterator[str]:
     pages = stack.client("s3").get_paginator("list_object_versions")
     for page in pages.paginate(Bucket=stack.bucket, Prefix=prefix):
         yield from (entry["Key"] for entry in page.get("Versions", ()) if entry["IsLatest"])
+
+
+@dataclass(frozen=True, slots=True)
+class ListedKey:
+    """The versions of a key in S3.
+
+    Attributes:
+        rows: Version → its row; None if nothing is recorded of what S3 has.
+        is_current: Whether a GET of the key returns one of them.
+    """
+
+    rows: Mapping[str, Row | None]
+    is_current: bool
+
+    def state_of(self, row: Row) -> ObjectState:
+        """The state of the version with *row*."""
+        existing = [other for other in self.rows.values() if other]
+        presence = Presence.ABSENT
+        if row.entry in self.rows:
+            presence = Presence.LISTED if self.rows[row.entry] else Presence.CHANGED
+        return state_of(row, presence, is_repaired=is_repaired(row, existing))
+
+
+def listed_key(stack: Stack, bucket: str, key: str) -> ListedKey:
+    """List the versions of *key*, which S3 has before those of longer keys."""
+    try:
+        entries = versions_in(replace(stack, bucket=bucket), key, all_versions=True)
+        versions = [*takewhile(lambda version: version[0].key == key, entries)]
+    except stack.client("s3").exceptions.NoSuchBucket:
+        versions = []
+    rows = {version.version: row for version, row in versions}
+    return ListedKey(rows, any(version.latest for version, _ in versions))
 
 
 Newest: TypeAlias = tuple[ObjectVersion, Row | None] | None

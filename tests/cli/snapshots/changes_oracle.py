@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from tests.cli.snapshots.hostile_rows import STRANGE, Hostile, damaged, hostile
-from tests.cli.snapshots.oracle import Oracle, Place, folder_of
+from tests.cli.snapshots.oracle import Oracle, Place, folder_of, place_of
 
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.events.object_events import DeletedBy
@@ -29,9 +29,13 @@ def later(before: Hostile, seed: int = 7) -> Hostile:
     after = Hostile()
     for item in before.items:
         after.items += _after(chance, item)
+    etags = {(i["object"]["S"], i["entry"]["S"]): i.get("etag", {}).get("S") for i in after.items}
     for entry in before.listing:
         if chance.random() < 0.85:
-            after.listing.append(entry | {"latest": entry["latest"] and chance.random() < 0.9})
+            place = f"{entry['bucket']}/{entry['key']}", entry["version"]
+            etag = (etags.get(place) if chance.random() < 0.9 else None) or entry["etag"]
+            latest = entry["latest"] and chance.random() < 0.9
+            after.listing.append(entry | {"latest": latest, "etag": etag})
     new = hostile(100, seed)
     after.items += [item | {"object": {"S": f"{item['object']['S']}+"}} for item in new.items[:-1]]
     after.listing += [entry | {"key": f"{entry['key']}+"} for entry in new.listing]
@@ -48,7 +52,7 @@ def _after(chance: random.Random, item: dict[str, Any]) -> list[dict[str, Any]]:
     newer = replace(
         row, status=Status.HASHED, sha1=chance.choice((other, row.sha1 or other)), digests={},
         sequencer=comparable_sequencer("FFF"), etag=hashlib.md5(content).hexdigest(),
-        arrived_at=LATER,
+        arrived_at=LATER, verified=None, difference=None, failed_reading=None, compared=None,
     )  # fmt: skip
     deletion = Deletion(LATER, DeletedBy.LIFECYCLE, "F" * 32, None)
     hashed = row.status is Status.HASHED
@@ -83,6 +87,8 @@ class Version:
 
 
 ABSENT = Version("absent")
+NAMED = ("differs", "repaired", "unreadable", "damaged")
+"""States that are a change of their own, also of a version that is new."""
 
 
 class Side(Oracle):
@@ -106,20 +112,12 @@ class Side(Oracle):
         return known
 
     def _recorded(self, row: Row) -> Version:
-        entry = self.entry_of(row)
+        entry, state = self.entry_of(row), self.states[place_of(row)]
         latest, sequencer = entry["latest"] if entry else None, self._sequencer(row)
         if row.status is Status.DAMAGED:
-            return Version("damaged", sequencer=sequencer, latest=latest)
+            return Version(state, sequencer=sequencer, latest=latest)
         size, created = row.size_bytes, row.arrived_at[:19]
-        return Version(self._state(row), row, row.etag, size, sequencer, created, latest)
-
-    def _state(self, row: Row) -> str:
-        if row.deletion:
-            return "deleted"
-        if not self.is_present(row):
-            return "lost"
-        read = row.verified.at if row.verified else ""
-        return "differs" if row.difference and row.difference.at > read else row.status.value
+        return Version(state, row, row.etag, size, sequencer, created, latest)
 
 
 def changes(before: Side, after: Side, began: str) -> Counter[tuple[str, ...]]:
@@ -134,7 +132,9 @@ def changes(before: Side, after: Side, began: str) -> Counter[tuple[str, ...]]:
     for place in old.keys() | new.keys():
         was, now = old.get(place, ABSENT), new.get(place, ABSENT)
         is_hidden = bool(was.latest) and now.latest is False and place[:2] not in has_latest
-        if was.is_there and now.is_there and _is_same(place, was, now):
+        if now.state in NAMED and now.state != was.state:
+            change = now.state
+        elif was.is_there and now.is_there and _is_same(place, was, now):
             change = _of_the_same(was, now, is_hidden=is_hidden)
         else:
             is_old = "" < now.created < began and not before.covers(place)
@@ -188,16 +188,14 @@ def _time(text: str) -> str:
 
 
 def _of_the_same(was: Version, now: Version, *, is_hidden: bool) -> str:
-    if now.state == "damaged":
-        return "damaged" if was.state != "damaged" else ""
     first, second = _digests(was), _digests(now)
     if any(first[name] != second[name] for name in first.keys() & second.keys()):
         return "differs"
-    if now.state == "differs" != was.state:
-        return "differs"
+    if first and not second:
+        return now.state
     if is_hidden:
         return "hidden"
-    if now.state == "hashed" and was.state not in ("hashed", "differs"):
+    if second and not first:
         return "recorded"
     last, read = (_time(v.row.verified.at) if v.row and v.row.verified else "" for v in (was, now))
     return "verified" if read > last else ""

@@ -125,13 +125,16 @@ class Oracle:
                 got[place[:2]] = (place[2], known, entry["size_bytes"])
         return got
 
-    def archived(self) -> Iterator[Row]:
-        """Members of archives that have a row, with the deletions of these."""
+    def archived(self) -> Iterator[tuple[Row, str]]:
+        """Members of archives that have a row, with the deletions of these, and their states."""
         for row in self.members:
             archive = self.objects.get((row.bucket, row.key, archive_entry(row.entry)))
             if archive:
                 is_same = self._sequencer(archive) == self._sequencer(row) != ""
-                yield replace(row, deletion=archive.deletion if is_same else None)
+                state: str = self.states[place_of(archive)]
+                if state == ObjectState.HASHED:
+                    state = row.status if is_same else ObjectState.LOST
+                yield replace(row, deletion=archive.deletion if is_same else None), state
 
     def duplicates(self, least_bytes: int, *, with_members: bool) -> dict[str, tuple[Any, ...]]:
         """SHA-1 → copies, wasted bytes and dollars of each group."""
@@ -141,8 +144,8 @@ class Oracle:
                 entry = self.entry_of(row)
                 price = STORED_BYTE_MONTH[entry["storage_class"] if entry else "STANDARD"].each
                 groups[row.sha1 or ""].append((row, price * row.size_bytes))
-        for row in self.archived() if with_members else ():
-            if row.status is Status.HASHED and row.deletion is None:
+        for row, state in self.archived() if with_members else ():
+            if state == ObjectState.HASHED:
                 groups[row.sha1 or ""].append((row, None))
         got = {}
         for sha1, copies in groups.items():
@@ -171,7 +174,7 @@ class Oracle:
     def find(self, digests: Iterable[str]) -> Counter[tuple[Any, ...]]:
         """Each digest with each object and member that has it; once alone without any."""
         places: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
-        for row in (*self.objects.values(), *self.archived()):
+        for row in (*self.objects.values(), *(row for row, _ in self.archived())):
             if row.status is Status.HASHED:
                 deleted = row.deletion is not None
                 checksum = (row.member.crc32,) if row.member and "crc32" not in row.digests else ()

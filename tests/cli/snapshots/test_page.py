@@ -108,7 +108,7 @@ def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Fig
     states = Counter(str(state) for *_, state in oracle.coverage().elements())
     states["deleted"] = sum(state == "deleted" for state in oracle.states.values())
     states["unreadable member"] = sum(
-        row.status != "hashed" and row.deletion is None for row in oracle.archived()
+        row.status != "hashed" and row.deletion is None for row, _ in oracle.archived()
     )
     assert counted(sections.problems, "state", "state_objects") == states - Counter(
         hashed=states["hashed"]

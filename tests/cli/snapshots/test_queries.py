@@ -70,11 +70,11 @@ def test_the_views_have_every_row_once(case: Case) -> None:
         "damaged",
     }
     members = case.database.engine.run(
-        "SELECT bucket, key, status, sha1, deleted_at IS NOT NULL FROM members"
+        "SELECT bucket, key, state, status, sha1, deleted_at IS NOT NULL FROM members"
     )
     assert Counter(members) == Counter(
-        (row.bucket, row.key, row.status.value, row.sha1, row.deletion is not None)
-        for row in case.oracle.archived()
+        (row.bucket, row.key, state, row.status.value, row.sha1, row.deletion is not None)
+        for row, state in case.oracle.archived()
     )
     deletions = case.database.engine.run("SELECT bucket, key, version, deleted_by FROM deletions")
     assert Counter(deletions) == case.oracle.deletions()

@@ -18,7 +18,8 @@ WITH kept AS (
     l.state AS before, coalesce(r.state, 'lost') AS state,
     r.key IS NULL AS is_forgotten, l.verified_at AS verified_before, r.verified_at, r.created_at,
     l.latest AND NOT r.latest AND r.has_latest = 0 AS is_hidden,
-    {l.@ <> r.@ OR ...} AS is_other_digest, {c.@ <> r.@ OR ...} AS is_other,
+    {l.@ <> r.@ OR ...} AS is_other_digest,
+    coalesce({l.@, ...}) AS digest_before, coalesce({r.@, ...}) AS digest, {c.@ <> r.@ OR ...} AS is_other,
     {c.@ = r.@ OR ...} AS is_equal, c.etag = r.etag AND c.size_bytes = r.size_bytes AS is_like,
     c.key IS NOT NULL AS had_key
   FROM now r
@@ -29,17 +30,19 @@ WITH kept AS (
   SELECT bucket, key, version, size_bytes,
     CASE WHEN state = 'lost' AND is_forgotten THEN 'its row is gone, and no deletion is recorded'
       WHEN state = 'lost' THEN 'S3 does not list it, and no deletion is recorded'
-      WHEN state <> 'differs' AND is_other_digest THEN 'another digest is recorded' END AS reason,
+      WHEN state <> 'differs' AND is_other_digest THEN 'another digest is recorded'
+      WHEN digest IS NULL AND digest_before IS NOT NULL THEN 'it had a digest' END AS reason,
     CASE
       WHEN NOT is_there THEN CASE
         WHEN was OR (state = 'lost' AND NOT is_forgotten AND coalesce(before, '') <> 'lost')
           THEN state END
+      WHEN state IN ('differs', 'repaired', 'unreadable', 'damaged')
+        AND coalesce(before, '') <> state THEN state
       WHEN was AND is_same THEN CASE
-        WHEN state = 'damaged' THEN CASE WHEN before <> 'damaged' THEN 'damaged' END
-        WHEN coalesce(is_other_digest, false) OR (state = 'differs' AND before <> 'differs')
-          THEN 'differs'
+        WHEN coalesce(is_other_digest, false) THEN 'differs'
+        WHEN digest IS NULL AND digest_before IS NOT NULL THEN state
         WHEN is_hidden THEN 'hidden'
-        WHEN state = 'hashed' AND before NOT IN ('hashed', 'differs') THEN 'recorded'
+        WHEN digest IS NOT NULL AND digest_before IS NULL THEN 'recorded'
         WHEN verified_at > coalesce(verified_before, TIMESTAMP '1970-01-01') THEN 'verified' END
       WHEN had_key THEN CASE WHEN coalesce(is_other, false) THEN 'overwritten'
         WHEN NOT coalesce(is_equal, is_like, false) THEN 'overwritten' END

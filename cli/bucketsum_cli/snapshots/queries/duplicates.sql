@@ -19,7 +19,7 @@ WITH existing AS (
   FROM question q JOIN members m
     ON q.with_members AND q.bucket IN ('', m.bucket) AND starts_with(m.key, q.prefix)
       AND m.size_bytes >= q.least_bytes
-  WHERE m.status = 'hashed' AND m.deleted_at IS NULL
+  WHERE m.state = 'hashed'
 ), grouped AS (
   SELECT sha1, size_bytes, count(*) AS copies,
     size_bytes * greatest(count(usd) - 1, 0) AS wasted_bytes,

@@ -8,7 +8,7 @@ FROM (
   FROM question q JOIN current_objects c
     ON c.bucket = q.bucket AND starts_with(c.key, q.prefix)
   UNION ALL
-  SELECT m.bucket, m.key, m.member, m.version, m.status, m.reason, {m.@, ...}, m.size_bytes,
+  SELECT m.bucket, m.key, m.member, m.version, m.state, m.reason, {m.@, ...}, m.size_bytes,
     NULL, NULL, m.recorded_at
   FROM question q JOIN members m
     ON q.with_members AND m.bucket = q.bucket AND starts_with(m.key, q.prefix)

@@ -6,8 +6,7 @@ WITH contents AS (
     state, {@, ...}
   FROM objects WHERE status = 'hashed'
   UNION ALL
-  SELECT bucket, key, member, version, size_bytes, NULL, deleted_at,
-    CASE WHEN deleted_at IS NULL THEN 'hashed' ELSE 'deleted' END, {@, ...}
+  SELECT bucket, key, member, version, size_bytes, NULL, deleted_at, state, {@, ...}
   FROM members WHERE status = 'hashed'
 ), found AS (
   SELECT DISTINCT * FROM (

@@ -60,10 +60,14 @@ FROM listing l ANTI JOIN items o
   ON o.kind = 'object' AND o.bucket = l.bucket AND o.key = l.key AND o.version = l.version
     AND o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag;
 
+-- A member is known only as well as its archive; that of an earlier archive at the key is lost.
 CREATE TABLE members AS
-SELECT m.bucket, m.key, m.version, m.member, m.status, m.reason, {m.@, ...},
+SELECT m.bucket, m.key, m.version, m.member,
+  CASE WHEN a.state <> 'hashed' THEN a.state WHEN m.sequencer = a.sequencer THEN m.status
+    ELSE 'lost' END AS state,
+  m.status, m.reason, {m.@, ...},
   m.size_bytes, m.method, m.compressed_bytes, m.recorded_at, m.remarks,
   CASE WHEN m.sequencer = a.sequencer THEN a.deleted_at END AS deleted_at
-FROM items m JOIN items a
-  ON a.bucket = m.bucket AND a.key = m.key AND a.version = m.version AND a.kind = 'object'
+FROM items m JOIN versions a
+  ON a.bucket = m.bucket AND a.key = m.key AND a.version = m.version AND a.status <> 'not recorded'
 WHERE m.kind = 'member';

@@ -1,10 +1,10 @@
 -- Members of current archives that a list names as KEY!/PATH: as listed_side.sql.
--- One is known only as well as its archive; an object of this name comes first.
+-- An object of this name comes first.
 SELECT v.name, v.size_bytes, v.status, v.detail, {v.@, ...}
 FROM (
   SELECT substr(m.key, length(q.prefix) + 1) || '!/' || m.member AS name, m.size_bytes,
-    CASE WHEN c.state = 'hashed' THEN m.status ELSE c.state END AS status,
-    coalesce(c.reason, m.reason) AS detail, {CASE WHEN c.state = 'hashed' THEN m.@ END AS @, ...}
+    m.state AS status, coalesce(c.reason, m.reason) AS detail,
+    {CASE WHEN m.state = 'hashed' THEN m.@ END AS @, ...}
   FROM question q JOIN members m ON m.bucket = q.bucket AND starts_with(m.key, q.prefix)
   JOIN current_objects c ON c.bucket = m.bucket AND c.key = m.key AND c.version = m.version
 ) v SEMI JOIN lines l ON l.name = v.name
