@@ -621,6 +621,21 @@ def test_policies_have_the_path_of_the_roles(run: Run, monkeypatch: pytest.Monke
     assert [policy.get("Path") for policy in policies] == ["/teams/media/"] * 2
 
 
+def test_a_bucket_of_reports_is_not_hashed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each report would be an object of the next; one that was attached before is a problem."""
+    stack = Target(NAME).find()
+    reporting = replace(stack, parameters={**stack.parameters, "ReportBucket": PHOTOS})
+    with monkeypatch.context() as then:
+        then.setattr(Target, "find", lambda _: reporting)
+        run("attach", PHOTOS, "--deploy").assert_refused("gets the reports of sums")
+    assert attached() == {}
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    monkeypatch.setattr(Target, "find", lambda _: reporting)
+    [photos] = [bucket for bucket in run("buckets", "--json").document["buckets"]
+                if bucket["bucket"] == PHOTOS]  # fmt: skip
+    assert photos["problems"][-1].startswith("it is ReportBucket")
+
+
 def test_an_attachment_that_another_command_undoes_is_made_again(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

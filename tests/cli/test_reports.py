@@ -6,9 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
+from tests.cli.aws_calls import EXECUTED, HEALTHY, answered, change_calls
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record
 from tests.cli.reporting import FIRST, REPORTS, reporting
@@ -19,7 +21,12 @@ from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.verification import mark
+from bucketsum.table.items import item_of
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.row_parts import Difference
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.backfill.reports import open_findings
 from bucketsum_cli.stacks import status
 
 Reported: TypeAlias = Callable[..., str]
@@ -187,3 +194,35 @@ def test_an_overdue_verification_is_a_reason_of_status(
     promised = {"VerifySchedule": "rate(90 days)", "VerifyOlderThanDays": "80"}
     object.__setattr__(stack, "parameters", {**stack.parameters, **promised})
     assert "never verified" in status._overdue(stack, ())[BUCKET]  # noqa: SLF001 - as said
+
+
+def test_status_says_what_differs_until_that_is_closed(
+    run: Run, stack: Stack, reported: Reported, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From reports, also where there are no metrics; a run without one counts so far."""
+    row = put_and_record(stack, "rotten", b"rotten")
+    rotten = replace(row, difference=Difference("sha1:" + "a" * 40, now()))
+    stack.client("dynamodb").put_item(TableName=stack.table, Item=item_of(rotten))
+    lose(stack, "gone")
+    name = reported()
+    recorded = list(stack.runs_table().backfills())
+    assert open_findings(stack, recorded)[BUCKET].startswith("1 differs, 1 lost: `bucketsum verify")
+    change_calls(monkeypatch, answered({**HEALTHY, **EXECUTED}))
+    shown = run("status")
+    assert (shown.status, f"verify report {name}" in " ".join(shown.out.split())) == (1, True)
+    for key, content in (("rotten", b"rotten"), ("gone", b"lost")):
+        put_and_record(stack, key, content, "02")
+    assert open_findings(stack, recorded) == {}
+    newer = Backfill("20261122T100000-b", BUCKET, BackfillStatus.RUNNING, now(),
+                     purpose=Purpose.VERIFY)  # fmt: skip
+    stack.runs_table().count(newer.backfill_id, Tally(differs=2))
+    assert open_findings(stack, [newer, *recorded])[BUCKET].startswith("2 differs so far")
+
+
+def test_a_repaired_version_is_read_without_an_alarm(stack: Stack) -> None:
+    """It still has other bytes; a newer version with the recorded digest has taken its place."""
+    row = put_and_record(stack, "rotten", b"rotten")
+    table, other = stack.digests_table(), "sha1:" + "a" * 40
+    assert mark(table, row, row, other) is Outcome.DIFFERS
+    put_and_record(stack, "rotten", b"rotten", "02")
+    assert mark(table, row, row, other) is Outcome.SUPERSEDED

@@ -101,6 +101,7 @@ def test_document_has_the_state_of_queues_metrics_and_mapping(run: Run, watched:
         "running_backfills": [],
         "damaged_backfills": [],
         "overdue_verifications": {},
+        "open_findings": {},
         "event_sources": [
             {"queue": queue, "state": "Enabled", "maximum_concurrency": most, "enabled": True}
             for queue, most in (("Arrivals", 50), ("Backfill", 10), ("LongObjects", 10))

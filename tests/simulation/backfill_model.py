@@ -55,13 +55,13 @@ class Backfills:
             "item": {"S": backfill.backfill_id},
         }
         self._dynamodb.seed(BACKFILLS, item)
-        self._plan(backfill.backfill_id)
+        self._step(backfill.backfill_id)
 
     def resume(self) -> None:
         """Begin another execution of each that ended early."""
         for backfill, _ in self._begun:
             if not self._is_queued(backfill):
-                self._plan(backfill.backfill_id)
+                self._step(backfill.backfill_id)
 
     def mark_due(self, changed: set[str]) -> None:
         """Note the versions that must be hashed, as backfills that are done have listed them.
@@ -113,18 +113,20 @@ class Backfills:
             if all_versions or version is self._s3.versions[version.key][-1]
         ]
 
-    def _plan(self, backfill_id: str) -> None:
-        event = {"action": "plan", "backfill_id": backfill_id}
+    def _step(self, backfill_id: str) -> None:
+        event = {"action": "step", "backfill_id": backfill_id}
         self._invoke(event, partial(self._enqueue, backfill_id), _ATTEMPTS)
 
-    def _enqueue(self, backfill_id: str, shares: list[Any]) -> None:
+    def _enqueue(self, backfill_id: str, step: Mapping[str, Any]) -> None:
+        """Go on until all is queued: what follows is in `tests.simulation.evidence`."""
+        shares = [event for event in step["events"] if event["action"] == "enqueue"]
         left = len(shares)
 
         def end_share(_: object) -> None:
             nonlocal left
             left -= 1
             if not left:
-                self._plan(backfill_id)
+                self._step(backfill_id)
 
         for share in shares:
             self._invoke(share, end_share, _ATTEMPTS)

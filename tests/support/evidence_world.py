@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 from tests.support.clients import shared_client
@@ -118,7 +119,9 @@ class EvidenceWorld:
         self.table.count(member.backfill_id, Tally(verified=1))
         return member
 
-    def close(self, run_id: str = RUN, evidence: Evidence | None = None) -> dict[str, Any]:
+    def close(
+        self, run_id: str = RUN, evidence: Evidence | None = None, hashed: Iterable[str] = ()
+    ) -> dict[str, Any]:
         """Take the steps of a run's end, as its execution does; returns its report."""
         evidence = evidence or self.evidence()
         for _ in range(20):
@@ -129,7 +132,7 @@ class EvidenceWorld:
                 if event["action"] == "account":
                     evidence.count(run_id, event["parts"], PLENTY)
                 else:
-                    evidence.report(run_id)
+                    evidence.report(run_id, hashed)
         return self.report(run_id)
 
     def report(self, run_id: str = RUN) -> dict[str, Any]:

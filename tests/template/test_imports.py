@@ -56,8 +56,8 @@ benchmarks: bench.cost bench.function bench.readers bench.snapshot bench.targets
 bench.workloads
 cli: cli.commands
 cli.arguments: cli.aws cli.buckets cli.machine cli.terminal
-cli.aws: cli.emulator cli.terminal layer layer.hashing layer.invocation layer.long_objects \
-layer.table
+cli.aws: cli.emulator cli.terminal layer layer.backfill layer.hashing layer.invocation \
+layer.long_objects layer.table
 cli.backfill: cli.aws cli.buckets cli.html cli.terminal layer layer.backfill layer.hashing \
 layer.s3 layer.table settings
 cli.bags: cli.aws cli.manifests cli.objects cli.terminal layer.table
@@ -90,8 +90,8 @@ layer.long_objects layer.table
 cli.snapshots: cli.aws cli.buckets cli.machine cli.manifests cli.snapshots.queries cli.terminal \
 layer layer.backfill layer.events layer.table
 cli.snapshots.queries: layer layer.table
-cli.stacks: cli.aws cli.buckets cli.objects cli.terminal layer layer.backfill layer.hashing \
-layer.queue layer.table
+cli.stacks: cli.aws cli.backfill cli.buckets cli.objects cli.terminal layer layer.backfill \
+layer.hashing layer.queue layer.table
 cli.terminal: layer
 cli.tune: cli.arguments cli.aws cli.machine cli.terminal lab lab.plan lab.protocol \
 lab.results lab.workloads layer layer.events layer.table settings

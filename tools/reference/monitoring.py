@@ -40,6 +40,7 @@ _LINES: Final = {
     "verification overdue": "a bucket's verification failed, or none ended in the promised time",
     "rows counted": "rows of a run's buckets have their place in its balance",
     "report not delivered": "`ReportBucket` or `ReportTopicArn` refused; it is repeated",
+    "buckets not listed": "CloudFormation did not answer: an attached bucket may be `ReportBucket`",
     "backfill failed": "a bucket's backfill or verification cannot go on; the run goes on",
     "verification left out": "another verification of the bucket is not over",
     "cleaned up": "the published versions of a sweep were deleted",

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.literals import QueueAttributeNameType
     from mypy_boto3_stepfunctions import SFNClient
 
+    from bucketsum.backfill.evidence_table import EvidenceTable
+    from bucketsum.backfill.table import BackfillsTable
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.emulator.emulator_state import LocalProject
@@ -112,6 +114,18 @@ class Stack:
         from bucketsum.table.digests_table import DigestsTable  # noqa: PLC0415 - takes 10 ms
 
         return DigestsTable(self.client("dynamodb"), self.table)
+
+    def runs_table(self) -> BackfillsTable:
+        """Return its table of backfills and verifications."""
+        from bucketsum.backfill.table import BackfillsTable  # noqa: PLC0415 - takes 10 ms
+
+        return BackfillsTable(self.client("dynamodb"), self.outputs["BackfillsTableName"])
+
+    def evidence_table(self) -> EvidenceTable:
+        """Return the evidence in the table of runs."""
+        from bucketsum.backfill.evidence_table import EvidenceTable  # noqa: PLC0415 - takes 10 ms
+
+        return EvidenceTable(self.client("dynamodb"), self.outputs["BackfillsTableName"])
 
 
 def queue_name(url: str) -> str:

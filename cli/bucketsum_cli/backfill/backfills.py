@@ -16,9 +16,7 @@ from bucketsum.backfill.backfill_records import (
     Tally,
     is_complete,
 )
-from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.rest import OpenWork
-from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.verifications import open_verifications
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
@@ -160,9 +158,8 @@ class Backfills:
         queue = stack.outputs["BackfillQueueUrl"]
         self._open_work = OpenWork(stack.client("sqs"), queue, stack.progress_table())
         self._state_machine = StateMachine(client, stack.outputs["BackfillStateMachineArn"])
-        name = stack.outputs["BackfillsTableName"]
-        self.table = BackfillsTable(stack.client("dynamodb"), name)
-        self.evidence = EvidenceTable(stack.client("dynamodb"), name)
+        self.table = stack.runs_table()
+        self.evidence = stack.evidence_table()
         configuration = stack.function_configuration()
         [architecture] = configuration.get("Architectures", ["x86_64"])
         self.prices: Prices = prices_in(stack.connection.region, architecture)

@@ -6,26 +6,31 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from bucketsum.backfill.backfill_records import BackfillStatus
-from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.report import findings_file, problems_in, sorted_findings
-from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import DamagedItem
-from bucketsum_cli.backfill.backfills import LAST
+from bucketsum.hashing.job import Purpose
+from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
+from bucketsum_cli.backfill.backfills import LAST, VERIFICATION
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
+    from bucketsum.backfill.backfill_records import Backfill
     from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
+    from bucketsum.backfill.evidence_table import EvidenceTable
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.backfill.backfills import Kind
 
+_OPEN: Final = (ObjectState.DIFFERS, ObjectState.LOST)
+_LOOKED_UP: Final = 100
 _COLUMNS: Final = (
     "kind", "bucket", "key", "version", "recorded", "read", "at", "by", "storage_class", "reason",
 )  # fmt: skip
@@ -61,16 +66,9 @@ class Reports:
     kind: Kind
 
     @property
-    def table(self) -> BackfillsTable:
-        """The table of runs."""
-        name = self.stack.outputs["BackfillsTableName"]
-        return BackfillsTable(self.stack.client("dynamodb"), name)
-
-    @property
     def records(self) -> EvidenceTable:
         """The evidence in the table of runs."""
-        name = self.stack.outputs["BackfillsTableName"]
-        return EvidenceTable(self.stack.client("dynamodb"), name)
+        return self.stack.evidence_table()
 
     def read(self, run_id: str) -> ReadReport:
         """The report of a run, of the run of a bucket's backfill, or the last one.
@@ -95,7 +93,7 @@ class Reports:
 
     def _last(self) -> str:
         """The newest run that was not stopped: an older report would answer for it."""
-        for run in self.table.backfills():
+        for run in self.stack.runs_table().backfills():
             if isinstance(run, DamagedItem):
                 raise run
             if run.purpose is self.kind.purpose and run.status is not BackfillStatus.STOPPED:
@@ -103,7 +101,7 @@ class Reports:
         return LAST
 
     def _of(self, run_id: str) -> ChainedReport | None:
-        backfill = self.table.backfill(run_id)
+        backfill = self.stack.runs_table().backfill(run_id)
         name = backfill.run_id if backfill else run_id
         closing = self.records.closing(name)
         report = self.records.report(closing.number) if closing and closing.number else None
@@ -164,11 +162,60 @@ class Reports:
 
     def _missing_ends(self, last: int) -> Iterator[str]:
         """Reports that runs have, and the chain has not: its end was cut off."""
-        whole = (run for run in self.table.backfills() if not isinstance(run, DamagedItem))
+        whole = (
+            run for run in self.stack.runs_table().backfills() if not isinstance(run, DamagedItem)
+        )
         for run_id in dict.fromkeys(run.run_id for run in whole if run.rested_at):
             closing = self.records.closing(run_id)
             if closing and closing.delivered_at and (closing.number or 0) > last:
                 yield f"report {closing.number} of {run_id} is missing at the end of the chain"
+
+
+def open_findings(stack: Stack, recorded: Iterable[Backfill | DamagedItem]) -> dict[str, str]:
+    """Findings of each bucket's last verification that nothing has closed since.
+
+    Of the *recorded* runs, which begin with the newest, one without a report counts so far.
+    """
+    evidence, open_in = stack.evidence_table(), dict[str, str]()
+    reported: set[str] = set()
+    for run in recorded:
+        if isinstance(run, DamagedItem) or run.purpose is not Purpose.VERIFY:
+            continue
+        if run.bucket in reported:
+            continue
+        closing = evidence.closing(run.run_id)
+        if closing and closing.number:
+            reported.add(run.bucket)
+            kinds = Counter(_open_kinds(stack, evidence, run))
+            counts = ", ".join(f"{number:,} {kind}" for kind, number in kinds.items())
+            text = f"{counts}: `{VERIFICATION.line('report', run.run_id)}`" if counts else ""
+        else:
+            differs = stack.runs_table().tally(run.backfill_id)[0].differs
+            show = VERIFICATION.line("show", run.backfill_id)
+            text = f"{differs:,} differs so far: `{show}`" if differs else ""
+        if text:
+            open_in.setdefault(run.bucket, text)
+    return open_in
+
+
+def _open_kinds(stack: Stack, evidence: EvidenceTable, run: Backfill) -> Iterator[str]:
+    """Yield the kind of each finding that is still so; only the first are looked up."""
+    digests, looked_up = stack.digests_table(), 0
+    for finding in evidence.findings(run.run_id):
+        if isinstance(finding, DamagedItem) or finding.bucket != run.bucket:
+            continue
+        if finding.kind not in _OPEN:
+            continue
+        looked_up += 1
+        rows = digests.versions_of(finding.bucket, finding.key) if looked_up <= _LOOKED_UP else []
+        presence = Presence.ABSENT if finding.kind == ObjectState.LOST else Presence.UNKNOWN
+        states = [
+            state_of(row, presence, is_repaired=is_repaired(row, rows))
+            for row in rows
+            if row.entry == finding.version
+        ]
+        if looked_up > _LOOKED_UP or finding.kind in states:
+            yield finding.kind
 
 
 def _sha256(content: bytes) -> str:

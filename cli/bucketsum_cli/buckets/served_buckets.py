@@ -14,6 +14,7 @@ from bucketsum_cli.aws.stack_description import description_of
 
 EXISTING_PARAMETER: Final = "ExistingBucketName"
 INVENTORY_PARAMETER: Final = "InventoryBucketArn"
+REPORT_PARAMETER: Final = "ReportBucket"
 
 
 class Via(StrEnum):

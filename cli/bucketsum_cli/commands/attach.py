@@ -46,6 +46,7 @@ from bucketsum_cli.buckets.attachments.queue_notification import (
 from bucketsum_cli.buckets.attachments.risks import default_key, warnings_of
 from bucketsum_cli.buckets.served_buckets import (
     EXISTING_PARAMETER,
+    REPORT_PARAMETER,
     AttachedBucket,
     Via,
     attached_to,
@@ -112,7 +113,7 @@ def attach(
     if way is not Via.S3 and keys != KeyFilter():
         raise click.UsageError(f"--prefix and --suffix cannot be used with --via {via}")
     stack = target.find()
-    check_bucket(stack, bucket)
+    _require_attachable(stack, bucket)
     kms_key, warnings = default_key(stack, bucket)
     wanted = AttachedBucket(
         name=bucket,
@@ -148,6 +149,15 @@ def attach(
         keep_access(stack, admit)
     show_change(result, as_json=as_json)
     _hint(result, keys, ["eventbridge = true"] if way is Via.EVENTBRIDGE else [*block])
+
+
+def _require_attachable(stack: Stack, bucket: str) -> None:
+    check_bucket(stack, bucket)
+    if bucket == stack.parameters.get(REPORT_PARAMETER):
+        raise CannotDoError(
+            f"{bucket} gets the reports of {stack.name}, and each would be an object of the next; "
+            f"first deploy it with another {REPORT_PARAMETER}"
+        )
 
 
 def _is_short(

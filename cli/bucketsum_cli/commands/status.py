@@ -61,11 +61,12 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     eleven metrics, which costs 0.0001 USD (with --watch, each time). Values that your credentials
     do not allow you to read are left out.
 
-    Exits with 1 if there are messages in the dead-letter queue, if a verification of the last day
-    found an object that differs, if the scheduled verification of a bucket is overdue, if new
-    objects of a bucket are not hashed, if an event source mapping is disabled, or if the record of
-    a long object, a sweep or a backfill is damaged; else with 2 if your credentials do not allow a
-    read that would show one of these. With --watch, exits with 0 after Ctrl-C.
+    Exits with 1 if there are messages in the dead-letter queue, if the last verification of a
+    bucket found an object that differs or is lost, and still does, if an object differed in the
+    last day, if the scheduled verification of a bucket is overdue, if new objects of a bucket are
+    not hashed, if an event source mapping is disabled, or if the record of a long object, a sweep
+    or a backfill is damaged; else with 2 if your credentials do not allow a read that would show
+    one of these. With --watch, exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """
@@ -153,6 +154,8 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
 def _items(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     for name, reason in (state.overdue_verifications or {}).items():
         yield f"overdue: {name}", _alarming(reason, bad=True)
+    for name, counts in (state.open_findings or {}).items():
+        yield f"verified: {name}", _alarming(counts, bad=True)
     yield "long objects", _listed(state.long_objects)
     for item in state.long_objects or ():
         yield f"  {item.key}", _alarming(progress_text(item), bad=item.slices_status == DAMAGED)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, is_complete
-from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.overdue import overdue
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.backfill.rest import MESSAGE_DAYS, days_ago
-from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now as now_text
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing import metric
@@ -29,9 +27,13 @@ from bucketsum_cli.aws.metrics import (
     own_metric,
 )
 from bucketsum_cli.aws.stack import Stack, queue_name
+from bucketsum_cli.backfill.reports import open_findings
 from bucketsum_cli.buckets.served_buckets import attached_to
 from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_object
 from bucketsum_cli.terminal.documents import INLINE, Moment
+
+if TYPE_CHECKING:
+    from bucketsum.backfill.table import BackfillsTable
 
 MAPPING_IS_MISSING: Final = "missing"
 
@@ -109,6 +111,9 @@ class StackStatus:
     overdue_verifications: Annotated[
         Mapping[str, str] | None, "Buckets whose scheduled verification is overdue → why."
     ]
+    open_findings: Annotated[
+        Mapping[str, str] | None, "Buckets with objects that differ or are lost → how many."
+    ]
     event_sources: Annotated[tuple[EventSource, ...] | None, "The event source mappings."]
     notes: Annotated[tuple[str, ...], "Reasons why fields are null; remarks on prices."]
 
@@ -118,7 +123,8 @@ class StackStatus:
         return (
             bool(self.dead_letter_messages or self.activity.differing_last_day)
             or not all(source.enabled for source in self.event_sources or ())
-            or bool(self.damaged_sweeps or self.damaged_backfills or self.overdue_verifications)
+            or bool(self.damaged_sweeps or self.damaged_backfills)
+            or bool(self.overdue_verifications or self.open_findings)
             or any(item.slices_status == DAMAGED for item in self.long_objects or ())
             or any(bucket.problems for bucket in self.bucket_problems or ())
         )
@@ -142,11 +148,12 @@ def stack_status(
     usd, price_note = further(lambda: _estimated_usd(stack, now)) or (None, None)
     in_slices = reads(lambda: tuple(map(long_object, stack.progress_table().in_progress())))
     sources = reads(lambda: tuple(event_source_of(stack, queue) for queue in MAXIMA.values()))
-    table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
+    table = stack.runs_table()
     recorded = reads(lambda: tuple(table.backfills()))
     backfills = [item for item in recorded or () if isinstance(item, DamagedItem)]
     running = further(lambda: tuple(_running(table, recorded or ())))
     late = reads(lambda: _overdue(stack, recorded or ()))
+    findings = reads(lambda: open_findings(stack, recorded or ()))
     quota_note = further(lambda: quota_problem(stack))
     own_notes = (_absent_metrics(stack, activity), price_note, quota_note)
     denials = dict.fromkeys((*reads.denials, *further.denials))
@@ -170,6 +177,7 @@ def stack_status(
         running_backfills=None if recorded is None else running,
         damaged_backfills=tuple(item.name for item in backfills),
         overdue_verifications=late,
+        open_findings=findings,
         event_sources=sources,
         notes=(*filter(None, own_notes), *texts, *denials),
     )
@@ -193,10 +201,9 @@ def _overdue(stack: Stack, recorded: Iterable[Backfill | DamagedItem]) -> dict[s
     """The buckets that `VerifySchedule` promises to verify, and has not verified in time."""
     if not (schedule := stack.parameters.get("VerifySchedule", "")):
         return {}
-    name = stack.outputs["BackfillsTableName"]
     runs = [run for run in recorded if not isinstance(run, DamagedItem)]
     days = int(stack.parameters["VerifyOlderThanDays"])
-    seen = EvidenceTable(stack.client("dynamodb"), name).watched()
+    seen = stack.evidence_table().watched()
     buckets = (stack.bucket, *attached_to(stack))
     return overdue(buckets, runs, schedule, days, {b: seen.get(b, now_text()) for b in buckets})
 

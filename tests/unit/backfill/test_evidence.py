@@ -22,7 +22,7 @@ from tests.support.evidence_world import (
 )
 
 from bucketsum.backfill import accounting, closing
-from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.backfill_records import BackfillStatus, Tally
 from bucketsum.backfill.balance import Balance, BalanceEntry, Standing
 from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.overdue import overdue, period_days
@@ -67,6 +67,9 @@ def everything(world: EvidenceWorld) -> dict[str, int]:
     assert mended.verified
     world.put("frozen", "GLACIER")
     world.put("cheap", "STANDARD_IA")
+    world.put("restored")
+    lose(world, "restored")
+    world.put("restored", recorded_at=SINCE, arrived_at=SINCE, sequencer="1".ljust(32, "0"))
     world.put("lost/1")
     world.put("lost/2")
     lose(world, "lost/1")
@@ -75,7 +78,7 @@ def everything(world: EvidenceWorld) -> dict[str, int]:
     world.put("denied", status=Status.UNREADABLE, sha1=None, reason="AccessDenied")
     world.put("waiting")
     return {
-        "verified": 6, "hashed": 1, "differs": 1, "repaired": 1, "archived": 1, "not selected": 1,
+        "verified": 6, "hashed": 2, "differs": 1, "repaired": 2, "archived": 1, "not selected": 1,
         "lost": 2, "deleted": 1, "unreadable": 1, "failed": 1,
     }  # fmt: skip
 
@@ -95,7 +98,8 @@ def test_every_row_has_one_standing(world: EvidenceWorld) -> None:
     assert report["rows"] == sum(expected.values())
     named = {(finding.kind, finding.key) for finding in world.records.findings(RUN)}  # type: ignore[union-attr]
     assert named == {
-        ("differs", "rotten"), ("repaired", "mended"), ("lost", "lost/1"), ("lost", "lost/2"),
+        ("differs", "rotten"), ("repaired", "mended"), ("repaired", "restored"),
+        ("lost", "lost/1"), ("lost", "lost/2"),
         ("deleted", "deleted"), ("unreadable", "denied"), ("failed", "waiting"),
     }  # fmt: skip
 
@@ -153,7 +157,7 @@ def test_a_killed_invocation_counts_nothing_twice(
         break
     monkeypatch.setattr(EvidenceTable, "_put_item", put)
     assert balance_of(world.close()) == expected
-    assert len(list(world.records.findings(RUN))) == 7
+    assert len(list(world.records.findings(RUN))) == 8
     assert len(list(world.records.reports())) == 1
 
 
@@ -266,12 +270,15 @@ def test_what_refuses_a_report_is_named_and_tried_again(world: EvidenceWorld) ->
     assert world.report()["run"] == RUN
 
 
-def test_a_report_bucket_that_is_hashed_is_refused(world: EvidenceWorld) -> None:
-    """Each report would be an object of the next."""
+@pytest.mark.parametrize(("bucket", "hashed"), [(BUCKET, ()), (REPORTS, ("other", REPORTS))])
+def test_a_report_bucket_that_is_hashed_is_refused(
+    world: EvidenceWorld, bucket: str, hashed: tuple[str, ...]
+) -> None:
+    """Each report would be an object of the next, also in a bucket of another run."""
     world.begin()
-    world.close(evidence=world.evidence(BUCKET))
+    world.close(evidence=world.evidence(bucket), hashed=hashed)
     assert "is hashed itself" in (world.evidence().failure_of(RUN) or "")
-    assert "Contents" not in world.s3.list_objects_v2(Bucket=BUCKET)
+    assert "Contents" not in world.s3.list_objects_v2(Bucket=bucket)
 
 
 def test_the_message_says_that_all_is_well(world: EvidenceWorld) -> None:
@@ -314,13 +321,15 @@ def test_a_report_comes_after_every_bucket(world: EvidenceWorld) -> None:
 def test_a_part_of_a_bucket_does_not_read_a_large_table(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A billion rows cost 8 USD; the report says that they were not counted."""
+    """A billion rows cost 8 USD; what was read and differs is in the report all the same."""
     monkeypatch.setattr(closing, "COUNTED_ROWS_MAX", 0)
     world.put("a/1")
-    world.begin(prefix="a/")
+    world.table.count(world.begin(prefix="a/").backfill_id, Tally(differs=1))
     report = world.close()
     assert report["rows"] is None
     assert "not counted" in report["uncounted"]
+    assert report["findings"]["differs"] == 1
+    assert "1 differ" in world.topic.messages[-1]["Subject"]
 
 
 @pytest.mark.parametrize(

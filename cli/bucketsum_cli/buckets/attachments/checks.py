@@ -20,6 +20,7 @@ from bucketsum_cli.buckets.attachments.notifications import (
 from bucketsum_cli.buckets.attachments.queue_notification import CREATED, missing_events
 from bucketsum_cli.buckets.bucket_contents import exists
 from bucketsum_cli.buckets.served_buckets import (
+    REPORT_PARAMETER,
     AttachedBucket,
     Via,
     access_stack_name,
@@ -99,7 +100,9 @@ def attachments(stack: Stack) -> Iterator[Attachment]:
     for name in dict.fromkeys((stack.bucket, *attached)):
         again = permissions.deviations if name in attached else ()
         attachment = _attachment(stack, attached.get(name, AttachedBucket(name)), permissions)
-        problems = (f"{reason}: attach it again with --deploy" for reason in again)
+        problems = [f"{reason}: attach it again with --deploy" for reason in again]
+        if name == stack.parameters.get(REPORT_PARAMETER):
+            problems.append(f"it is {REPORT_PARAMETER}, so no report is written: name another")
         yield replace(attachment, problems=(*attachment.problems, *problems))
 
 

@@ -29,7 +29,7 @@ WITH recorded AS (
       WHEN '00000000000000000000000000000000' IN (n.sequencer, d.sequencer)
         OR n.sequencer = d.sequencer THEN n.created_at > d.created_at
       ELSE n.sequencer > d.sequencer END
-  WHERE d.state = 'differs'
+  WHERE d.state IN ('differs', 'lost')
 ), newest AS (
   SELECT bucket, key, version FROM (
     SELECT bucket, key, version, row_number() OVER (PARTITION BY bucket, key

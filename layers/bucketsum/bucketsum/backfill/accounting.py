@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 HEADS_AT_ONCE: Final = 16
 STOP_BEFORE_END_SECONDS: Final = 60.0
-"""A page takes some seconds, and more if S3 is open_rows about each of its rows."""
+"""A page takes some seconds, and more if S3 is asked about each of its rows."""
 FINDINGS_MAX: Final = 10_000
 """Findings of a kind that are listed; further ones are counted."""
 PAGE_ROWS: Final = 1000
@@ -189,16 +189,14 @@ class Accountant:
     def _answered(
         self, row: Row, question: Question, head: Head, backfill: Backfill
     ) -> BalanceEntry:
-        """The entry of a row about which S3 was open_rows; each test leaves fewer cases."""
+        """The entry of a row about which S3 was asked; each test leaves fewer cases."""
         if head.presence is Presence.ABSENT:
             return self._lost(row)
         if head.presence is Presence.CHANGED:
             return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)
         state = state_of(row)
         if state is ObjectState.DIFFERS:
-            versions = self.digests.versions_of(row.bucket, row.key)
-            repaired = state_of(row, is_repaired=is_repaired(row, versions))
-            return BalanceEntry(Standing(repaired.value), reason=_differing(row))
+            return BalanceEntry(self._bad(row, Presence.LISTED), reason=_differing(row))
         if state is ObjectState.UNREADABLE or head.refusal:
             failed = row.failed_reading.reason if row.failed_reading else row.reason
             is_unreadable = state is ObjectState.UNREADABLE
@@ -208,11 +206,17 @@ class Accountant:
             return BalanceEntry(Standing.ARCHIVED)
         return self._not_read(row, question, head, backfill)
 
+    def _bad(self, row: Row, presence: Presence) -> Standing:
+        """The standing of what differs or is lost, unless a newer version has repaired it."""
+        versions = self.digests.versions_of(row.bucket, row.key)
+        return Standing(state_of(row, presence, is_repaired=is_repaired(row, versions)).value)
+
     def _lost(self, row: Row) -> BalanceEntry:
         """It is lost, unless its deletion was recorded since the page was read."""
         now = self.digests.row_at(RowKey(row.bucket, row.key, row.entry), consistent=True)
-        is_deleted = now is None or now.deletion
-        return BalanceEntry(Standing.DELETED if is_deleted else Standing.LOST)
+        if now is None or now.deletion:
+            return BalanceEntry(Standing.DELETED)
+        return BalanceEntry(self._bad(row, Presence.ABSENT))
 
     def _not_read(
         self, row: Row, question: Question, head: Head, backfill: Backfill

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -86,8 +86,10 @@ class Evidence:
                 return str(document["deletions_until"])
         return ""
 
-    def report(self, run_id: str) -> int:
+    def report(self, run_id: str, hashed: Iterable[str] = ()) -> int:
         """Write the report of a run; returns seconds until it must be tried again, or 0.
+
+        Besides the run's, the buckets that are *hashed* take no report.
 
         Raises:
             DamagedItem: Another program changed an item of the run.
@@ -102,7 +104,7 @@ class Evidence:
             if 0 <= waited < DELETIONS_SECONDS:
                 return round(DELETIONS_SECONDS - waited)
         report = self._chained(run_id, closing, balance, findings)
-        return self._deliver(run_id, report, findings)
+        return self._deliver(run_id, report, findings, hashed)
 
     def _settled_findings(self, run_id: str) -> tuple[list[RowFinding], Balance]:
         """The findings and the balance, after another look at what seems to be lost."""
@@ -169,12 +171,18 @@ class Evidence:
         ]
         return document_of(self.origin, runs, closing, balance, findings, now())
 
-    def _deliver(self, run_id: str, report: ChainedReport, findings: Sequence[RowFinding]) -> int:
+    def _deliver(
+        self,
+        run_id: str,
+        report: ChainedReport,
+        findings: Sequence[RowFinding],
+        hashed: Iterable[str],
+    ) -> int:
         records = self.accountant.evidence
         closing = records.closing(run_id)
         assert closing  # noqa: S101 - it has just been written
-        hashed = {member.bucket for member in self.table.members(run_id)}
-        place, not_written = self.delivery.write(report, findings, hashed)
+        refused = {*hashed, *(member.bucket for member in self.table.members(run_id))}
+        place, not_written = self.delivery.write(report, findings, refused)
         notified_at, not_sent = self.delivery.notify(report, findings, place)
         failure = "; ".join(filter(None, (not_written, not_sent))) or None
         records.deliver(report, place=place, notified_at=notified_at, failure=failure)

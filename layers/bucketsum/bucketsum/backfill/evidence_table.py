@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.counts import key_of
 from bucketsum.backfill.evidence_records import ChainedReport, Closing, RowFinding, Segment
+from bucketsum.backfill.table import RunItems
 from bucketsum.clock import now
 from bucketsum.table.codec import decoded, encoded
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read, intact
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
     from bucketsum.errors import DamagedItem
 
 _CHAIN: Final = "reports"  # in place of a run's id; its items are the reports' numbers
@@ -26,12 +25,8 @@ _SEGMENT: Final = "segment#"
 _FINDING: Final = "finding#"
 
 
-class EvidenceTable:
+class EvidenceTable(RunItems):
     """Counts, findings and reports in the table of backfills."""
-
-    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
-        self._dynamodb = dynamodb
-        self._table = table
 
     def closing(self, run_id: str) -> Closing | None:
         """The end of a run, or None while nothing of it is recorded; consistent."""
@@ -94,41 +89,12 @@ class EvidenceTable:
 
     def watched(self) -> dict[str, str]:
         """Since when buckets are watched for overdue verifications."""
-        response = self._dynamodb.get_paginator("query").paginate(
-            TableName=self._table,
-            KeyConditionExpression="backfill = :backfill",
-            ExpressionAttributeValues={":backfill": {"S": _WATCHED}},
-        )
-        return {
-            item["item"]["S"]: item["since"]["S"] for page in response for item in page["Items"]
-        }
+        return {item["item"]["S"]: item["since"]["S"] for item in self._items(_WATCHED)}
 
     def _put(
         self, key: Mapping[str, Any], value: object, condition: Condition | None = None
     ) -> bool:
         return self._put_item({**encoded(value, ""), **key}, condition)
-
-    def _put_item(self, item: Mapping[str, Any], condition: Condition | None) -> bool:
-        parameters = condition.parameters() if condition else {}
-        if condition and not condition.values:
-            del parameters["ExpressionAttributeValues"]
-        try:
-            self._dynamodb.put_item(TableName=self._table, Item=item, **parameters)
-        except self._dynamodb.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
-
-    def _items(self, partition: str, prefix: str, *, forward: bool = True) -> Iterator[Any]:
-        pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=self._table,
-            KeyConditionExpression="backfill = :backfill AND begins_with(#item, :prefix)",
-            ExpressionAttributeNames={"#item": "item"},
-            ExpressionAttributeValues={":backfill": {"S": partition}, ":prefix": {"S": prefix}},
-            ScanIndexForward=forward,
-            ConsistentRead=True,
-        )
-        for page in pages:
-            yield from page["Items"]
 
 
 def _segment_item(number: int) -> str:

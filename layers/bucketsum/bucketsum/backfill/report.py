@@ -106,6 +106,9 @@ def document_of(
     first = runs[0].backfill
     counted = None if closing.uncounted else balance
     numbers = {kind.value: balance.number(kind) for kind in FINDINGS}
+    if counted is None:  # then the run's own counts are all that is known
+        for kind in (Standing.DIFFERS, Standing.UNREADABLE, Standing.FAILED):
+            numbers[kind.value] = sum(getattr(run.tally, kind.value) for run in runs)
     lines = findings_file(findings)
     return {
         "format": FORMAT,

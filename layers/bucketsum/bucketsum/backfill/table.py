@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.counts import TALLY, BackfillCounts, key_of
@@ -15,6 +15,9 @@ from bucketsum.table.codec import decoded, encoded
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read, intact
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
 RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
 _FIRST: Final = "2"  # ids begin with a year
 _PART: Final = "part#"
@@ -23,7 +26,45 @@ _LEFT_OUT_NONE: Final = {"archived": {"BOOL": True}}
 """Of backfills from before there was this attribute: they read every storage class."""
 
 
-class BackfillsTable(BackfillCounts):
+class RunItems:
+    """The items of the table, of whatever kind."""
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+        self._dynamodb = dynamodb
+        self._table = table
+
+    def _items(self, partition: str, prefix: str = "", *, forward: bool = True) -> Iterator[Any]:
+        """Yield the items of *partition* whose names begin with *prefix*; consistent."""
+        condition, values = "backfill = :partition", {":partition": {"S": partition}}
+        names: dict[str, Any] = {}
+        if prefix:  # DynamoDB takes no empty one
+            condition += " AND begins_with(#item, :prefix)"
+            values[":prefix"] = {"S": prefix}
+            names["ExpressionAttributeNames"] = {"#item": "item"}
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues=values,
+            ScanIndexForward=forward,
+            ConsistentRead=True,
+            **names,
+        )
+        for page in pages:
+            yield from page["Items"]
+
+    def _put_item(self, item: Mapping[str, Any], condition: Condition | None) -> bool:
+        """Write *item*; False if the one in its place does not meet *condition*."""
+        parameters = condition.parameters() if condition else {}
+        if condition and not condition.values:
+            del parameters["ExpressionAttributeValues"]
+        try:
+            self._dynamodb.put_item(TableName=self._table, Item=item, **parameters)
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+
+class BackfillsTable(RunItems, BackfillCounts):
     """The table of backfills.
 
     Its key is ``backfill`` and ``item``. Runs share the key ``backfills``, so that they can be
@@ -112,15 +153,8 @@ class BackfillsTable(BackfillCounts):
         same = compared("position", "=", before.position) & compared("done", "=", before.done)
         version = before.version
         same &= absent("version") if version is None else compared("version", "=", version)
-        try:
-            self._dynamodb.put_item(
-                TableName=self._table,
-                Item=encoded(after, _FLOAT_FORMAT) | key_of(backfill_id, _part_item(after)),
-                **same.parameters(),
-            )
-        except self._dynamodb.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
+        item = encoded(after, _FLOAT_FORMAT) | key_of(backfill_id, _part_item(after))
+        return self._put_item(item, same)
 
     def tally(self, backfill_id: str) -> tuple[Tally, str | None]:
         """The counts of a backfill, and the time of the last of them; consistent."""
@@ -130,18 +164,6 @@ class BackfillsTable(BackfillCounts):
         item = response.get("Item", {})
         with intact("counts of the backfill", backfill_id):
             return decoded(Tally, item), _moment(item["counted_at"]["S"]) if item else None
-
-    def _items(self, backfill_id: str, prefix: str, *, forward: bool = True) -> Iterator[Any]:
-        pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=self._table,
-            KeyConditionExpression="backfill = :backfill AND begins_with(#item, :prefix)",
-            ExpressionAttributeNames={"#item": "item"},
-            ExpressionAttributeValues={":backfill": {"S": backfill_id}, ":prefix": {"S": prefix}},
-            ScanIndexForward=forward,
-            ConsistentRead=True,
-        )
-        for page in pages:
-            yield from page["Items"]
 
 
 def _part_item(part: Part) -> str:

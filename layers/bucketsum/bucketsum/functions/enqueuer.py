@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger, Metrics
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.accounting import HEADS_AT_ONCE, Accountant
 from bucketsum.backfill.closing import Evidence
@@ -32,6 +33,7 @@ from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
+    from mypy_boto3_cloudformation import CloudFormationClient
 
     from bucketsum.backfill.backfill_records import Backfill
 
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
 _TABLE, _DIGESTS, _QUEUE_URL, _CONCURRENCY = needed(
     os.environ, "BACKFILLS_TABLE", "DIGESTS_TABLE", "BACKFILL_QUEUE_URL", "BACKFILL_CONCURRENCY"
 )
+
+_STACK: Final = os.environ.get("POWERTOOLS_SERVICE_NAME", "")
+_BUCKETS: Final = {"bucket": os.environ.get("BUCKET", ""), "attached_stack": f"{_STACK}-attached"}
+_REPORT_BUCKET: Final = os.environ.get("REPORT_BUCKET", "")
 
 logger = Logger(use_rfc3339=True)  # as the hasher's
 metrics = Metrics()
@@ -69,9 +75,9 @@ def lambda_handler(event: Event, context: LambdaContext) -> Any:  # noqa: ANN401
 
 
 def _verify(event: Event, _: LambdaContext) -> list[str]:
-    clients = boto3.client("cloudformation"), boto3.client("stepfunctions")
-    ids, left_out = Scheduled(_BACKFILLS, _WORK, *clients, logger).start(event)
-    metric.VERIFICATIONS_LEFT_OUT.add(metrics, left_out)
+    clients = _cloudformation(), boto3.client("stepfunctions")
+    ids, left_out = Scheduled(_BACKFILLS, _WORK, *clients, logger).start(_BUCKETS | event)
+    metric.VERIFICATIONS_OVERDUE.add(metrics, left_out)
     metrics.flush_metrics()
     return ids
 
@@ -84,12 +90,6 @@ def _step(event: Event, context: LambdaContext) -> Event:
 
 def _planned(backfill: Backfill) -> list[list[int]]:
     return shares_of(_S3, _BACKFILLS, backfill, int(_CONCURRENCY))
-
-
-def _plan(event: Event, _: LambdaContext) -> list[Event]:
-    """Plan for an execution that began before an upgrade, under the definition of that time."""
-    shares = _planned(_backfill_of(event))
-    return [{**event, "action": "enqueue", "parts": share} for share in shares]
 
 
 def _give_up(event: Event, _: LambdaContext) -> str:
@@ -120,7 +120,7 @@ def _account(event: Event, context: LambdaContext) -> Event:
 
 def _report(event: Event, context: LambdaContext) -> Event:
     evidence, run_id = _evidence(context), event["backfill_id"]
-    pause = evidence.report(run_id)
+    pause = evidence.report(run_id, _hashed_buckets() if _REPORT_BUCKET else ())
     if failure := evidence.failure_of(run_id):
         logger.error("report not delivered", run=run_id, cause=failure)
         metric.REPORTS_FAILED.add(metrics)
@@ -128,9 +128,23 @@ def _report(event: Event, context: LambdaContext) -> Event:
     return event | {"parts": event["parts"] if pause else [], "pause": pause}
 
 
+def _hashed_buckets() -> list[str]:
+    """The stack's buckets; none if CloudFormation does not answer: a VPC may have no route."""
+    try:
+        return buckets_of(_BUCKETS, _cloudformation())
+    except (BotoCoreError, ClientError):
+        logger.exception("buckets not listed")
+        return []
+
+
+def _cloudformation() -> CloudFormationClient:
+    attempts: Any = {"total_max_attempts": 2}
+    return boto3.client("cloudformation", config=Config(connect_timeout=5, retries=attempts))
+
+
 def _overdue(event: Event, _: LambdaContext) -> dict[str, str]:
     """Count the buckets that are overdue; each day, so that silence is missing data."""
-    buckets = buckets_of(event, boto3.client("cloudformation"))
+    buckets = buckets_of(_BUCKETS | event, _cloudformation())
     runs = [run for run in _BACKFILLS.backfills() if not isinstance(run, DamagedItem)]
     seen = _ACCOUNTANT.evidence.watch(buckets)
     late = overdue(buckets, runs, event["schedule"], event["older_than_days"], seen)
@@ -144,14 +158,13 @@ def _overdue(event: Event, _: LambdaContext) -> dict[str, str]:
 def _evidence(context: LambdaContext) -> Evidence:
     """The evidence of this stack; the account is in the function's own ARN."""
     _, _, _, region, account, *_ = context.invoked_function_arn.split(":")
-    stack = os.environ.get("POWERTOOLS_SERVICE_NAME", "")
-    bucket, topic = os.environ.get("REPORT_BUCKET", ""), os.environ.get("REPORT_TOPIC_ARN", "")
-    delivery = Delivery(_S3, boto3.client("sns"), stack, bucket, topic)
+    topic = os.environ.get("REPORT_TOPIC_ARN", "")
+    delivery = Delivery(_S3, boto3.client("sns"), _STACK, _REPORT_BUCKET, topic)
     return Evidence(
         table=_BACKFILLS,
         accountant=_ACCOUNTANT,
         delivery=delivery,
-        origin=Origin(stack, account, region),
+        origin=Origin(_STACK, account, region),
         enqueuers=enqueuers_for(int(_CONCURRENCY)),
     )
 
@@ -164,6 +177,6 @@ def _backfill_of(event: Event) -> Backfill:
 
 
 _ACTIONS: Final = {
-    "verify": _verify, "step": _step, "plan": _plan, "enqueue": _enqueue, "settle": _settle,
+    "verify": _verify, "step": _step, "enqueue": _enqueue, "settle": _settle,
     "give_up": _give_up, "account": _account, "report": _report, "overdue": _overdue,
 }  # fmt: skip

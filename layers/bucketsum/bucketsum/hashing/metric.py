@@ -54,20 +54,17 @@ SLICES: Final = Metric(
 SLICE_BYTES: Final = Metric("SliceBytes", "bytes of a slice", "Bytes")
 SLICE_SPEED: Final = Metric("SliceSpeed", "speed of reading and hashing a slice", _SPEED)
 AGE: Final = Metric("LongObjectAge", "time since the first slice of a long object began", "Seconds")
-VERIFICATIONS_LEFT_OUT: Final = Metric(
-    "VerificationsLeftOut", "buckets whose earlier verification is not over when a schedule begins"
-)
 REPORTS_FAILED: Final = Metric(
     "ReportsFailed", "attempts at which `ReportBucket` or `ReportTopicArn` took no report"
 )
 VERIFICATIONS_OVERDUE: Final = Metric(
-    "VerificationsOverdue", "buckets without a verification in the time that the schedule promises"
+    "VerificationsOverdue",
+    "buckets without a verification in time, or whose last one delays that of the schedule",
 )
 COLD_START: Final = Metric("ColdStart", "cold starts, with the function as `function_name`")
 """Powertools emits it itself."""
 
 METRICS: Final = (
     *OUTCOMES.values(), BYTES, SPEED, MEMBERS, MEMBER_BYTES, MESSAGES, *FATES.values(), SLICES,
-    SLICE_BYTES, SLICE_SPEED, AGE, VERIFICATIONS_LEFT_OUT,
-    REPORTS_FAILED, VERIFICATIONS_OVERDUE, COLD_START,
+    SLICE_BYTES, SLICE_SPEED, AGE, REPORTS_FAILED, VERIFICATIONS_OVERDUE, COLD_START,
 )  # fmt: skip

@@ -23,6 +23,7 @@ from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import ArchiveRecord, Difference, FailedReading, Verified
 from bucketsum.table.rows import RowKey
 from bucketsum.table.sequencer import comparable_sequencer
+from bucketsum.table.state import is_repaired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -99,13 +100,18 @@ def mark(
     The reading was *at* a time, by default now.
 
     Returns:
-        VERIFIED or DIFFERS; GONE or SUPERSEDED if the row has changed since it was looked up.
+        VERIFIED or DIFFERS; SUPERSEDED if a newer version has the recorded digest; GONE or
+        SUPERSEDED if the row has changed since it was looked up.
 
     Raises:
         ClientError: DynamoDB refused.
     """
     outcome = Outcome.DIFFERS if differing else Outcome.VERIFIED
-    return _updated(table, mark_parameters(table, recorded, row, differing, at), outcome)
+    outcome = _updated(table, mark_parameters(table, recorded, row, differing, at), outcome)
+    if outcome is Outcome.DIFFERS:
+        versions = table.versions_of(recorded.bucket, recorded.key)
+        return Outcome.SUPERSEDED if is_repaired(recorded, versions) else outcome
+    return outcome
 
 
 def mark_refused(table: DigestsTable, recorded: Row, error: BucketsumError) -> Outcome:

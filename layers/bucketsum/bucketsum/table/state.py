@@ -17,7 +17,7 @@ class ObjectState(StrEnum):
     DIFFERS = "differs"
     """Its last reading had another digest than the recorded one, or than S3's own checksum."""
     REPAIRED = "repaired"
-    """It differs, and a newer version of the key has the recorded digest."""
+    """It differs or is lost, and a newer version of the key has the recorded digest."""
     UNREADABLE = "unreadable"
     """Its last reading was refused."""
     ARCHIVED = "archived"
@@ -64,7 +64,7 @@ def state_of(
     if is_deleted or row.deletion:
         return ObjectState.DELETED
     if presence is Presence.ABSENT:
-        return ObjectState.LOST
+        return ObjectState.REPAIRED if is_repaired else ObjectState.LOST
     if presence is Presence.CHANGED:
         return ObjectState.NOT_RECORDED
     return _state_read(row, is_repaired=is_repaired)
