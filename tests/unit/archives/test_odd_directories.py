@@ -225,11 +225,11 @@ def test_members_behind_a_contradicted_directory_are_found(in_mode: InMode) -> N
     assert read.digests == DIGESTS
 
 
-def streamed(count: int, method: int) -> bytes:
+def streamed(count: int, method: int, times: int = 9) -> bytes:
     """An archive whose sizes are in data descriptors, without its directory."""
     parts = []
     for number in range(count):
-        content = b"%d all work and no play " % number * 9
+        content = b"%d all work and no play " % number * times
         part = replace(named(f"{number}", content), method=method, flags=8)
         sizes = struct.pack("<LLL", zlib.crc32(content), len(part.compressed()), len(content))
         local: dict[str, int | bytes] = {"crc32": 0, "compressed": 0, "size": 0}
@@ -256,12 +256,12 @@ def test_any_bit_of_a_cut_archive_costs_one_member(method: int, *, known: bool) 
     """Wherever it is: in headers, names, content and descriptors."""
     if known:
         parts = [
-            replace(named(f"{n}", b"%d all work and" % n * 9), method=method) for n in range(5)
+            replace(named(f"{n}", b"%d all work and" % n * 5), method=method) for n in range(4)
         ]
         data = archive_of(*parts)
         data = data[: data.index(b"PK\1\2")]
     else:
-        data = streamed(5, method)
+        data = streamed(4, method, times=3)  # of more than a chunk
     for bit in range(8 * data.index(b"PK\3\4", 1), 8 * data.rindex(b"PK\3\4")):
         if not (known or method) and (bit // 8 - data.rindex(b"PK\3\4", 0, bit // 8 + 1)) in range(
             26, 30
@@ -271,7 +271,7 @@ def test_any_bit_of_a_cut_archive_costs_one_member(method: int, *, known: bool) 
         flipped[bit // 8] ^= 1 << bit % 8
         read = Read(bytes(flipped))
         assert read.members == Read(bytes(flipped), chunk_bytes=61).members, "chunks never matter"
-        assert sum(digest is not None for digest in read.digests.values()) >= 4, bit
+        assert sum(digest is not None for digest in read.digests.values()) >= 3, bit
         assert read.contents.status is ArchiveStatus.TRUNCATED
 
 
