@@ -16,8 +16,8 @@ from bench.tables import options
 from bench.tables.document import with_tables, write, written_between
 from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers, show
 from bucketsum.hashing.job import Purpose
+from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, prices_in
-from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum_cli.backfill.alternatives import Service
 from bucketsum_cli.backfill.alternatives import alternatives as prices_of
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of

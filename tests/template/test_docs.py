@@ -19,7 +19,7 @@ from tests.support.sam_template import TEMPLATE, load_template
 from tools.reference.pages import pages
 
 from bucketsum.backfill.plan import enqueuers_for
-from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
+from bucketsum.memory import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
 from bucketsum_cli.commands.root import cli
 from bucketsum_cli.stacks.status import MAXIMA, executions_of
 

@@ -37,7 +37,7 @@ ROLES: Final = {
 
 ARROWS: Final = """\
 analyst: lab.functions
-bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing settings
+bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing
 bench.function: bench.sandbox bench.tables cli.emulator cli.machine cli.terminal
 bench.readers: bench bench.sandbox bench.tables cli.emulator cli.machine cli.terminal layer \
 layer.events layer.s3
@@ -59,7 +59,7 @@ cli.arguments: cli.aws cli.buckets cli.machine cli.terminal
 cli.aws: cli.emulator cli.terminal layer layer.backfill layer.hashing layer.invocation \
 layer.long_objects layer.table
 cli.backfill: cli.aws cli.buckets cli.html cli.terminal layer layer.backfill layer.hashing \
-layer.s3 layer.table settings
+layer.s3 layer.table
 cli.bags: cli.aws cli.manifests cli.objects cli.terminal layer.table
 cli.buckets: cli.aws cli.terminal layer layer.events
 cli.buckets.attachments: cli.aws cli.buckets cli.objects cli.terminal layer.events
@@ -81,20 +81,20 @@ layer.queue
 cli.emulator: cli.machine cli.terminal
 cli.html: cli.terminal
 cli.manifests: cli.terminal layer
-cli.objects: cli.aws cli.dead_letters cli.manifests cli.terminal layer layer.archives layer.events \
-layer.hashing layer.long_objects layer.table
+cli.objects: cli.aws cli.dead_letters cli.manifests cli.terminal layer layer.archives \
+layer.events layer.hashing layer.long_objects layer.table
 cli.page: cli.aws cli.backfill cli.buckets cli.html cli.snapshots cli.terminal layer
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
-cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events layer.hashing \
-layer.long_objects layer.table
+cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
+layer.hashing layer.long_objects layer.table
 cli.snapshots: cli.aws cli.buckets cli.machine cli.manifests cli.snapshots.queries cli.terminal \
 layer layer.backfill layer.events layer.table
 cli.snapshots.queries: layer layer.table
 cli.stacks: cli.aws cli.backfill cli.buckets cli.objects cli.terminal layer layer.backfill \
 layer.hashing layer.queue layer.table
 cli.terminal: layer
-cli.tune: cli.arguments cli.aws cli.machine cli.terminal lab lab.plan lab.protocol \
-lab.results lab.workloads layer layer.events layer.table settings
+cli.tune: cli.arguments cli.aws cli.machine cli.terminal lab lab.plan lab.protocol lab.results \
+lab.workloads layer layer.events layer.s3 layer.table
 cli.tune.here: cli.arguments cli.aws cli.buckets cli.buckets.attachments cli.emulator cli.machine \
 cli.terminal cli.tune cli.tune.workloads lab lab.measure lab.plan lab.protocol lab.results \
 lab.workloads layer layer.s3
@@ -114,19 +114,19 @@ enqueuer: layer.functions
 hasher: layer.functions
 lab: layer
 lab.functions: lab lab.measure lab.plan lab.protocol lab.results lab.workloads layer \
-layer.invocation layer.s3 settings
+layer.invocation layer.s3
 lab.measure: lab.protocol lab.workloads layer layer.s3
-lab.plan: lab lab.protocol lab.workloads layer layer.s3 settings
-lab.protocol: lab layer layer.events layer.s3 layer.table settings
-lab.results: lab.plan lab.protocol lab.workloads layer layer.s3 layer.table settings
+lab.plan: lab lab.protocol lab.workloads layer layer.s3
+lab.protocol: lab layer layer.events layer.s3 layer.table
+lab.results: lab.plan lab.protocol lab.workloads layer layer.s3 layer.table
 lab.workloads: lab lab.protocol lab.workloads.fetch lab.workloads.hash lab.workloads.records \
 lab.workloads.transfer lab.workloads.unzip layer.events
 lab.workloads.fetch: lab lab.protocol lab.workloads.unzip layer layer.archives layer.events \
-layer.s3 layer.table settings
-lab.workloads.hash: lab.protocol layer settings
-lab.workloads.records: lab lab.protocol layer layer.events layer.s3 settings
-lab.workloads.transfer: lab lab.protocol layer layer.archives layer.s3 settings
-lab.workloads.unzip: lab lab.protocol layer layer.archives layer.s3 layer.table settings
+layer.s3 layer.table
+lab.workloads.hash: lab.protocol layer
+lab.workloads.records: lab lab.protocol layer layer.events layer.s3
+lab.workloads.transfer: lab lab.protocol layer layer.archives layer.s3
+lab.workloads.unzip: lab lab.protocol layer layer.archives layer.s3 layer.table
 layer.archives: layer layer.events layer.invocation layer.s3 layer.table settings
 layer.backfill: layer layer.events layer.hashing layer.invocation layer.long_objects layer.queue \
 layer.s3 layer.table settings

@@ -11,7 +11,7 @@ import botocore.session
 import pytest
 from tests.support.sam_template import load_template
 
-from bucketsum import settings
+from bucketsum import memory
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS, LEASE_MARGIN_SECONDS
@@ -249,7 +249,7 @@ def test_extra_algorithms_are_the_librarys() -> None:
 
 def test_chunk_range_is_the_librarys() -> None:
     """Template and library allow the same chunk sizes."""
-    assert bounds("ChunkBytes") == (settings.CHUNK_BYTES_MIN, settings.CHUNK_BYTES_MAX)
+    assert bounds("ChunkBytes") == (memory.CHUNK_BYTES_MIN, memory.CHUNK_BYTES_MAX)
 
 
 def environment(function: dict[str, Any]) -> Iterator[tuple[str, str]]:

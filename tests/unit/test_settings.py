@@ -11,15 +11,9 @@ from tests.support.sam_template import load_template
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
-from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
-from bucketsum.settings import (
-    AUTO_STREAMS,
-    BASE_MEMORY_BYTES,
-    CHUNK_BYTES_MAX,
-    CHUNK_BYTES_MIN,
-    THREADS_MAX,
-    Settings,
-)
+from bucketsum.memory import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
+from bucketsum.s3.read_plan import AUTO_STREAMS, STREAMS_MAX, ReadPolicy
+from bucketsum.settings import THREADS_MAX, Settings
 
 GOOD = {
     "DIGESTS_TABLE": "digests",

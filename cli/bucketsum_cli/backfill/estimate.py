@@ -13,9 +13,9 @@ from bucketsum.backfill.enqueue import PAUSE_SECONDS
 from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.hashing.job import Purpose
+from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum.prices import Prices
 from bucketsum.s3.read_plan import ReadPolicy
-from bucketsum.settings import MEMORY_MB_PER_CPU
 
 CPU_SECONDS_PER_OBJECT: Final = 0.0022
 """CPU time besides reading, for requests and the row; from `python -m bench function`."""

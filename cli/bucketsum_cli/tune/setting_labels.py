@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from bucketsum.settings import AUTO_STREAMS
+from bucketsum.s3.read_plan import AUTO_STREAMS
 from bucketsum_cli.terminal.formatting import chunk_text, memory_text
 from bucketsum_lab.protocol.parameters import Setting
 

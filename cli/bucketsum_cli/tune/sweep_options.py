@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from bucketsum.settings import AUTO_STREAMS
+from bucketsum.s3.read_plan import AUTO_STREAMS
 from bucketsum_cli.arguments.options import FiniteRange
 from bucketsum_cli.arguments.quantities import size_bytes
 from bucketsum_cli.tune.machine import Confinement

@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
+from bucketsum.environment import choice, listed, present, whole
 from bucketsum.errors import BadSettings
-from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
+from bucketsum.memory import (
+    BASE_MEMORY_BYTES,
+    CHUNK_BYTES_MAX,
+    CHUNK_BYTES_MIN,
+    archive_threads,
+    has_second_core,
+)
+from bucketsum.s3.read_plan import AUTO_STREAMS, STREAMS_MAX, ReadPolicy
 from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
-
-CHUNK_BYTES_MIN: Final = 16 * 1024
-CHUNK_BYTES_MAX: Final = 512 * 1024 * 1024
-
-BASE_MEMORY_BYTES: Final = 90_000_000
-"""Memory of the runtime, boto3 and Powertools before the first chunk; see `make bench`."""
 
 THREADS_MAX: Final = 8
 """Most small objects of a batch that are read in parallel; chosen by `bench function`."""
@@ -40,25 +42,9 @@ the 840 s that an invocation has for members, no more than this can be recorded.
 
 DELETED_ROW_DAYS_MAX: Final = 36_500
 
-AUTO_STREAMS: Final = "auto"
-"""The value of `STREAMS` that applies the rule of `ReadPolicy`."""
-
-MEMORY_MB_PER_CPU: Final = 1769
-"""[A] Memory in MB with which a function has one vCPU."""
-
 _MIB: Final = 1024 * 1024
 _SUFFIX: Final = re.compile(r"\.[a-z0-9][a-z0-9._-]*")
 _WINDOW_BYTES_MAX: Final = 64 * _MIB
-
-
-def archive_threads(memory_mb: int) -> int:
-    """Threads that read an archive in /tmp: one per CPU, at least two to overlap disk and CPU."""
-    return max(2, -(-memory_mb // MEMORY_MB_PER_CPU))
-
-
-def has_second_core(memory_mb: int) -> bool:
-    """Whether Lambda gives a function of this memory CPU time on a second core."""
-    return memory_mb > MEMORY_MB_PER_CPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +93,8 @@ class Settings:
             BadSettings: A variable is missing, of the wrong type or out of range. The text names
                 it, its value and the allowed values.
         """
-        memory_mb = _whole(env, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE", 128, 32_768)
-        chunk_bytes = _whole(env, "CHUNK_BYTES", CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
+        memory_mb = whole(env, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE", 128, 32_768)
+        chunk_bytes = whole(env, "CHUNK_BYTES", CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
         read_policy = ReadPolicy(_streams(env, "STREAMS"), chunk_bytes, memory_mb)
         room = memory_mb * _MIB - BASE_MEMORY_BYTES
         if read_policy.held_bytes > room:
@@ -119,10 +105,10 @@ class Settings:
                 "Streams, or raise MemorySize"
             )
         return cls(
-            digests_table=_present(env, "DIGESTS_TABLE"),
-            arrivals_queue_url=_present(env, "ARRIVALS_QUEUE_URL"),
-            dead_letter_queue_url=_present(env, "DEAD_LETTER_QUEUE_URL"),
-            max_receives=_whole(env, "MAX_RECEIVES", 1, 1000),
+            digests_table=present(env, "DIGESTS_TABLE"),
+            arrivals_queue_url=present(env, "ARRIVALS_QUEUE_URL"),
+            dead_letter_queue_url=present(env, "DEAD_LETTER_QUEUE_URL"),
+            max_receives=whole(env, "MAX_RECEIVES", 1, 1000),
             chunk_bytes=chunk_bytes,
             extra_algorithms=_algorithms(env, "EXTRA_ALGORITHMS"),
             memory_mb=memory_mb,
@@ -130,10 +116,10 @@ class Settings:
             threads=_threads(read_policy, room),
             archives=_archives(env, memory_mb, room - read_policy.held_bytes, chunk_bytes),
             long_objects_queue_url=env.get("LONG_OBJECTS_QUEUE_URL") or None,
-            deleted_row_days=_whole(env, "DELETED_ROW_DAYS", 0, DELETED_ROW_DAYS_MAX),
-            has_sha1_index=_choice(env, "SHA1_INDEX", ("yes", "no")) == "yes",
-            logs_objects=_choice(env, "LOG_OBJECTS", ("all", "problems")) == "all",
-            compares_checksums=_choice(env, "COMPARE_CHECKSUMS", ("no", "yes")) == "yes",
+            deleted_row_days=whole(env, "DELETED_ROW_DAYS", 0, DELETED_ROW_DAYS_MAX),
+            has_sha1_index=choice(env, "SHA1_INDEX", ("yes", "no")) == "yes",
+            logs_objects=choice(env, "LOG_OBJECTS", ("all", "problems")) == "all",
+            compares_checksums=choice(env, "COMPARE_CHECKSUMS", ("no", "yes")) == "yes",
         )
 
 
@@ -143,49 +129,17 @@ def _threads(policy: ReadPolicy, room: int) -> int:
     return max(1, min(THREADS_MAX, room // (object_bytes + THREAD_BYTES)))
 
 
-def needed(env: Mapping[str, str], *names: str) -> tuple[str, ...]:
-    """Values of the variables *names*, for functions that have no other settings.
-
-    Raises:
-        BadSettings: A variable is missing or empty.
-    """
-    return tuple(_present(env, name) for name in names)
-
-
-def _present(env: Mapping[str, str], name: str) -> str:
-    value = env.get(name, "")
-    if not value:
-        raise BadSettings(f"{name} is not set")
-    return value
-
-
-def _whole(env: Mapping[str, str], name: str, low: int, high: int) -> int:
-    text = _present(env, name)
-    if not (text.isascii() and text.isdigit()):
-        raise BadSettings(f"{name} is {text!r}, not a whole number in {low}..{high}")
-    if not low <= int(text) <= high:
-        raise BadSettings(f"{name} is {text}, not in {low}..{high}")
-    return int(text)
-
-
-def _choice(env: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str:
-    text = env.get(name) or allowed[0]
-    if text not in allowed:
-        raise BadSettings(f"{name} is {text!r}; allowed are {' and '.join(allowed)}")
-    return text
-
-
 def _streams(env: Mapping[str, str], name: str) -> int | None:
-    if _present(env, name) == AUTO_STREAMS:
+    if present(env, name) == AUTO_STREAMS:
         return None
     try:
-        return _whole(env, name, 1, STREAMS_MAX)
+        return whole(env, name, 1, STREAMS_MAX)
     except BadSettings as error:
         raise BadSettings(f"{error}, nor {AUTO_STREAMS}") from None
 
 
 def _algorithms(env: Mapping[str, str], name: str) -> tuple[str, ...]:
-    names = _listed(env, name)
+    names = listed(env, name)
     unknown = [algorithm for algorithm in names if algorithm not in EXTRA_ALGORITHMS]
     if unknown:
         raise BadSettings(
@@ -200,15 +154,15 @@ def _archives(
     suffixes = _suffixes(env, "ARCHIVE_SUFFIXES")
     if not suffixes:
         return None
-    _present(env, "ARCHIVE_MODE")
-    mode = _choice(env, "ARCHIVE_MODE", (Mode.STREAM, Mode.TMP))
+    present(env, "ARCHIVE_MODE")
+    mode = choice(env, "ARCHIVE_MODE", (Mode.STREAM, Mode.TMP))
     second_core = has_second_core(memory_mb)
     room -= second_core * chunk_bytes  # the second core holds a third chunk
-    depth = _whole(env, "ARCHIVE_DEPTH", 0, 8)
+    depth = whole(env, "ARCHIVE_DEPTH", 0, 8)
     limits = Limits(
-        members=_whole(env, "ARCHIVE_MAX_MEMBERS", 1, ARCHIVE_MEMBERS_MAX),
-        total_bytes=_whole(env, "ARCHIVE_MAX_TOTAL_BYTES", 1, 10**15),
-        ratio=_whole(env, "ARCHIVE_MAX_RATIO", 1, 1_000_000),
+        members=whole(env, "ARCHIVE_MAX_MEMBERS", 1, ARCHIVE_MEMBERS_MAX),
+        total_bytes=whole(env, "ARCHIVE_MAX_TOTAL_BYTES", 1, 10**15),
+        ratio=whole(env, "ARCHIVE_MAX_RATIO", 1, 1_000_000),
         window_bytes=max(_MIB, min(_WINDOW_BYTES_MAX, room // 4)),
         depth=depth,
         nested_bytes=max(_MIB, room // 8 // max(depth, 1)),  # each open level keeps its archive
@@ -224,12 +178,8 @@ def _archives(
 
 
 def _suffixes(env: Mapping[str, str], name: str) -> tuple[str, ...]:
-    suffixes = tuple(suffix.lower() for suffix in _listed(env, name))
+    suffixes = tuple(suffix.lower() for suffix in listed(env, name))
     for suffix in suffixes:
         if not _SUFFIX.fullmatch(suffix):
             raise BadSettings(f"{name} names {suffix!r}, not a suffix such as .zip")
     return suffixes
-
-
-def _listed(env: Mapping[str, str], name: str) -> list[str]:
-    return [part.strip() for part in env.get(name, "").split(",") if part.strip()]

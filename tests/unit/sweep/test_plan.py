@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.support.sweeps import unzip_variant
 
+from bucketsum.memory import BASE_MEMORY_BYTES
 from bucketsum.prices import prices_in
-from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput, SweepLimits
 from bucketsum_lab.plan.plan import check_limits, plan_of, unlimited_plan

@@ -23,12 +23,12 @@ from bucketsum.backfill.rest import OpenWork, pause_before_next_look
 from bucketsum.backfill.run import give_up, next_step
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.verifications import Scheduled, buckets_of
+from bucketsum.environment import needed
 from bucketsum.errors import DamagedItem, UnknownBackfill
 from bucketsum.hashing import metric
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.settings import needed
 from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:

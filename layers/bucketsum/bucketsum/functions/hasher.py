@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aws_lambda_powertools import Logger, Metrics
 
 from bucketsum.backfill import is_listed
+from bucketsum.environment import needed
 from bucketsum.hashing.batch import BatchHasher
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
@@ -27,7 +28,7 @@ from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.s3.stored_checksums import ComparingSource, StoredChecksums
-from bucketsum.settings import Settings, needed
+from bucketsum.settings import Settings
 from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from aws_lambda_powertools import Logger, Metrics
 
 from bucketsum.backfill.backfill_records import tally_of
 from bucketsum.backfill.counts import BackfillCounts
+from bucketsum.environment import needed
 from bucketsum.hashing.report import Report
 from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
@@ -25,7 +26,7 @@ from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.s3.stored_checksums import StoredChecksums
-from bucketsum.settings import Settings, needed
+from bucketsum.settings import Settings
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 

@@ -15,6 +15,9 @@ a batch are read in parallel. From it on, `auto` splits an object, and a table l
 than the chance of reading the object twice.
 """
 
+AUTO_STREAMS: Final = "auto"
+"""The value of `STREAMS` that applies the rule of `ReadPolicy`."""
+
 STREAMS_MAX: Final = 16
 """Most connections that may read one object."""
 

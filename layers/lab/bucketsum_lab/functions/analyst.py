@@ -9,9 +9,9 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
+from bucketsum.environment import needed
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.prices import prices_in
-from bucketsum.settings import needed
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_lab.protocol.run_records import RunStatus, run_id_of_detail
 from bucketsum_lab.results.measurements_table import MeasurementsTable

@@ -12,9 +12,9 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
+from bucketsum.environment import needed
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.prices import Prices, prices_in
-from bucketsum.settings import needed
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.plan.input import SweepInput

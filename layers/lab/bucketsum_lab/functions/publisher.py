@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger
 
+from bucketsum.environment import needed
 from bucketsum.invocation.layer_manifest import log_layer
-from bucketsum.settings import needed
 from bucketsum_lab.errors import MemoryRefused
 from bucketsum_lab.protocol.run_records import run_id_of_detail
 from bucketsum_lab.publish import ProberVersions

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
+from bucketsum.memory import BASE_MEMORY_BYTES
 from bucketsum.prices import FREE_STORAGE_MB, Prices
-from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum_lab.protocol.objects import PlannedObject
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.probe import CellEvent

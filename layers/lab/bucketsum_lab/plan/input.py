@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from bucketsum.settings import AUTO_STREAMS
+from bucketsum.s3.read_plan import AUTO_STREAMS
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.input_fields import (
     CONCURRENCY,

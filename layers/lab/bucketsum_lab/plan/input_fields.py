@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Generic, TypeVar
 
-from bucketsum.s3.read_plan import STREAMS_MAX
-from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
+from bucketsum.memory import CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
+from bucketsum.s3.read_plan import AUTO_STREAMS, STREAMS_MAX
 from bucketsum_lab.protocol.fields import Fields, Reader, among, boolean, number, several, whole
 from bucketsum_lab.protocol.fields import text as any_text
 from bucketsum_lab.protocol.parameters import MEMORY_MB_MAX, MEMORY_MB_MIN, Value, stream_count

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
-from bucketsum.settings import AUTO_STREAMS
+from bucketsum.s3.read_plan import AUTO_STREAMS, STREAMS_MAX, ReadPolicy
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.protocol.fields import among, shown, whole
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.run_records import Bottleneck, CellRow
 from bucketsum_lab.protocol.samples import Reading, Sample
 from bucketsum_lab.protocol.use import Use, UseCurve, UseLimit

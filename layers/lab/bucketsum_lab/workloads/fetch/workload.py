@@ -9,7 +9,7 @@ from typing import Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSettings
-from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum.table.columns import names_of
 from bucketsum_lab.errors import BadSweep
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bucketsum.digest import digest_of
-from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import Generated, content

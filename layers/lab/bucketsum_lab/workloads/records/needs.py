@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum.memory import BASE_MEMORY_BYTES
 from bucketsum_lab.protocol.objects import disk_refusal
 from bucketsum_lab.protocol.parameters import Value
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES_MAX, DataSet

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final
 
-from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
 from bucketsum_lab.protocol.parameters import Value
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES, DataSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX, read_seconds
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads.transfer.model import (

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Final, TypeVar
 
-from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum_lab.workloads.transfer.model import Pattern, PatternName
 
 T = TypeVar("T")

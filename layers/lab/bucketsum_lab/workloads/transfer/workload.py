@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum.memory import BASE_MEMORY_BYTES
 
 # What only a probe or a data set needs is imported there.
 # ruff: noqa: PLC0415

@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Final
 
-from bucketsum import settings as hasher
+from bucketsum import memory
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings
-from bucketsum.settings import MEMORY_MB_PER_CPU, has_second_core
+from bucketsum.memory import MEMORY_MB_PER_CPU, has_second_core
 from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
 from bucketsum_lab.errors import BadSweep
 
@@ -226,7 +226,7 @@ def _reader(
     settings = ArchiveSettings(
         Mode.STREAM if mode == NULL else Mode(str(mode)),
         Limits(members=10_000_000, total_bytes=10**15, ratio=10**6),
-        threads=hasher.archive_threads(memory_mb) if is_auto else int(archive_threads),
+        threads=memory.archive_threads(memory_mb) if is_auto else int(archive_threads),
         second_core=archive_threads != 1 and has_second_core(memory_mb),
     )
     return ArchiveReader(settings, engine=Engine(str(inflate)))
