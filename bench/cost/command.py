@@ -15,7 +15,7 @@ from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.tables import options
 from bench.tables.document import with_tables, write, written_between
 from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers, show
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, prices_in
 from bucketsum_cli.backfill.alternatives import Service

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from math import ceil
 from typing import Final
 
-from bucketsum.hashing.job import Purpose
-from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES
+from bucketsum.hashing.ending import Purpose
+from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES
 from bucketsum.prices import (
     DEFAULT_REGION,
     LOG_BYTE,

@@ -17,7 +17,7 @@ from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.report import Origin
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum_cli.aws.stack import Stack
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.hashing.verification import mark
 from bucketsum.table.items import item_of
 from bucketsum.table.outcome import Outcome

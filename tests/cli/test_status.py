@@ -17,7 +17,7 @@ from tests.cli.permissions import as_fake
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.errors import Reads

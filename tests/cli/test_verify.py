@@ -22,7 +22,7 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, 
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.verifications import Scheduled
 from bucketsum.clock import now
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.aws.stack import Stack
 

@@ -13,7 +13,7 @@ from tests.simulation.schedule import Killed, Process, Schedule
 
 from bucketsum.backfill import backfill_records
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.codec import decoded, encoded
 
 _RUNS: Final = "backfills"

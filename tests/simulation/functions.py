@@ -38,6 +38,7 @@ from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.long_objects.slice_reader import SliceReader
 from bucketsum.long_objects.slicer import Slicer
 from bucketsum.queue.dead_letters import DeadLetters
 from bucketsum.s3.botocore_reader import BotocoreReader
@@ -153,12 +154,14 @@ class Functions:
         sqs: Any = self.sqs
         vars(module).update(
             _SLICER=Slicer(
-                source=self._source(_SLICER_CHUNK_BYTES),
+                reader=SliceReader(
+                    self._source(_SLICER_CHUNK_BYTES),
+                    slice_bytes=self.schedule.random.choice((128, 300)),
+                ),
                 progress_table=ProgressTable(dynamodb, DIGESTS),
                 digests_table=DigestsTable(dynamodb, DIGESTS),
                 queue=LongObjectsQueue(sqs, LONG_OBJECTS),
                 settings=_SETTINGS,
-                slice_bytes=self.schedule.random.choice((128, 300)),
                 clock=self._time,
             ),
             _BACKFILLS=BackfillsTable(dynamodb, BACKFILLS),

@@ -39,7 +39,7 @@ SCHEDULES_MAX: Final = 5_000
 
 _CONDITION: Final = digests_table._IF_NEWER
 _HANDLE: Final = batch.BatchHasher.handle
-_HASHED: Final = object_hasher.ObjectHasher._hashed
+_HASHED: Final = object_hasher.ObjectHasher._hashed_or_handed_over
 _GUARDED: Final = deadline.GuardedChunks.__iter__
 _PARSED: Final = batch.BatchHasher._parsed
 _PARAMETERS: Final = DigestsTable.put_parameters
@@ -117,9 +117,9 @@ def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: AN
     return _HANDLE(hasher, messages, deadline)
 
 
-def _known_by_any_row(hasher: Any, created: Any) -> Any:  # noqa: ANN401 - as the product's
-    row = hasher._table.row_at(rows.row_key_of(created))
-    return row and result.HashResult(created, outcome.Outcome.UNCHANGED)
+def _known_by_any_row(hasher: Any, job: Any) -> Any:  # noqa: ANN401 - as the product's
+    row = hasher._table.row_at(rows.row_key_of(job.created))
+    return result.HashResult(job.created, outcome.Outcome.UNCHANGED) if row else job
 
 
 def _reason_wins(table: DigestsTable, *row: Any) -> Any:  # noqa: ANN401 - a request
@@ -195,7 +195,7 @@ _TABLE: Final = (
     ("a newer event does not overwrite a row", digests_table, "_IF_NEWER", _EXISTS),
     ("sequencers are padded on the left", digests_table, "comparable_sequencer",
      lambda sequencer: sequencer.upper().rjust(32, "0")),
-    ("the look-up accepts the row of any event", object_hasher.ObjectHasher, "_known",
+    ("the look-up accepts the row of any event", object_hasher.ObjectHasher, "_looked_up",
      _known_by_any_row),
     ("a write that DynamoDB refuses counts as written", DigestsTable, "record",
      _record_without_error),
@@ -217,7 +217,7 @@ _TABLE: Final = (
      _first_body),
     ("an object read in part is recorded", deadline.GuardedChunks, "__iter__", _end_quietly),
     ("S3's 503 is taken for a deleted object", get_object, "_error_of", _throttled_is_gone),
-    ("an unreadable object gets no row", object_hasher.ObjectHasher, "_hashed",
+    ("an unreadable object gets no row", object_hasher.ObjectHasher, "_hashed_or_handed_over",
      _unreadable_is_forgotten),
     ("messages are deleted before their rows are written", batch.BatchHasher, "handle",
      _delete_first),

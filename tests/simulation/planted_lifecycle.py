@@ -8,14 +8,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
-from bucketsum.backfill import backfill_records, listed_batch
+from bucketsum.backfill import backfill_records, listed_tasks
 from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.errors import DamagedRow, RowContended
-from bucketsum.hashing import deletions, notified, object_hasher, restores
+from bucketsum.hashing import deletions, notified, recording, restores
 from bucketsum.hashing.job import Job
-from bucketsum.hashing.object_rows import is_newer
 from bucketsum.hashing.result import HashResult
-from bucketsum.long_objects import progress_table, slicer
+from bucketsum.long_objects import progress_table, slice_reader
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
@@ -25,6 +24,7 @@ from bucketsum.table import digests_table
 from bucketsum.table.codec import encoded
 from bucketsum.table.condition import compared
 from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.event_order import SECONDS
 from bucketsum.table.items import NOT_HASHED, deletion_of, key_of, rows_of
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import row_key_of
@@ -37,7 +37,7 @@ _ADVANCE: Final = ProgressTable.advance
 _CHANGED: Final = ProgressTable._changed
 _HASH_SLICE: Final = hash_slice
 _CREATED: Final = Progress.created
-_KNOWN: Final = listed_batch._known
+_KNOWN: Final = listed_tasks._known
 _HASH_TASK: Final = notified.NotifiedHasher.hash
 
 
@@ -110,7 +110,7 @@ def _listed_wins(table: DigestsTable, row: Any, *args: Any) -> Any:  # noqa: ANN
 
 
 def _listed_without_etag(hasher: Any, task: Any, *args: Any) -> Any:  # noqa: ANN401 - as the product's
-    if isinstance(task, Job) and (task.expected or not task.created.sequencer):
+    if isinstance(task, Job) and (task.ending.expected or not task.created.sequencer):
         task = replace(task, created=replace(task.created, etag=None))
     return _HASH_TASK(hasher, task, *args)
 
@@ -145,7 +145,8 @@ def _complete_by_numbers(parts: Any, tally: Any) -> bool:  # noqa: ANN401 - as t
 
 def _listed_in_time(listed: Any, row: Any) -> Any:  # noqa: ANN401 - as the product's
     outcome = _KNOWN(listed, row)
-    return outcome if outcome or is_newer(listed, row) else Outcome.SUPERSEDED
+    is_late = row.changed_at[:SECONDS] >= listed.event_time[:SECONDS] and row.etag != listed.etag
+    return outcome or (Outcome.SUPERSEDED if is_late else None)
 
 
 LIFECYCLE_BUGS: Final = (
@@ -164,7 +165,7 @@ LIFECYCLE_BUGS: Final = (
     ("progress changes whatever its offset is", ProgressTable, "_changed", _change_at_any_offset),
     ("progress ends whatever its event is", progress_table, "_same_event", progress_table._same),
     ("slices are read without If-Match", Progress, "created", property(_created_without_etag)),
-    ("a slice's state is saved ahead of its bytes", slicer, "hash_slice", _save_ahead),
+    ("a slice's state is saved ahead of its bytes", slice_reader, "hash_slice", _save_ahead),
     ("the row of a backfill is written without a condition", DigestsTable, "put_parameters",
      _listed_wins),
     ("a listed object is read without If-Match", notified.NotifiedHasher, "hash",
@@ -178,8 +179,8 @@ LIFECYCLE_BUGS: Final = (
      _record_for_ever),
     ("a damaged row ends the look-up of its neighbours", digests_table, "_record_in",
      _damage_ends_the_batch),
-    ("an upload in parts is as old as its beginning", listed_batch, "_known", _listed_in_time),
-    ("an unreadable listed object replaces a row that may be newer", object_hasher, "is_newer",
+    ("an upload in parts is as old as its beginning", listed_tasks, "_known", _listed_in_time),
+    ("an unreadable listed object replaces a row that may be newer", recording, "is_newer",
      lambda *_: True),
     ("numbers alone say that a backfill is done", backfill_records, "is_complete",
      _complete_by_numbers),

@@ -1,60 +1,61 @@
 """Planted bugs of verifications."""
 
-# ruff: noqa: SLF001 - bugs are planted in private parts
-
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.backfill.listed_batch import ListedBatchHasher
+from bucketsum.backfill.listed_tasks import ListedTasks
 from bucketsum.hashing import verification
-from bucketsum.hashing.job import Job, Purpose
+from bucketsum.hashing.ending import End
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import ObjectHasher
-from bucketsum.hashing.object_rows import hashed_row
-from bucketsum.hashing.result import HashResult, ReadObject
-from bucketsum.table.digests_table import DigestsTable
+from bucketsum.hashing.recording import Recording
+from bucketsum.hashing.verification import Verification
 from bucketsum.table.outcome import Outcome
 
-_TASK_OF: Final = ListedBatchHasher._task_of
-_VERIFIED: Final = verification.verified
+if TYPE_CHECKING:
+    from bucketsum.hashing.result import HashResult
+    from bucketsum.table.digests_table import DigestsTable
+
+_TASK_OF: Final = ListedTasks.of
+_FINISH: Final = Verification.finish
 _MARK: Final = verification.mark
 _HASH: Final = ObjectHasher.hash
 
 
-def _recorded_again(hasher: ListedBatchHasher, *args: Any) -> Any:  # noqa: ANN401 - as the product's
-    task = _TASK_OF(hasher, *args)
-    return replace(task, purpose=Purpose.RECORD) if isinstance(task, Job) else task
+def _recorded_again(tasks: ListedTasks, *args: Any) -> Any:  # noqa: ANN401 - as the product's
+    task = _TASK_OF(tasks, *args)
+    return replace(task, ending=Recording(task.ending.expected)) if isinstance(task, Job) else task
 
 
-def _one_reading(table: DigestsTable, read: ReadObject, settings: Any, _: object) -> HashResult:  # noqa: ANN401 - as the product's
-    return _VERIFIED(table, read, settings, lambda: read)
+def _one_reading(ending: Verification, table: DigestsTable, row: Any, _: Any = None) -> End:  # noqa: ANN401 - as the product's
+    return _FINISH(ending, table, row, verification.difference(ending.expected, row))
 
 
 def _not_noted(table: DigestsTable, recorded: Any, row: Any, differing: Any = None) -> Outcome:  # noqa: ANN401 - as the product's
     return Outcome.DIFFERS if differing else _MARK(table, recorded, row)
 
 
-def _unreadable_is_verified(hasher: ObjectHasher, job: Job, deadline: Any) -> HashResult:  # noqa: ANN401 - as the product's
-    result = _HASH(hasher, job, deadline)
-    if job.recorded and result.outcome is Outcome.UNREADABLE:
-        verification.mark(hasher._table, job.recorded, job.recorded)
+def _unreadable_is_verified(hasher: Any, state: Any, deadline: Any) -> HashResult:  # noqa: ANN401 - as the product's
+    result = _HASH(hasher, state, deadline)
+    ending = state.ending if isinstance(state, Job) else state.job.ending
+    if isinstance(ending, Verification) and result.outcome is Outcome.UNREADABLE:
+        verification.mark(hasher._table, ending.expected, ending.expected)  # noqa: SLF001
     return result
 
 
-def _first_wins(table: DigestsTable, read: ReadObject, settings: Any, read_again: Any) -> Any:  # noqa: ANN401 - as the product's
-    recorded = read.job.recorded
-    assert recorded
-    if verification.difference(recorded, hashed_row(read, settings)):
-        read_again()
-    return _VERIFIED(table, read, settings, lambda: read)
+def _first_wins(ending: Verification, table: DigestsTable, row: Any, before: Any = None) -> End:  # noqa: ANN401 - as the product's
+    if before:
+        return End(verification.mark(table, ending.expected, row, before))
+    return _FINISH(ending, table, row)
 
 
 VERIFICATION_BUGS: Final = (
-    ("a verification records what it reads", ListedBatchHasher, "_task_of", _recorded_again),
-    ("an object differs after one reading", verification, "verified", _one_reading),
+    ("a verification records what it reads", ListedTasks, "of", _recorded_again),
+    ("an object differs after one reading", Verification, "finish", _one_reading),
     ("a verification compares nothing", verification, "difference", lambda *_: None),
     ("what differs is not noted", verification, "mark", _not_noted),
     ("an unreadable object is marked as verified", ObjectHasher, "hash", _unreadable_is_verified),
-    ("the second reading does not decide", verification, "verified", _first_wins),
+    ("the second reading does not decide", Verification, "finish", _first_wins),
 )

@@ -19,7 +19,7 @@ from bucketsum import clock
 from bucketsum.backfill import enqueue, listing
 from bucketsum.hashing import batch, object_hasher, small_objects
 from bucketsum.invocation import deadline
-from bucketsum.long_objects import slicer
+from bucketsum.long_objects import slice_reader
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.queue import dead_letters
 from bucketsum.table import digests_table
@@ -47,7 +47,7 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
         (object_hasher, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
         (small_objects, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
         (deadline, "_SLOW_MB_PER_S", _LONG_BYTES / 897 / 1e6),
-        (slicer, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
+        (slice_reader, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
         (digests_table, "time", model_time),
         (clock, "datetime", model_clock),
         (dead_letters, "THROTTLED_SECONDS", dead_letters.FIRST_DELAY_SECONDS),

@@ -24,7 +24,7 @@ from tests.simulation.trace import Trace
 from tests.support.dynamodb_fake import Item
 
 from bucketsum.events.object_events import DeletedBy, ObjectDeleted, ObjectEvent
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 
 _DETACHED: Final = 0.15
 _VERIFIED: Final = 0.15

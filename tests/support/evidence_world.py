@@ -17,7 +17,7 @@ from bucketsum.backfill.delivery import Delivery
 from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.report import Origin
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import item_of

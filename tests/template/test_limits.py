@@ -14,7 +14,8 @@ from tests.support.sam_template import load_template
 from bucketsum import memory
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
-from bucketsum.long_objects.slicer import END_BEFORE_SECONDS, LEASE_MARGIN_SECONDS
+from bucketsum.long_objects.slice_reader import END_BEFORE_SECONDS
+from bucketsum.long_objects.slicer import LEASE_MARGIN_SECONDS
 from bucketsum.settings import Settings
 
 TEMPLATE: Final = load_template()

@@ -18,8 +18,8 @@ from tests.support.settings import SETTINGS
 from bucketsum.errors import MalformedMessage, Released, SourceUnavailable
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import LARGE_BYTES, BatchHasher, MessageResult
-from bucketsum.hashing.job import Job, Task
-from bucketsum.hashing.result import HashResult, ReadObject
+from bucketsum.hashing.job import Job, State, Task
+from bucketsum.hashing.result import HashResult
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
@@ -71,11 +71,7 @@ class Hasher:
         """See `SmallObjectHasher.begin`: no object is small."""
         return tasks
 
-    def record(self, read: ReadObject, _deadline: Deadline) -> HashResult:
-        """See `ObjectHasher.record`."""
-        return read.result
-
-    def hash(self, task: Task, deadline: Deadline) -> HashResult:
+    def hash(self, task: State, deadline: Deadline) -> HashResult:
         """See `ObjectHasher.hash`."""
         assert isinstance(task, Job)
         arrival = task.created

@@ -27,7 +27,7 @@ from bucketsum.invocation.clients import (
     made_once,
 )
 from bucketsum.invocation.deadline import LAST_BEGIN_SECONDS, STOP_BEFORE_END_SECONDS
-from bucketsum.long_objects.slicer import END_BEFORE_SECONDS
+from bucketsum.long_objects.slice_reader import END_BEFORE_SECONDS
 
 CONFIG = Config(connect_timeout=7, retries={"mode": "standard", "total_max_attempts": 4})
 

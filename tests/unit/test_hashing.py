@@ -24,7 +24,8 @@ from bucketsum.errors import (
 )
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.job import Job
-from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, ObjectHasher
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
@@ -32,7 +33,7 @@ from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import ReadSetup, Timing
 from bucketsum.table.rows import Row, Status
-from bucketsum.table.sequencer import comparable_sequencer
+from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
 CHUNKS: Final = (b"one " * 10_000, b"two " * 10_000, b"three" * 10_000)
 CONTENT: Final = b"".join(CHUNKS)
@@ -200,6 +201,39 @@ def test_the_sequencer_decides(arrival: ObjectCreated, held: Row, outcome: Outco
     assert hasher(FakeSource(), table).hash(Job(arrival), PLENTY).outcome is outcome
     [row] = rows_in(table)
     assert (row.recorded_at == held.recorded_at) == (outcome is not Outcome.HASHED)
+
+
+@pytest.mark.parametrize("arrival", [SMALL, BIG], ids=["small", "big"])
+@pytest.mark.parametrize("recorded", [CONTENT, b"other"], ids=["same", "other"])
+def test_an_event_never_replaces_the_digest_of_its_version(
+    arrival: ObjectCreated, recorded: bytes
+) -> None:
+    """A listing recorded it first: the reading for the event verifies that, or differs from it."""
+    sha1 = hashlib.sha1(recorded).hexdigest()
+    held = replace(
+        row_with(NO_SEQUENCER), entry="v1", sha1=sha1, size_bytes=len(CONTENT), etag="its-etag"
+    )
+    source, table = FakeSource(), table_with(held)
+    report = hasher(source, table).hash(Job(replace(arrival, version_id="v1")), PLENTY)
+    [row] = rows_in(table)
+    assert (row.sha1, row.recorded_at) == (sha1, held.recorded_at)
+    assert row.sequencer == comparable_sequencer(SMALL.sequencer)  # orders the versions of a key
+    if recorded == CONTENT:
+        assert (report.outcome, len(source.opened)) == (Outcome.VERIFIED, 1)
+        assert row.verified
+    else:
+        assert (report.outcome, len(source.opened)) == (Outcome.DIFFERS, 2)
+        assert row.difference
+        assert row.difference.digest == f"sha1:{report.sha1}"
+
+
+def test_an_event_that_cannot_be_read_leaves_the_digest_of_its_version() -> None:
+    """A row of a version has a digest for good, whatever events come."""
+    held = replace(row_with(NO_SEQUENCER), entry="v1", etag="an-etag")
+    table, source = table_with(held), FakeSource(refusal=ObjectUnreadable("restore it"))
+    report = hasher(source, table).hash(Job(replace(SMALL, version_id="v1")), PLENTY)
+    assert report.outcome is Outcome.UNCHANGED
+    assert [row.sha1 for row in rows_in(table)] == [held.sha1]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.support.dynamodb_fake import table_with
 from tests.support.settings import SETTINGS
 from tests.support.sha1 import sha1_of
 
-from bucketsum.backfill.backfill_records import Check
+from bucketsum.backfill.backfill_records import Selection
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.errors import (
@@ -31,6 +31,7 @@ from bucketsum.errors import (
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
 from bucketsum.hashing.batch import MessageResult
 from bucketsum.hashing.deletions import record_deletion
+from bucketsum.hashing.ending import Purpose
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.invocation.deadline import Deadline
@@ -62,7 +63,8 @@ ROW: Final = Row(
     sha1=sha1_of(CONTENT),
     digests={"md5": hashlib.md5(CONTENT).hexdigest()},
 )
-ALL: Final = Check()
+ALL: Final = Selection(Purpose.VERIFY)
+NONE: Final = Selection()
 FIRST: Final = ReceivedMessage("", "handle", 1, "id", "backfill")
 SHA256: Final = hashlib.sha256(CONTENT).hexdigest()
 
@@ -102,7 +104,7 @@ class Source:
 def verify(
     source: Source,
     table: DigestsTable,
-    check: Check | None = ALL,
+    selection: Selection = ALL,
     extra: tuple[str, ...] = (),
     listed: ObjectCreated = LISTED,
     received: ReceivedMessage = FIRST,
@@ -111,7 +113,7 @@ def verify(
     settings = replace(SETTINGS, extra_algorithms=extra)
     hasher = NotifiedHasher(ObjectHasher(source, table, settings), table, None)
     backfills: Any = None
-    [body] = bodies_of("b", [listed], check)
+    [body] = bodies_of("b", [listed], selection)
     batch = ListedBatchHasher(hasher, table, backfills, settings)
     [result] = batch.handle([replace(received, body=body)], PLENTY)
     return result
@@ -238,17 +240,17 @@ def test_a_message_that_comes_again_reads_nothing_twice(first: list[bytes]) -> N
 GLACIER: Final = replace(LISTED, storage_class="GLACIER")
 
 
-@pytest.mark.parametrize("check", [None, ALL])
-def test_a_listed_archived_object_has_a_row(check: Check | None) -> None:
+@pytest.mark.parametrize("selection", [NONE, ALL])
+def test_a_listed_archived_object_has_a_row(selection: Selection) -> None:
     """Nothing is read for it; restored, it is hashed."""
     table = table_with()
     for _ in range(2):
-        [report] = verify(Source([]), table, check, listed=GLACIER).reports
+        [report] = verify(Source([]), table, selection, listed=GLACIER).reports
         assert report.outcome is Outcome.ARCHIVED
     row = row_in(table)
     assert (row.status, row.storage_class, row.sha1) == (Status.ARCHIVED, "GLACIER", None)
     assert (row.etag, row.size_bytes) == (LISTED.etag, LISTED.size_bytes)
-    [report] = verify(Source([CONTENT]), table, check).reports
+    [report] = verify(Source([CONTENT]), table, selection).reports
     assert (report.outcome, row_in(table).storage_class) == (Outcome.HASHED, None)
 
 
@@ -268,7 +270,8 @@ def test_a_digest_outlives_the_archiving_of_its_object() -> None:
     """A verification counts it as archived, and a backfill as recorded before."""
     table = table_with(ROW)
     outcomes = [
-        verify(Source([]), table, check, listed=GLACIER).reports[0].outcome for check in (ALL, None)
+        verify(Source([]), table, selection, listed=GLACIER).reports[0].outcome
+        for selection in (ALL, NONE)
     ]
     assert outcomes == [Outcome.ARCHIVED, Outcome.UNCHANGED]
     assert row_in(table) == ROW
@@ -277,9 +280,12 @@ def test_a_digest_outlives_the_archiving_of_its_object() -> None:
 def test_a_verification_adds_the_digests_that_a_row_lacks() -> None:
     """In the same write, if all others agree; those that it has stay, also if switched off."""
     table = table_with(ROW)
-    verify(Source([CONTENT]), table, Check(missing="sha256"), extra=("sha256",))
+    lacking = Selection(Purpose.VERIFY, missing="sha256")
+    verify(Source([CONTENT]), table, lacking, extra=("sha256",))
     assert row_in(table).digests == {"sha256": SHA256, **ROW.digests}
-    verify(Source([]), table, Check(missing="sha256"), extra=("sha256",))  # nothing is read
+    verify(
+        Source([]), table, Selection(Purpose.VERIFY, missing="sha256"), extra=("sha256",)
+    )  # nothing is read
 
 
 def test_a_row_that_changes_meanwhile_is_not_marked() -> None:
@@ -297,33 +303,33 @@ def test_a_row_that_changes_meanwhile_is_not_marked() -> None:
 @pytest.mark.parametrize("contents", [[CONTENT], [ROT, ROT]])
 def test_a_newer_row_is_not_marked(contents: list[BucketsumError | bytes]) -> None:
     """Its object is not the one that was read."""
-    table = table_with(ROW)
-    newer = replace(ROW, sequencer="0C", sha1=sha1_of(OTHER), etag="other")
+    table, listed = table_with(replace(ROW, entry="null")), replace(LISTED, version_id=None)
+    newer = replace(ROW, entry="null", sequencer="0C", sha1=sha1_of(OTHER), etag="other")
     source = Source([*contents], meanwhile=lambda: table.record(newer))
-    [report] = verify(source, table).reports
+    [report] = verify(source, table, listed=listed).reports
     assert report.outcome is Outcome.SUPERSEDED
-    assert row_in(table) == table_with(newer).row_at(RowKey("inbox", "a", "v1"))
+    assert row_in(table, listed) == table_with(newer).row_at(RowKey("inbox", "a", "null"))
 
 
 @pytest.mark.parametrize(
-    ("row", "check", "is_read"),
+    ("row", "selection", "is_read"),
     [
-        (ROW, Check(), True),
-        (ROW, Check(older_than="2026-11-01T00:00:02Z"), True),
-        (ROW, Check(older_than="2026-11-01T00:00:01Z"), False),
+        (ROW, Selection(Purpose.VERIFY), True),
+        (ROW, Selection(Purpose.VERIFY, older_than="2026-11-01T00:00:02Z"), True),
+        (ROW, Selection(Purpose.VERIFY, older_than="2026-11-01T00:00:01Z"), False),
         (
             replace(ROW, verified=Verified("2026-11-03T00:00:00.000+00:00", 2)),
-            Check(older_than="2026-11-02T00:00:00Z"),
+            Selection(Purpose.VERIFY, older_than="2026-11-02T00:00:00Z"),
             False,
         ),
-        (ROW, Check(missing="md5"), False),
-        (ROW, Check(missing="members"), False),
+        (ROW, Selection(Purpose.VERIFY, missing="md5"), False),
+        (ROW, Selection(Purpose.VERIFY, missing="members"), False),
     ],
 )
-def test_only_the_wanted_rows_are_read(row: Row, check: Check, *, is_read: bool) -> None:
+def test_only_the_wanted_rows_are_read(row: Row, selection: Selection, *, is_read: bool) -> None:
     """An object that the filters leave out costs no read, and counts as unchanged."""
     source = Source([CONTENT])
-    [report] = verify(source, table_with(row), check).reports
+    [report] = verify(source, table_with(row), selection).reports
     assert report.outcome is (Outcome.VERIFIED if is_read else Outcome.UNCHANGED)
     assert len(source.opened) == is_read
 
@@ -360,24 +366,26 @@ def test_what_is_not_recorded_is_hashed() -> None:
             "sha1": st.sampled_from([sha1_of(OTHER), ROW.sha1]),
         },
     ),
-    check=st.sampled_from([None, ALL, Check(older_than="2020-01-01T00:00:00Z")]),
+    selection=st.sampled_from(
+        [NONE, ALL, Selection(Purpose.VERIFY, older_than="2020-01-01T00:00:00Z")]
+    ),
 )
 def test_the_digest_of_a_version_is_never_replaced(
-    version: str | None, changes: dict[str, Any], check: Check | None
+    version: str | None, changes: dict[str, Any], selection: Selection
 ) -> None:
     """Only an overwritten null version has another entity tag, and is another object."""
     listed = replace(LISTED, version_id=version)
     recorded = replace(ROW, entry=version or "null", **changes)
     table = table_with(recorded)
-    [report] = verify(Source([CONTENT] * 2), table, check, listed=listed).reports
+    [report] = verify(Source([CONTENT] * 2), table, selection, listed=listed).reports
     after = row_in(table, listed)
     if version is None and recorded.etag != LISTED.etag:
         assert (report.outcome, after.sha1) == (Outcome.HASHED, sha1_of(CONTENT))
         return
     assert replace(after, verified=None, difference=None) == recorded
     is_listed_so = (recorded.size_bytes, recorded.etag) == (ROW.size_bytes, ROW.etag)
-    if not is_listed_so or (recorded.sha1 != ROW.sha1 and check is ALL):
+    if not is_listed_so or (recorded.sha1 != ROW.sha1 and selection is ALL):
         assert report.outcome is Outcome.DIFFERS
         assert after.difference
     else:
-        assert report.outcome is (Outcome.VERIFIED if check is ALL else Outcome.UNCHANGED)
+        assert report.outcome is (Outcome.VERIFIED if selection is ALL else Outcome.UNCHANGED)

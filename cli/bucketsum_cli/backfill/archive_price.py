@@ -8,7 +8,7 @@ from math import ceil
 from typing import Annotated, Final
 
 from bucketsum.backfill.listing import ARCHIVED
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import Prices
 from bucketsum_cli.backfill.alternatives import alternatives
 from bucketsum_cli.backfill.estimate import Estimate, Group, Setup, Work, estimate_of

@@ -20,7 +20,7 @@ from bucketsum.backfill.rest import OpenWork
 from bucketsum.backfill.verifications import open_verifications
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import Prices, prices_in
 from bucketsum.table.damage import each_read
 from bucketsum_cli.aws.executions import Execution, StateMachine

@@ -12,7 +12,7 @@ from bucketsum import prices as listed
 from bucketsum.backfill.enqueue import PAUSE_SECONDS
 from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
 from bucketsum.backfill.plan import enqueuers_for
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum.prices import Prices
 from bucketsum.s3.read_plan import ReadPolicy

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final
 
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group, Limit, Work
 from bucketsum_cli.backfill.views import LEFT_OUT

@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.backfill.report import findings_file, problems_in, sorted_findings
 from bucketsum.errors import DamagedItem
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 from bucketsum_cli.backfill.backfills import LAST, VERIFICATION
 from bucketsum_cli.buckets.s3_place import S3Place

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.errors import DamagedItem
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import (

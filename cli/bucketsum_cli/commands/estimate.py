@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import DEFAULT_REGION, STORED_BYTE_MONTH, prices_in
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.arguments.quantities import age, share, size_bytes

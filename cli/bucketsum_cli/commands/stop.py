@@ -9,7 +9,7 @@ from typing import Annotated
 import click
 
 from bucketsum.hashing.object_rows import unreadable_row
-from bucketsum.long_objects.long_object_rows import record_row
+from bucketsum.long_objects.long_object_rows import recording_of
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.table.digests_table import attempts_at
 from bucketsum_cli.arguments.completion import complete_key
@@ -77,7 +77,7 @@ def _stopped(stack: Stack, progress: Progress) -> Progress | None:
         done = f"{size_text(seen.offset)} of {size_text(seen.size_bytes)}"
         reason = f"stopped by a person after {done}; `bucketsum redrive --key KEY` continues it"
         row = unreadable_row(seen.created, reason, settings=None)
-        record_row(stack.digests_table(), seen, row)  # first: see `Slicer`
+        recording_of(seen).record(stack.digests_table(), row)  # first: see `Slicer`
         if stopped := table.stop(seen, reason):
             return stopped
         seen = table.at(progress.row_key)  # a slice ended meanwhile

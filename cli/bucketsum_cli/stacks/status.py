@@ -14,7 +14,7 @@ from bucketsum.backfill.rest import MESSAGE_DAYS, days_ago
 from bucketsum.clock import now as now_text
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing import metric
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum.queue.dead_letters import Fate
 from bucketsum.table.outcome import Outcome

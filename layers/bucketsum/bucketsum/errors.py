@@ -5,6 +5,7 @@
     BucketsumError
     ├── Retryable             a retry: the message returns to the queue
     │   ├── SourceInterrupted     other bytes came than the object's, or they stopped coming
+    │   │   └── Unconfirmed           a reading has what the next one must confirm
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
     │   ├── OutOfTime             the invocation ends before the object is read
     │   ├── Released              no failure: another execution environment gets the message
@@ -40,6 +41,19 @@ class Retryable(BucketsumError):
 
 class SourceInterrupted(Retryable):
     """Other bytes came than the object's, or they stopped coming; trying again did not help."""
+
+
+class Unconfirmed(SourceInterrupted):
+    """A reading has a *value* that nothing counts until the next reading has it too."""
+
+    def __init__(self, value: str, before: str | None = None) -> None:
+        """*before* is the value of the reading before, if that was not the same."""
+        super().__init__(f"two readings have {before} and {value}" if before else value)
+        self.value = value
+
+    def failed(self, error: Exception) -> SourceInterrupted:
+        """The error if the next reading has failed with *error*."""
+        return SourceInterrupted(f"a reading has {self.value}, the next one failed: {error}")
 
 
 class SourceUnavailable(Retryable):

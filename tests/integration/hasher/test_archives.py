@@ -16,8 +16,9 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named, zip_of
 
 from bucketsum.archives.member_rows import MemberRows, MemberWriter, member_entry
-from bucketsum.backfill.backfill_records import Check
+from bucketsum.backfill.backfill_records import Selection
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.hashing.ending import Purpose
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import Row
@@ -288,7 +289,11 @@ def test_a_verification_writes_the_members_that_have_no_rows(stack: HasherStack)
     stack.deliver(message_of(created))
     recorded = stack.rows()["a.zip", "null"]
     stack.load(**ARCHIVES)
-    [verify] = bodies_of("b", [replace(created, sequencer=NO_SEQUENCER)], Check(missing="members"))
+    [verify] = bodies_of(
+        "b",
+        [replace(created, sequencer=NO_SEQUENCER)],
+        Selection(Purpose.VERIFY, missing="members"),
+    )
     assert stack.deliver(verify) == []
     assert members_in(stack) == {"x": sha1_of(b"1")}
     row = stack.rows()["a.zip", "null"]
@@ -311,7 +316,7 @@ def test_members_of_an_archive_that_differs_are_not_kept(stack: HasherStack) -> 
         ExpressionAttributeValues={":other": {"S": "0" * 40}},
     )  # fmt: skip
     stack.load(**ARCHIVES)
-    [verify] = bodies_of("b", [replace(created, sequencer=NO_SEQUENCER)], Check())
+    [verify] = bodies_of("b", [replace(created, sequencer=NO_SEQUENCER)], Selection(Purpose.VERIFY))
     assert stack.deliver(verify) == []
     assert members_in(stack) == {}
     row = stack.rows()["a.zip", "null"]

@@ -17,9 +17,10 @@ from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
-from bucketsum.backfill.backfill_records import Check, Tally
+from bucketsum.backfill.backfill_records import Selection, Tally
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import BackfillsTable
+from bucketsum.hashing.ending import Purpose
 from bucketsum.long_objects.progress import PARTITION
 from bucketsum.table.sequencer import NO_SEQUENCER
 
@@ -118,7 +119,9 @@ def test_the_end_of_the_last_slice_is_counted(
                 UpdateExpression="SET sha1 = :other",
                 ExpressionAttributeValues={":other": {"S": "0" * 40}},
             )
-        [body] = bodies_of(run, [listed], None if run == "hashed" else Check())
+        [body] = bodies_of(
+            run, [listed], Selection(Purpose.RECORD if run == "hashed" else Purpose.VERIFY)
+        )
         assert hostile_stack.deliver(body, context=SHORT) == []
         tally, _ = table.tally(run)
         assert replace(tally, object_hashes=0) == Tally(long=1, invocations=1)

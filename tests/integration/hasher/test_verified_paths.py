@@ -15,8 +15,9 @@ from tests.support.sam_template import create_table
 from tests.support.zip_maker import zip_of
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.backfill.backfill_records import Check
+from bucketsum.backfill.backfill_records import Selection
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.hashing.ending import Purpose
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.sequencer import NO_SEQUENCER
 
@@ -63,8 +64,12 @@ def test_each_recorded_value_is_compared(
     )
     before, had_members = stack.rows()[key, "null"], members_in(stack)
     stack.load(EXTRA_ALGORITHMS="", **verified_with)
-    check = Check(missing="members") if verified_with and not recorded_with else Check()
-    [body_of_run] = bodies_of("b", [replace(created, sequencer=NO_SEQUENCER)], check)
+    selection = (
+        Selection(Purpose.VERIFY, missing="members")
+        if verified_with and not recorded_with
+        else Selection(Purpose.VERIFY)
+    )
+    [body_of_run] = bodies_of("b", [replace(created, sequencer=NO_SEQUENCER)], selection)
     assert stack.deliver(body_of_run) == []
     after = stack.rows()[key, "null"]
     assert after.pop("differing_digest").partition(":")[0] == name.removeprefix("digest_")

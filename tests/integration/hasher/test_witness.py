@@ -22,8 +22,9 @@ from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table
 from tests.support.zip_maker import zip_of
 
-from bucketsum.backfill.backfill_records import Check
+from bucketsum.backfill.backfill_records import Selection
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.hashing.ending import Purpose
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.sequencer import NO_SEQUENCER
 
@@ -169,7 +170,7 @@ def test_a_verification_compares_it_too(
         created = arrival_of(hostile.put("inbox/a", body, checksum=checksum), "inbox/a")
         listed = replace(created, sequencer=NO_SEQUENCER)
         hostile_stack.pass_seconds(600)  # the message is newer than the last reading
-        assert hostile_stack.deliver(*bodies_of("b", [listed], Check())) == []
+        assert hostile_stack.deliver(*bodies_of("b", [listed], Selection(Purpose.VERIFY))) == []
         [row] = hostile_stack.rows().values()
         assert row["sha1"] == before["sha1"]
         assert row["s3_checksum_result"] == result

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import prices_in
 from bucketsum_cli.backfill.alternatives import Service, alternatives
 from bucketsum_cli.backfill.archive_price import ArchivePrice, VerificationPlan, price_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import prices_in
 from bucketsum_cli.backfill.estimate import Group, Limit, Setup, Work, estimate_of
 from bucketsum_cli.backfill.estimate_views import remarks_of

@@ -30,7 +30,7 @@ from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.run import next_step
 from bucketsum.clock import now
 from bucketsum.events.object_events import DeletedBy
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.items import item_of
 from bucketsum.table.row_parts import Deletion, Difference, Verified
 from bucketsum.table.rows import Status

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill import is_listed
-from bucketsum.backfill.backfill_records import MEMBERS, Check
+from bucketsum.backfill.backfill_records import MEMBERS, Selection
 from bucketsum.backfill.messages import (
     OBJECTS_MAX,
     TOTAL_BYTES_MAX,
@@ -21,6 +21,7 @@ from bucketsum.backfill.messages import (
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.sequencer import NO_SEQUENCER
 
 ID: Final = "20261121T100000-3f9a1c"
@@ -49,21 +50,22 @@ GOOD: Final[dict[str, Any]] = {
 
 @given(
     objects=st.lists(OBJECTS, max_size=40),
-    check=st.none()
+    selection=st.just(Selection())
     | st.builds(
-        Check,
+        Selection,
+        st.just(Purpose.VERIFY),
         st.none() | st.just("2026-08-22T00:00:00Z"),
         st.sampled_from([None, MEMBERS, *EXTRA_ALGORITHMS]),
     ),
 )
-def test_what_is_written_is_read(objects: list[ObjectCreated], check: Check | None) -> None:
+def test_what_is_written_is_read(objects: list[ObjectCreated], selection: Selection) -> None:
     """All objects arrive, in order, in messages that SQS takes and a retry can bear."""
-    bodies = list(bodies_of(ID, objects, check))
+    bodies = list(bodies_of(ID, objects, selection))
     messages = [listed_objects_in(body) for body in bodies]
 
     assert [listed for message in messages for listed in message.objects] == objects
     for body, message in zip(bodies, messages, strict=True):
-        assert (message.backfill_id, message.check) == (ID, check)
+        assert (message.backfill_id, message.selection) == (ID, selection)
         assert is_listed(body)
         assert body.isascii()
         assert len(body) < 64 * 1024

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.support.documents import Document
 from tests.support.sam_template import load_template
 
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.items import item_of
 from bucketsum.table.row_parts import ReadSetup, Timing
 from bucketsum.table.rows import Row, Status

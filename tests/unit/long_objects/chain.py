@@ -19,6 +19,7 @@ from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.long_objects.slice_reader import SliceReader
 from bucketsum.long_objects.slicer import Slicer, SliceReport
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
@@ -122,12 +123,11 @@ class Chain:
         self.progress_table = ProgressTable(client, "digests")
         self.hand_over = HandOver(self.progress_table, queue, lambda: self.time)
         self.slicer = Slicer(
-            source=self,
+            reader=SliceReader(self, algorithms, slice_bytes),
             progress_table=self.progress_table,
             digests_table=self.table,
             queue=queue,
             settings=replace(SETTINGS, extra_algorithms=algorithms),
-            slice_bytes=slice_bytes,
             clock=lambda: self.time,
         )
 

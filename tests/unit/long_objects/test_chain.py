@@ -32,13 +32,14 @@ from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import DeletedBy, ObjectCreated
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import unreadable_row
+from bucketsum.hashing.recording import Recording
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects import slice_bytes as slice_module
-from bucketsum.long_objects.long_object_rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
 from bucketsum.long_objects.slice_bytes import slice_bytes_in
+from bucketsum.long_objects.slice_reader import MEMBERS_NOT_READ
 from bucketsum.long_objects.slicer import SliceOutcome
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
@@ -283,7 +284,7 @@ def test_a_listed_object_with_the_place_of_a_deletion_waits_too() -> None:
     listed = chain.put(CONTENT, sequencer="01")
     seen = Deletion("2026-11-01T00:00:00.000Z", DeletedBy.REQUEST, comparable_sequencer("01"))
     with pytest.raises(Released):
-        chain.hand_over.begin(Job(listed, seen))
+        chain.hand_over.begin(Job(listed, Recording(seen)))
 
 
 @pytest.mark.parametrize(
@@ -308,7 +309,7 @@ def test_a_listed_object_takes_the_place_of_one_that_has_stopped() -> None:
     chain.table.record(unreadable_row(stopped, "AccessDenied", None))
     assert chain.progress_table.stop(progress, "AccessDenied")
     listed = chain.put(CONTENT[:4000])
-    chain.hand_over.begin(Job(listed, chain.recorded(stopped)))
+    chain.hand_over.begin(Job(listed, Recording(chain.recorded(stopped))))
     assert chain.deliver(late)
     chain.run()
     assert chain.recorded(listed).sha1 == sha1_of(CONTENT[:4000])
@@ -413,10 +414,10 @@ def test_a_listed_object_replaces_only_the_row_that_was_seen() -> None:
     chain.run()
     seen = chain.row(old)
     listed = replace(chain.put(CONTENT, sequencer="listed"), sequencer="05")
-    chain.hand_over.begin(Job(listed, seen))
+    chain.hand_over.begin(Job(listed, Recording(seen)))
     chain.run()
     assert chain.recorded(listed).sha1 == sha1_of(CONTENT)
-    chain.hand_over.begin(Job(listed, seen))  # what was seen is there no more
+    chain.hand_over.begin(Job(listed, Recording(seen)))  # what was seen is there no more
     chain.run()
     assert chain.reports[-1].outcome is Outcome.UNCHANGED
 
@@ -428,7 +429,7 @@ def test_the_event_of_a_listed_object_records_its_digest() -> None:
     chain.arrive(old)
     chain.run()
     event = chain.put(CONTENT, sequencer="0A")
-    chain.hand_over.begin(Job(replace(event, sequencer="05"), chain.row(old)))
+    chain.hand_over.begin(Job(replace(event, sequencer="05"), Recording(chain.row(old))))
     chain.arrive(event)
     chain.run()
     row = chain.recorded(event)
@@ -442,7 +443,7 @@ def test_a_row_that_a_reason_replaced_gets_its_digest(monkeypatch: pytest.Monkey
     chain.arrive(old)
     chain.run()
     listed = replace(chain.put(CONTENT, sequencer="listed"), sequencer="05")
-    chain.hand_over.begin(Job(listed, chain.row(old)))
+    chain.hand_over.begin(Job(listed, Recording(chain.row(old))))
     body = chain.messages[0]
     with monkeypatch.context() as patch:
         patch.setattr(chain, "open", _raising(ObjectUnreadable("access denied")))
@@ -595,7 +596,7 @@ def test_an_object_whose_progress_was_removed_begins_again(slices: int) -> None:
     client: Any = chain.dynamodb
     seen = unreadable_row(replace(listed, etag="before"), "a reason", None)
     DigestsTable(client, "digests").record(seen)
-    chain.hand_over.begin(Job(listed, seen, mode=Mode.STREAM))
+    chain.hand_over.begin(Job(listed, Recording(seen), mode=Mode.STREAM))
     for _ in range(slices):
         chain.deliver(chain.messages.popleft())
     changed(chain)

@@ -14,13 +14,17 @@ from tests.unit.long_objects.chain import Chain, Killed
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.errors import ObjectUnreadable, Released, SourceInterrupted, SourceUnavailable
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.hashing.job import Job, Purpose
+from bucketsum.hashing.ending import Purpose
+from bucketsum.hashing.job import Job
+from bucketsum.hashing.object_rows import unreadable_row
+from bucketsum.hashing.verification import Verification
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.last_receive import ended_unread
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Row
+from bucketsum.table.rows import Row, Status
+from bucketsum.table.sequencer import NO_SEQUENCER
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"
 ROT: Final = CONTENT.replace(b"the end", b"the enD")
@@ -54,7 +58,7 @@ def test_a_long_object_is_verified_in_slices(
     """A second reading of all its slices decides; the recorded digest stays."""
     chain, created, row = recorded_chain()
     rot(chain, created, content)
-    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(created, Verification(row)))
     chain.run()
     assert chain.reports[-1].outcome is outcome
     assert len(chain.reports) == readings * SLICES
@@ -76,7 +80,7 @@ def test_each_recorded_value_of_a_long_object_is_compared(name: str) -> None:
     changed = "digests" if name in EXTRA_ALGORITHMS else name
     row = replace(row, entry="v1", **{changed: other[changed]})
     chain.table.record(row)
-    chain.hand_over.begin(Job(version, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(version, Verification(row)))
     chain.run()
     assert chain.reports[-1].outcome is Outcome.DIFFERS
     after = chain.recorded(version)
@@ -90,7 +94,7 @@ def test_rot_that_the_second_reading_does_not_see_is_no_difference() -> None:
     chain, created, row = recorded_chain()
     rot(chain, created)
     chain.on_read = lambda: rot(chain, created, CONTENT) if len(chain.reports) >= SLICES else None
-    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(created, Verification(row)))
     chain.run()
     assert chain.reports[-1].outcome is Outcome.VERIFIED
     assert chain.recorded(created).difference is None
@@ -101,7 +105,7 @@ def test_only_two_readings_that_agree_are_a_difference() -> None:
     chain, created, row = recorded_chain()
     rot(chain, created, CONTENT.replace(b"the end", b"thE end"))
     chain.on_read = lambda: rot(chain, created) if len(chain.reports) >= SLICES else None
-    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(created, Verification(row)))
     chain.run()
     assert [report.outcome for report in chain.reports].count(Outcome.DIFFERS) == 1
     assert len(chain.reports) == 3 * SLICES
@@ -115,7 +119,7 @@ def test_a_verification_in_slices_adds_the_digests_that_a_row_lacks() -> None:
     chain, created, row = recorded_chain(("md5",))
     later = Chain(SLICE_BYTES, ("sha256",))
     later.objects, later.dynamodb.items = chain.objects, chain.dynamodb.items
-    later.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    later.hand_over.begin(Job(created, Verification(row)))
     later.run()
     digests = later.recorded(created).digests
     assert digests == {**row.digests, "sha256": hashlib.sha256(CONTENT).hexdigest()}
@@ -142,7 +146,7 @@ def test_an_object_that_changes_between_slices_is_not_marked(
 ) -> None:
     """It is overwritten or archived after the first slice: no row is written, and none marked."""
     chain, created, row = recorded_chain()
-    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(created, Verification(row)))
     chain.on_read = lambda: change(chain, created) if len(chain.reads) == 2 else None
     chain.run()
     assert chain.reports[-1].outcome is outcome
@@ -160,7 +164,7 @@ def test_a_difference_is_not_lost_with_a_second_reading_that_is_refused() -> Non
     chain, created, row = recorded_chain()
     rot(chain, created)
     chain.on_read = lambda: _denied(chain, created) if len(chain.reports) >= SLICES else None
-    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(created, Verification(row)))
     while len(chain.reports) < SLICES:
         chain.deliver(chain.messages.popleft())
     message = progress_in_message(chain.messages.popleft())
@@ -173,7 +177,7 @@ def test_after_the_last_receive_a_long_object_is_unreadable(error: Exception) ->
     """Its chain ends, and the row says since when and why; a recording, and others, go on."""
     chain, created, row = recorded_chain()
     tables = chain.table, chain.progress_table
-    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(created, Verification(row)))
     message = progress_in_message(chain.messages.popleft())
     assert ended_unread(*tables, message, KeyError("a bug")) is None
     assert ended_unread(*tables, replace(message, offset=1), error) is None
@@ -188,6 +192,23 @@ def test_after_the_last_receive_a_long_object_is_unreadable(error: Exception) ->
     assert ended_unread(*tables, message, error) is None
 
 
+def test_slices_never_replace_the_digest_of_their_version() -> None:
+    """A listing recorded it while they were read: they verify it, here in two readings."""
+    chain = Chain(SLICE_BYTES)
+    version = replace(chain.put(CONTENT), version_id="v1")
+    chain.arrive(version)
+    listed = unreadable_row(replace(version, sequencer=NO_SEQUENCER), "", None)
+    row = replace(listed, status=Status.HASHED, reason=None, sha1="0" * 40)
+    chain.table.record(row)
+    chain.run()
+    assert [report.outcome for report in chain.reports].count(Outcome.DIFFERS) == 1
+    assert len(chain.reports) == 2 * SLICES
+    after = chain.recorded(version)
+    assert (after.sha1, chain.in_progress()) == (row.sha1, [])
+    assert after.difference
+    assert after.difference.digest == f"sha1:{sha1_of(CONTENT)}"
+
+
 def test_a_last_slice_that_comes_again_is_no_second_verification(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -197,7 +218,7 @@ def test_a_last_slice_that_comes_again_is_no_second_verification(
         raise Killed
 
     chain, created, row = recorded_chain()
-    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(created, Verification(row)))
     with monkeypatch.context() as patch:
         patch.setattr(chain.progress_table, "remove_progress", die)
         while chain.recorded(created).verified is None:
@@ -213,11 +234,11 @@ def test_a_recording_in_progress_is_no_verification() -> None:
     chain, created, row = recorded_chain()
     chain.progress_table.begin(progress_of(Job(created)))
     with pytest.raises(Released):
-        chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+        chain.hand_over.begin(Job(created, Verification(row)))
 
 
 def test_the_purpose_is_in_the_message() -> None:
     """If another program removes the progress, the object is verified all the same."""
     _, created, row = recorded_chain()
-    progress = progress_of(Job(created, row, Purpose.VERIFY))
+    progress = progress_of(Job(created, Verification(row)))
     assert progress_in_message(body_of(progress)).purpose is Purpose.VERIFY

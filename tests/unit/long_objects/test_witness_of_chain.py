@@ -13,7 +13,8 @@ import pytest
 from tests.unit.long_objects.chain import Chain
 
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.hashing.job import Job, Purpose
+from bucketsum.hashing.job import Job
+from bucketsum.hashing.verification import Verification
 from bucketsum.s3.stored_checksums import StoredChecksums
 from bucketsum.table.checksum_values import ChecksumResult
 from bucketsum.table.outcome import Outcome
@@ -65,7 +66,8 @@ def ended(kept: KeptChecksum) -> tuple[Chain, ObjectCreated, Row]:
     """A chain after its last slice, the object's event and its row."""
     chain = Chain(SLICE_BYTES)
     client: Any = kept
-    chain.slicer = replace(chain.slicer, checksums=StoredChecksums(lambda: client))
+    reader = replace(chain.slicer.reader, checksums=StoredChecksums(lambda: client))
+    chain.slicer = replace(chain.slicer, reader=reader)
     created = chain.put(CONTENT)
     chain.arrive(created)
     chain.run()
@@ -116,9 +118,10 @@ def test_a_verification_compares_it_too() -> None:
     """A row that agrees with the bytes differs if S3's checksum does not."""
     chain, created, row = ended(KeptChecksum(CONTENT))
     client: Any = KeptChecksum(CONTENT[::-1])
-    chain.slicer = replace(chain.slicer, checksums=StoredChecksums(lambda: client))
+    reader = replace(chain.slicer.reader, checksums=StoredChecksums(lambda: client))
+    chain.slicer = replace(chain.slicer, reader=reader)
     chain.reports.clear()
-    chain.hand_over.begin(Job(created, row, Purpose.VERIFY))
+    chain.hand_over.begin(Job(created, Verification(row)))
     chain.run()
     assert chain.reports[-1].outcome is Outcome.DIFFERS
     after = chain.recorded(created)

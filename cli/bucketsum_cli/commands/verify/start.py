@@ -9,7 +9,7 @@ import click
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill.backfill_records import MEMBERS, Backfill, BackfillStatus
 from bucketsum.clock import now, text_of
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import Target, prefix_option

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Final
 
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.columns import NOT_STORED, stored
 from bucketsum.table.outcome import Outcome
 
@@ -26,14 +26,15 @@ class BackfillStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """The recorded objects that a verification reads.
+class Selection:
+    """The recorded objects that are read again: none, unless the purpose is VERIFY.
 
     Attributes:
         older_than: ISO 8601 UTC: those recorded and verified before. None for all.
         missing: Those that lack this digest, or with `MEMBERS` the rows of their members.
     """
 
+    purpose: Purpose = Purpose.RECORD
     older_than: str | None = None
     missing: str | None = None
 
@@ -56,9 +57,9 @@ class Backfill:
         inventory: URL of the manifest of an S3 inventory; None if the bucket is listed.
         limit: Most objects to queue; None for all.
         archived: Whether objects of GLACIER and DEEP_ARCHIVE are hashed too.
-        purpose: With VERIFY, objects that are recorded are read again, as `check` says.
-        older_than: See `Check`.
-        missing: See `Check`.
+        purpose: With VERIFY, objects that are recorded are read again, see `Selection`.
+        older_than: See `Selection`.
+        missing: See `Selection`.
         sample: Share of the keys, by their hash; None for all.
         storage_classes: Objects of these are read; empty for all.
         expected_objects: Objects that were counted before it was started; None if none were.
@@ -107,9 +108,9 @@ class Backfill:
         return f"{self.run_id}-{self.executions}"
 
     @property
-    def check(self) -> Check | None:
-        """The recorded objects that are read; None if none is."""
-        return Check(self.older_than, self.missing) if self.purpose is Purpose.VERIFY else None
+    def selection(self) -> Selection:
+        """The recorded objects that are read."""
+        return Selection(self.purpose, self.older_than, self.missing)
 
 
 SCHEDULE: Final = "schedule"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.backfill.listing import is_sampled
 from bucketsum.clock import text_of
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.state import ObjectState, state_of
 

@@ -67,7 +67,7 @@ class BackfillQueue:
             ClientError: SQS refused the request.
         """
         count = 0
-        for batch in batches_of(bodies_of(backfill.backfill_id, objects, backfill.check), str):
+        for batch in batches_of(bodies_of(backfill.backfill_id, objects, backfill.selection), str):
             count += len(batch)
             self._send_batch(batch)
         return count

@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.backfill.backfill_records import MEMBERS, Check
+from bucketsum.backfill.backfill_records import MEMBERS, Selection
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import (
     bucket_name,
@@ -24,7 +24,7 @@ from bucketsum.events.message_fields import (
 )
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.sequencer import NO_SEQUENCER
 
 OBJECTS_MAX: Final = 10
@@ -34,6 +34,7 @@ TOTAL_BYTES_MAX: Final = 64 * 1024 * 1024
 """Most bytes of the objects of one message, so that a retry of it does not read much again."""
 
 _BODY_BYTES_MAX: Final = 60_000  # SQS bills every 64 KB as a request
+_RECORD: Final = Selection()
 _BACKFILL_ID: Final = re.compile(r"[A-Za-z0-9-]{1,80}")
 
 
@@ -43,12 +44,12 @@ class ListedObjects:
 
     Attributes:
         objects: They; their sequencer is `NO_SEQUENCER`, their time is S3's LastModified.
-        check: What is read of recorded objects; None if they are left as they are.
+        selection: What is read of recorded objects.
     """
 
     backfill_id: str
     objects: tuple[ObjectCreated, ...]
-    check: Check | None = None
+    selection: Selection = _RECORD
 
 
 def listed_objects_in(body: str) -> ListedObjects:
@@ -68,17 +69,17 @@ def listed_objects_in(body: str) -> ListedObjects:
             f"objects is {shown(entries)}, not a list of 1 to {OBJECTS_MAX} objects"
         )
     objects = tuple(listed_object(bucket, entry) for entry in entries)
-    return ListedObjects(backfill_id, objects, _check_in(message))
+    return ListedObjects(backfill_id, objects, _selection_in(message))
 
 
-def _check_in(message: Mapping[str, Any]) -> Check | None:
+def _selection_in(message: Mapping[str, Any]) -> Selection:
     purpose, missing = message.get("purpose", Purpose.RECORD), message.get("missing")
     if purpose not in [*Purpose]:
         raise MalformedMessage(f"purpose is {shown(purpose)}, not one of {', '.join(Purpose)}")
     if missing not in (None, MEMBERS, *EXTRA_ALGORITHMS):
         raise MalformedMessage(f"missing is {shown(missing)}, not a digest nor {MEMBERS}")
     older_than = moment_at(message, "older_than") if "older_than" in message else None
-    return Check(older_than, missing) if purpose == Purpose.VERIFY else None
+    return Selection(Purpose(purpose), older_than, missing)
 
 
 def listed_object(bucket: str, entry: object) -> ObjectCreated:
@@ -103,7 +104,7 @@ def listed_object(bucket: str, entry: object) -> ObjectCreated:
 
 
 def bodies_of(
-    backfill_id: str, objects: Iterable[ObjectCreated], check: Check | None = None
+    backfill_id: str, objects: Iterable[ObjectCreated], selection: Selection = _RECORD
 ) -> Iterator[str]:
     """Messages that hold *objects* of one bucket, in order, as few as the limits allow."""
     batch: list[ObjectCreated] = []
@@ -116,13 +117,13 @@ def bodies_of(
             or total_bytes + _read_bytes(listed) > TOTAL_BYTES_MAX
         )
         if batch and full:
-            yield body_of(backfill_id, batch, check)
+            yield body_of(backfill_id, batch, selection)
             batch, body_bytes, total_bytes = [], 0, 0
         batch.append(listed)
         body_bytes += entry_bytes
         total_bytes += _read_bytes(listed)
     if batch:
-        yield body_of(backfill_id, batch, check)
+        yield body_of(backfill_id, batch, selection)
 
 
 def object_hash(listed: ObjectCreated) -> int:
@@ -131,12 +132,13 @@ def object_hash(listed: ObjectCreated) -> int:
     return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest())
 
 
-def body_of(backfill_id: str, objects: Sequence[ObjectCreated], check: Check | None = None) -> str:
+def body_of(
+    backfill_id: str, objects: Sequence[ObjectCreated], selection: Selection = _RECORD
+) -> str:
     """The message that holds *objects* of one bucket, whatever their number and size."""
     message: dict[str, Any] = {"backfill": backfill_id, "bucket": objects[0].bucket}
-    if check:
-        named = {"older_than": check.older_than, "missing": check.missing}
-        message["purpose"] = Purpose.VERIFY
+    if selection.purpose is not Purpose.RECORD:
+        named = asdict(selection)
         message |= {name: value for name, value in named.items() if value is not None}
     return _json(message | {"objects": [_entry_of(listed) for listed in objects]})
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.rest import days_ago
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 
 _RATE: Final = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _CRON: Final = re.compile(r"cron\((.+)\)")

@@ -19,7 +19,7 @@ from bucketsum.backfill.backfill_records import (
     is_complete,
 )
 from bucketsum.backfill.balance import FINDINGS, PROBLEMS, Balance, Standing
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 
 if TYPE_CHECKING:
     from bucketsum.backfill.evidence_records import Closing, RowFinding

@@ -17,7 +17,7 @@ from bucketsum.backfill.rest import OpenWork, days_ago
 from bucketsum.backfill.run import is_open
 from bucketsum.clock import now, text_of
 from bucketsum.errors import DamagedItem
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger

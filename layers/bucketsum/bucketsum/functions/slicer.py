@@ -19,6 +19,7 @@ from bucketsum.long_objects.last_receive import ended_unread
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_bytes import slice_bytes_in
+from bucketsum.long_objects.slice_reader import SliceReader
 from bucketsum.long_objects.slice_report import publish_slice
 from bucketsum.long_objects.slicer import Slicer, SliceReport
 from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage, message_of
@@ -46,7 +47,14 @@ _s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # few objects ne
 _SQS: Final = client_of("sqs", PROMPT)
 
 _SLICER: Final = Slicer(
-    source=reader(_s3, _REQUESTS, SETTINGS.read_policy, os.environ),
+    reader=SliceReader(
+        source=reader(_s3, _REQUESTS, SETTINGS.read_policy, os.environ),
+        extra_algorithms=SETTINGS.extra_algorithms,
+        slice_bytes=slice_bytes_in(os.environ),
+        checksums=StoredChecksums(_s3, SETTINGS.extra_algorithms)
+        if SETTINGS.compares_checksums
+        else None,
+    ),
     progress_table=ProgressTable(_DYNAMODB, SETTINGS.digests_table),
     digests_table=DigestsTable(
         _DYNAMODB,
@@ -56,10 +64,6 @@ _SLICER: Final = Slicer(
     ),
     queue=LongObjectsQueue(_SQS, SETTINGS.arrivals_queue_url),
     settings=SETTINGS,
-    slice_bytes=slice_bytes_in(os.environ),
-    checksums=StoredChecksums(_s3, SETTINGS.extra_algorithms)
-    if SETTINGS.compares_checksums
-    else None,
 )
 
 _BACKFILLS: Final = BackfillCounts(_DYNAMODB, *needed(os.environ, "BACKFILLS_TABLE"))

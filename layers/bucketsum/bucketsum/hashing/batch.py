@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeGuard
 
 from bucketsum.errors import MalformedMessage, Released
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
-from bucketsum.hashing.job import Job
-from bucketsum.hashing.object_hasher import TOO_LATE, is_long
-from bucketsum.hashing.result import HashResult, ReadObject
+from bucketsum.hashing.job import Damaged, Job
+from bucketsum.hashing.result import HashResult
+from bucketsum.hashing.turns import TOO_LATE, is_long
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectRestored
-    from bucketsum.hashing.job import Task
+    from bucketsum.hashing.job import State, Task
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
@@ -42,14 +42,11 @@ class TaskHasher(Protocol):
 
     def begin(
         self, tasks: Sequence[Task | HashResult], deadline: Deadline
-    ) -> Sequence[Task | ReadObject | HashResult]:
+    ) -> Sequence[State | HashResult]:
         """See `SmallObjectHasher.begin` for the contract."""
 
-    def hash(self, task: Task, deadline: Deadline) -> HashResult:
-        """Handle one task; see `ObjectHasher.hash` for the contract."""
-
-    def record(self, read: ReadObject, deadline: Deadline) -> HashResult:
-        """See `ObjectHasher.record` for the contract."""
+    def hash(self, task: State, deadline: Deadline) -> HashResult:
+        """Handle the rest of one task; see `ObjectHasher.hash` for the contract."""
 
 
 @dataclass(slots=True, eq=False)
@@ -129,10 +126,10 @@ class BatchHasher:
         pending = [self._parsed(message) for message in messages]
         for message in pending:
             for task in message.tasks:
-                if isinstance(task, ObjectDeleted | HashResult) or self._is_quick(task, deadline):
-                    message.quick.append(task)
-                else:
+                if self._is_slow(task, deadline):
                     message.large.append(task)
+                else:
+                    message.quick.append(task)
         released, kept = self._spread(pending)
         yield from released
         yield from self._in_parallel(kept, deadline)
@@ -164,7 +161,7 @@ class BatchHasher:
         states = self._hasher.begin(quick, deadline)
         left = [state for state in states if not isinstance(state, HashResult)]
 
-        def result_in_time(state: Task | ReadObject) -> Result:
+        def result_in_time(state: State) -> Result:
             return self._result_of(state, deadline, deadline.last_begin_seconds)
 
         count = min(self._settings.threads, len(left))
@@ -192,28 +189,28 @@ class BatchHasher:
                 message.results += [self._result_of(task, deadline) for task in message.large]
             yield message
 
-    def _result_of(
-        self, state: Task | ReadObject, deadline: Deadline, least_seconds: float = 0
-    ) -> Result:
-        """Record what was read, or handle the task; not with less than *least_seconds* left."""
+    def _result_of(self, state: State, deadline: Deadline, least_seconds: float = 0) -> Result:
+        """Handle the rest of a task; not with less than *least_seconds* left."""
         try:
             deadline.require(least_seconds, TOO_LATE)
-            if isinstance(state, ReadObject):
-                return self._hasher.record(state, deadline)
             return self._hasher.hash(state, deadline)
         except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
             _forget_frames(error)
             return error
 
-    def _is_quick(self, task: Job | ObjectRestored, deadline: Deadline) -> bool:
-        """Whether its object is small, or is only handed over, or not read."""
+    def _is_slow(
+        self, task: Task | HashResult, deadline: Deadline
+    ) -> TypeGuard[Job | ObjectRestored]:
+        """Whether its object is read, and neither small nor only handed over."""
+        if isinstance(task, ObjectDeleted | Damaged | HashResult):
+            return False
         event = _object_of(task)
         is_archived = isinstance(event, ObjectCreated) and event.storage_class is not None
         if is_archived or is_long(event, self._settings, deadline):
-            return True
+            return False
         if (archives := self._settings.archives) and archives.takes(event.key):
-            return False  # its members may take far longer than its own size suggests
-        return event.size_bytes < SPLIT_FROM_BYTES
+            return True  # its members may take far longer than its own size suggests
+        return event.size_bytes >= SPLIT_FROM_BYTES
 
 
 def _object_of(task: Job | ObjectRestored) -> ObjectCreated | ObjectRestored:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bucketsum.events.object_events import ObjectDeleted
-from bucketsum.hashing.job import Job
+from bucketsum.hashing.job import Damaged, Job
+from bucketsum.hashing.result import ReadObject
 
 if TYPE_CHECKING:
-    from bucketsum.hashing.job import Task
+    from bucketsum.hashing.job import State, Task
     from bucketsum.hashing.object_hasher import ObjectHasher
-    from bucketsum.hashing.result import HashResult, ReadObject
+    from bucketsum.hashing.result import HashResult
     from bucketsum.hashing.small_objects import SmallObjectHasher
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.table.digests_table import DigestsTable
@@ -32,18 +33,16 @@ class NotifiedHasher:
 
     def begin(
         self, tasks: Sequence[Task | HashResult], deadline: Deadline
-    ) -> Sequence[Task | ReadObject | HashResult]:
+    ) -> Sequence[State | HashResult]:
         """See `SmallObjectHasher.begin` for the contract."""
         return self.small.begin(tasks, deadline) if self.small else tasks
 
-    def record(self, read: ReadObject, deadline: Deadline) -> HashResult:
-        """See `ObjectHasher.record` for the contract."""
-        return self.hasher.record(read, deadline)
-
-    def hash(self, task: Task, deadline: Deadline) -> HashResult:
-        """Hash the object of *task*, or record its deletion."""
-        if isinstance(task, Job):
+    def hash(self, task: State, deadline: Deadline) -> HashResult:
+        """Hash the object of *task*, or record its deletion; raises the error of a damaged row."""
+        if isinstance(task, Job | ReadObject):
             return self.hasher.hash(task, deadline)
+        if isinstance(task, Damaged):
+            raise task.error
         if isinstance(task, ObjectDeleted):
             from bucketsum.hashing.deletions import record_deletion  # noqa: PLC0415 - rare
 

@@ -10,57 +10,34 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import (
-    DamagedRow,
     NotHashed,
     ObjectArchived,
     ObjectGone,
     ObjectSuperseded,
     ObjectUnreadable,
     OutOfTime,
-    RowContended,
-    SourceInterrupted,
+    Unconfirmed,
 )
-from bucketsum.hashing.object_rows import algorithms_of, hashed_row, is_newer, refused_row
+from bucketsum.hashing.ending import UNREAD, verification_of
+from bucketsum.hashing.job import Job
+from bucketsum.hashing.object_rows import hashed_row, refused_row
 from bucketsum.hashing.result import HashResult, ReadObject
+from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES, TOO_LATE, is_long
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
-from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Row, Status, row_key_of
+from bucketsum.table.rows import Status, row_key_of
 from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.events.object_events import ObjectCreated, ObjectRestored
-    from bucketsum.hashing.job import Job
+    from bucketsum.archives.member_rows import MemberRows
+    from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.hashing.ending import End
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
-
-TOO_LATE: Final = (
-    "the invocation's time ended before this object's turn; lower BatchSize or raise MemorySize"
-)
-
-LOOK_UP_FROM_BYTES: Final = SPLIT_FROM_BYTES
-"""Objects of this size or more are looked up before they are read.
-
-A look-up is a request of some 5 ms before every object, and S3 delivers few events twice. Below
-this size a needless second read costs about as much as the look-ups that would have avoided it.
-"""
-
-
-def is_long(
-    created: ObjectCreated | ObjectRestored, settings: Settings, deadline: Deadline
-) -> bool:
-    """Whether the object of *created* is hashed in slices from the beginning.
-
-    Smaller objects are sure to be read in one invocation, however slow its network is.
-    """
-    return (
-        settings.long_objects_queue_url is not None
-        and created.etag is not None  # without it, slices could be of different objects
-        and deadline.invocation_is_too_short(created.size_bytes, settings.memory_mb)
-    )
 
 
 class ObjectHasher:
@@ -82,51 +59,54 @@ class ObjectHasher:
         self._archives = archives
         self._hand_over = hand_over
 
-    def hash(self, job: Job, deadline: Deadline) -> HashResult:
-        """Record the digest of the job's object, which is read at most once.
-
-        That S3 still has the object shows that it is newer than what the job expects.
+    def hash(self, state: Job | ReadObject, deadline: Deadline) -> HashResult:
+        """End the job of an object, which is read, unless it was; again only if it must be.
 
         Raises:
-            DamagedRow: The job expects it.
             ObjectUnreadable: Nothing shows that it is newer than what the job expects.
             Retryable: It could not be read to its end this time.
             ClientError: DynamoDB refused.
         """
         deadline.require(STOP_BEFORE_END_SECONDS, TOO_LATE)
-        created, expected = job.created, job.expected
-        if isinstance(expected, DamagedRow):
-            raise expected
+        job = state if isinstance(state, Job) else state.job
         try:
-            if created.storage_class and (expected is None or is_newer(created, expected)):
-                raise ObjectArchived(created.storage_class)  # else only S3 knows which is newer
-            known = None if expected else self._known(created)
-            return known or self._hashed_or_handed_over(job, deadline)
+            return self._ended(state, deadline)
         except ObjectUnreadable as error:
-            if job.recorded:
-                from bucketsum.hashing import verification  # noqa: PLC0415 - rare
-
-                outcome = verification.mark_refused(self._table, job.recorded, error)
-                return HashResult(created, outcome, reason=str(error))
-            if expected and not is_newer(created, expected):
-                raise
-            row = refused_row(created, error, self._settings)
-            outcome = self._record(row, job)  # an earlier digest of it is kept
-            return HashResult(created, outcome, reason=str(error))
+            if result := self._refused(job, error):
+                return result
+            raise
         except NotHashed as error:
-            return HashResult(created, _OUTCOMES[type(error)], reason=str(error))
+            return HashResult(job.created, _OUTCOMES[type(error)], reason=str(error))
 
-    def _known(self, created: ObjectCreated) -> HashResult | None:
-        if created.size_bytes < LOOK_UP_FROM_BYTES and not self._as_archive(created):
-            return None
-        row = self._table.row_at(row_key_of(created))
-        if row is None or row.sequencer < comparable_sequencer(created.sequencer):
-            return None
-        if row.sequencer > comparable_sequencer(created.sequencer):
-            if archives := self._as_archive(created):  # an invocation may have died with its rows
+    def _refused(self, job: Job, error: ObjectUnreadable) -> HashResult | None:
+        end = job.ending.refused(self._table, refused_row(job.created, error, self._settings))
+        return HashResult(job.created, end.outcome, reason=end.reason) if end else None
+
+    def _ended(self, state: Job | ReadObject, deadline: Deadline) -> HashResult:
+        if not isinstance(state, Job):
+            return self._finished(state, deadline)
+        storage_class = state.created.storage_class
+        if storage_class and (archived := self._refused(state, ObjectArchived(storage_class))):
+            return archived  # else only S3 knows which object is newer
+        known = self._looked_up(state)
+        return self._hashed_or_handed_over(known, deadline) if isinstance(known, Job) else known
+
+    def _looked_up(self, job: Job) -> Job | HashResult:
+        """*job*, or its result if its row is known; only where a reading costs more than that."""
+        created, archives = job.created, self._as_archive(job.created)
+        if job.ending.expected or (created.size_bytes < LOOK_UP_FROM_BYTES and not archives):
+            return job
+        row, sequencer = self._table.row_at(row_key_of(created)), created.sequencer
+        if row and row.sequencer > comparable_sequencer(sequencer):
+            if archives:  # an invocation may have died with its rows
                 archives.rows.remove_overwritten(created)
             raise ObjectSuperseded("a newer event of this key is recorded")
-        return HashResult(created, Outcome.UNCHANGED) if row.status is Status.HASHED else None
+        if row is None or row.status is not Status.HASHED:
+            return job
+        if row.sequencer == comparable_sequencer(sequencer):
+            return HashResult(created, Outcome.UNCHANGED)
+        is_same = not (row.version.is_null or row.deletion)
+        return replace(job, ending=verification_of(row)) if is_same else job
 
     def _as_archive(self, created: ObjectCreated) -> ArchiveHasher | None:
         archives = self._archives
@@ -136,7 +116,7 @@ class ObjectHasher:
         if is_long(job.created, self._settings, deadline):
             return self._handed_over(job, "it may take longer than one invocation")
         try:
-            return self._hashed(job, deadline)
+            return self._finished(self._read(self._source, job, deadline), deadline)
         except OutOfTime as error:
             if not (self._hand_over and job.created.etag):
                 raise
@@ -146,112 +126,69 @@ class ObjectHasher:
         created = job.created
         if not (self._hand_over and created.etag):
             raise OutOfTime(f"{reason}, and there is no queue of long objects")
-        if job.expected:
+        if job.ending.expected:
             self._source.open(created).chunks.close()  # S3 still has it
         if archives := self._as_archive(created):
             job = replace(job, mode=archives.reader.settings.mode)
-            if not job.recorded:
-                archives.rows.remove_older(created)
+            archives.rows.remove_older(created)
         self._hand_over(job)
         return HashResult(created, Outcome.LONG, reason=reason)
 
-    def _record(self, row: Row, job: Job) -> Outcome:
-        if job.recorded:
-            from bucketsum.hashing import verification  # noqa: PLC0415 - rare
-
-            return verification.mark(self._table, job.recorded, row)
-        if isinstance(job.expected, Row):
-            return self._table.replace(row, job.expected)
-        outcome = self._table.record(row)
-        if outcome is Outcome.SUPERSEDED and not (job.created.sequencer or job.expected):
-            # No event orders a listed object: another look-up decides whether it replaces the row.
-            raise RowContended("the look-up missed a row of another object of this key")
-        return outcome
-
-    def _hashed(self, job: Job, deadline: Deadline) -> HashResult:
-        archives = self._as_archive(job.created)
-        if archives and not (job.recorded and job.recorded.archive):
-            return self._hashed_with_members(archives, job, deadline)
-        return self.record(self._read(self._source, job, deadline), deadline)
-
     def _read(self, source: Source, job: Job, deadline: Deadline) -> ReadObject:
-        started = self._clock()
-        opened = source.open(job.created, doubt=job.doubt)
+        started, created, archive = self._clock(), job.created, None
+        archives = self._as_archive(created) if job.ending.reads_members else None
+        if archives:
+            archive = archives.open(created)
+        opened = source.open(created, doubt=job.doubt)
+        algorithms = job.ending.algorithms(self._settings.extra_algorithms)
         with closing(opened.chunks):  # also if time runs out before their end
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
-            digest = digest_of(chunks, algorithms_of(job.recorded, self._settings))
-        return ReadObject.of(job, opened, digest, self._clock() - started)
+            if archives and archive:
+                # Other contents had members of this sequencer.
+                if job.ending.expected or not created.sequencer:
+                    archives.rows.remove_overwritten(created)
+                digest = archives.hash(archive, created, chunks, algorithms)
+            else:
+                digest = digest_of(chunks, algorithms)
+        measurement = Measurement(digest.size_bytes, self._clock() - started)
+        return ReadObject(
+            job, opened.etag, digest, measurement, opened.streams,
+            opened.compared(digest.by_name), archive.summary if archive else None,
+        )  # fmt: skip
 
-    def record(self, read: ReadObject, deadline: Deadline) -> HashResult:
-        """Write the row of *read*, unless the table holds this event or a newer one.
+    def _finished(self, read: ReadObject, deadline: Deadline) -> HashResult:
+        """End *read*; if it must be confirmed, with the next reading, over other connections."""
+        try:
+            return self._recorded(read)
+        except Unconfirmed as first:
+            try:
+                again = self._read(self._source.another(), read.job, deadline)
+            except UNREAD as error:
+                raise first.failed(error) from error
+            return self._recorded(again, first.value)
 
-        A recorded row is verified. If that differs, or S3's own checksum does, the object is read
-        again, over other connections.
+    def _recorded(self, read: ReadObject, before: str | None = None) -> HashResult:
+        job, row = read.job, hashed_row(read, self._settings)
+        rows = self._archives.rows if self._archives and read.summary else None
+        try:
+            end = job.ending.finish(self._table, row, before)
+        except Unconfirmed:
+            if rows:
+                rows.remove(job.created)
+            raise
+        if rows:
+            _settle_members(rows, job.created, end)
+        return read.result_of(end.outcome, end.reason)
 
-        Raises:
-            Retryable: It could not be read again to its end this time.
-            ClientError: DynamoDB refused.
-        """
-        if read.job.recorded:
-            from bucketsum.hashing import verification  # noqa: PLC0415 - rare
 
-            return verification.verified(
-                self._table,
-                read,
-                self._settings,
-                lambda: self._read(self._source.another(), read.job, deadline),
-            )
-        read = self._confirmed(read, deadline)
-        return read.result_of(self._record(hashed_row(read, self._settings), read.job))
-
-    def _confirmed(self, read: ReadObject, deadline: Deadline) -> ReadObject:
-        """*read*, or the next reading of its object if S3's checksum contradicts it.
-
-        Raises:
-            SourceInterrupted: Two readings have other bytes, and S3's checksum is that of neither.
-        """
-        if not read.is_contradicted:
-            return read
-        again = self._read(self._source.another(), read.job, deadline)
-        if again.is_contradicted and again.digest.sha1 != read.digest.sha1:
-            raise SourceInterrupted(
-                f"S3's checksum is {again.compared and again.compared.checksum}, but two readings "
-                f"have the SHA-1 {read.digest.sha1} and {again.digest.sha1}"
-            )
-        return again
-
-    def _hashed_with_members(
-        self, archives: ArchiveHasher, job: Job, deadline: Deadline
-    ) -> HashResult:
-        started, created = self._clock(), job.created
-        archive = archives.open(created)
-        opened = self._source.open(created)
-        with closing(opened.chunks):
-            # Other contents had members of this sequencer.
-            if job.expected or not created.sequencer:
-                archives.rows.remove_overwritten(created)
-            chunks = deadline.guard(opened.chunks, opened.size_bytes)
-            digest = archives.hash(
-                archive, created, chunks, algorithms_of(job.recorded, self._settings)
-            )
-        summary = archive.summary
-        read = ReadObject.of(job, opened, digest, self._clock() - started)
-        if self._confirmed(read, deadline).digest != digest:
-            archives.rows.remove(created)
-            raise SourceInterrupted("the bytes of an archive are not those of its next reading")
-        row = replace(hashed_row(read, self._settings), remarks=summary.remarks, archive=summary)
-        if job.recorded:
-            from bucketsum.hashing import verification  # noqa: PLC0415 - rare
-
-            if verification.difference(job.recorded, row):
-                archives.rows.remove(created)
-                return self.record(read, deadline)
-        outcome = self._record(row, job)
-        if outcome is Outcome.HASHED:
-            archives.rows.remove_older(created)
-        elif outcome is Outcome.SUPERSEDED:
-            archives.rows.remove_overwritten(created)
-        return replace(read.result_of(outcome), summary=summary)
+def _settle_members(rows: MemberRows, created: ObjectCreated, end: End) -> None:
+    """Keep the members of the row only."""
+    if end.is_row:
+        rows.remove_older(created)
+    elif end.reason:  # the row has another digest
+        rows.remove(created)
+    elif end.outcome is Outcome.SUPERSEDED:
+        rows.remove_overwritten(created)
 
 
 _OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}

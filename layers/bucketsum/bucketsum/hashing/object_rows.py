@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from bucketsum.settings import Settings
 
 
-def algorithms_of(recorded: Row | None, settings: Settings) -> tuple[str, ...]:
-    """Digests in addition to SHA-1 of an object; those that a verification compares too."""
-    if recorded is None:
-        return settings.extra_algorithms
-    return tuple(dict.fromkeys((*settings.extra_algorithms, *recorded.digests)))
-
-
 def hashed_row(read: ReadObject, settings: Settings) -> Row:
     """The row of *read*, as of now."""
     return replace(
@@ -33,6 +26,8 @@ def hashed_row(read: ReadObject, settings: Settings) -> Row:
         etag=read.etag,
         sha1=read.digest.sha1,
         digests=read.digest.extra,
+        remarks=read.summary.remarks if read.summary else (),
+        archive=read.summary,
         compared=read.compared,
         timing=Timing(read.measurement.seconds * 1000, read.measurement.mb_per_s),
         setup=ReadSetup(settings.chunk_bytes, read.streams, settings.memory_mb),
@@ -53,14 +48,16 @@ def unreadable_row(created: ObjectCreated, reason: str, settings: Settings | Non
     return replace(_row_of_event(created, Status.UNREADABLE), reason=reason, setup=setup)
 
 
-def is_newer(created: ObjectCreated, seen: Row | Deletion) -> bool:
-    """Whether *created* is newer than *seen* by S3's times, or is the same object.
+def is_newer(row: Row, seen: Row | Deletion | None) -> bool:
+    """Whether *row* is newer than *seen* by S3's times, or is about the same object.
 
     LastModified has whole seconds, and is never later than the object's event.
     """
-    is_same = isinstance(seen, Row) and seen.etag == created.etag and not seen.deletion
+    if seen is None:
+        return True
+    is_same = isinstance(seen, Row) and seen.etag == row.etag and not seen.deletion
     moment = seen.at if isinstance(seen, Deletion) else seen.changed_at
-    return is_same or moment[:SECONDS] < created.event_time[:SECONDS]
+    return is_same or moment[:SECONDS] < row.arrived_at[:SECONDS]
 
 
 def _row_of_event(created: ObjectCreated, status: Status) -> Row:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
-
-from bucketsum.measure import Measurement
-from bucketsum.table.checksum_values import ChecksumResult, Compared
-from bucketsum.table.outcome import Outcome
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bucketsum.digest import Digest
     from bucketsum.events.object_events import ObjectEvent
     from bucketsum.hashing.job import Job
-    from bucketsum.s3.source import OpenObject
+    from bucketsum.measure import Measurement
+    from bucketsum.table.checksum_values import Compared
+    from bucketsum.table.outcome import Outcome
     from bucketsum.table.row_parts import ArchiveRecord
 
 
@@ -43,6 +41,7 @@ class ReadObject:
     Attributes:
         etag: Entity tag of the object that was read, without quotes.
         compared: Whether S3's own checksum is that of its bytes; None if S3 was not asked.
+        summary: Its members, if they were read.
     """
 
     job: Job
@@ -51,29 +50,9 @@ class ReadObject:
     measurement: Measurement
     streams: int = 1
     compared: Compared | None = None
+    summary: ArchiveRecord | None = None
 
-    @classmethod
-    def of(cls, job: Job, opened: OpenObject, digest: Digest, seconds: float) -> Self:
-        """The object of *job*, whose *opened* bytes have *digest*, and came in *seconds*."""
-        measurement = Measurement(digest.size_bytes, seconds)
-        compared = opened.compared(digest.by_name)
-        return cls(job, opened.etag, digest, measurement, opened.streams, compared)
-
-    @property
-    def is_contradicted(self) -> bool:
-        """Whether S3's checksum is not that of the bytes that came."""
-        return self.compared is not None and self.compared.result is ChecksumResult.DIFFERS
-
-    @property
-    def result(self) -> HashResult:
-        """The result once its row is written."""
-        outcome = Outcome.VERIFIED if self.job.recorded else Outcome.HASHED
-        return HashResult(self.job.created, outcome, self.digest.sha1, self.measurement)
-
-    def result_of(self, outcome: Outcome) -> HashResult:
-        """The result of its row's *outcome*; recorded is not enough if S3's checksum differs."""
-        result, compared = replace(self.result, outcome=outcome), self.compared
-        if outcome is Outcome.HASHED and compared and self.is_contradicted:
-            reason = f"S3's checksum is {compared.checksum}; two readings: {compared.reason}"
-            return replace(result, outcome=Outcome.DIFFERS, reason=reason)
-        return result
+    def result_of(self, outcome: Outcome, reason: str | None = None) -> HashResult:
+        """The result of its *outcome*."""
+        created, digest = self.job.created, self.digest.sha1
+        return HashResult(created, outcome, digest, self.measurement, reason, self.summary)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from botocore.utils import get_environ_proxies
@@ -22,6 +22,7 @@ from bucketsum.s3.sigv4 import Signer
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from bucketsum.hashing.ending import Write
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.response_head import ResponseHead
@@ -56,16 +57,16 @@ class Network:
     signer: Signer
     table: DigestsTable
 
-    def start_writing(self, operation: str, parameters: Mapping[str, Any]) -> Transfer:
-        """Start a request to DynamoDB, PutItem or UpdateItem.
+    def start_writing(self, write: Write) -> Transfer:
+        """Start a request to DynamoDB.
 
         Raises:
             BotoCoreError: There are no credentials.
         """
-        body = json.dumps(parameters).encode()
+        body = json.dumps(write.parameters).encode()
         target = {
             "content-type": "application/x-amz-json-1.0",
-            "x-amz-target": f"{_API}.{operation}",
+            "x-amz-target": f"{_API}.{write.operation}",
         }
         headers = self.signer.headers_of(target, body)
         return self.connections.post(f"{self.signer.url}/", headers, body, WRITE_SECONDS)

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError
 
 from bucketsum.digest import RunningDigest
 from bucketsum.hashing.job import Job
-from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, is_long
-from bucketsum.hashing.object_rows import algorithms_of, hashed_row
+from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.hashing.result import ReadObject
 from bucketsum.hashing.small_object_connections import is_written
+from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.measure import Measurement
 from bucketsum.s3.get_object import ERROR_BYTES_MAX, error_in
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
     from bucketsum.checksums.comparison import Witness
-    from bucketsum.hashing.job import Task
+    from bucketsum.hashing.job import State, Task
     from bucketsum.hashing.result import HashResult
     from bucketsum.hashing.small_object_connections import Network
     from bucketsum.invocation.deadline import Deadline
@@ -94,12 +94,12 @@ class SmallObjectHasher:
 
     def begin(
         self, tasks: Sequence[Task | HashResult], deadline: Deadline
-    ) -> Sequence[Task | ReadObject | HashResult]:
+    ) -> Sequence[State | HashResult]:
         """Hash the small objects among *tasks*, at most until the deadline.
 
         Returns:
             In the place of a task its result, if DynamoDB has confirmed the row; else the object,
-            if it was read: `ObjectHasher.record` writes its row. All others are as they were.
+            if it was read: `ObjectHasher` ends it. All others are as they were.
         """
         batch = _Batch(
             self._network, self._settings, deadline, self._clock, [*tasks], self._checksums
@@ -115,8 +115,7 @@ class SmallObjectHasher:
         created = job.created
         plan = self._settings.read_policy.plan_for(created.size_bytes)
         return (
-            (job.expected is None or job.recorded is not None)
-            and created.storage_class is None
+            created.storage_class is None
             and created.size_bytes < LOOK_UP_FROM_BYTES
             and not plan.splits(created.size_bytes)
             and not is_long(created, self._settings, deadline)
@@ -131,13 +130,13 @@ class _Batch:
     _settings: Settings
     _deadline: Deadline
     _clock: Callable[[], float]
-    _states: list[Task | ReadObject | HashResult]
+    _states: list[State | HashResult]
     _checksums: StoredChecksums | None
     _reading: dict[Transfer, _Reading] = field(default_factory=dict)
     _read: deque[tuple[int, ReadObject]] = field(default_factory=deque)
-    _writing: dict[Transfer, tuple[int, ReadObject]] = field(default_factory=dict)
+    _writing: dict[Transfer, tuple[int, HashResult]] = field(default_factory=dict)
 
-    def run(self, jobs: Iterable[tuple[int, Job]]) -> Sequence[Task | ReadObject | HashResult]:
+    def run(self, jobs: Iterable[tuple[int, Job]]) -> Sequence[State | HashResult]:
         """Hash the objects of *jobs* and their places; return the states of all tasks."""
         connections = self._network.connections
         waiting = deque(jobs)
@@ -165,7 +164,7 @@ class _Batch:
         return self._states
 
     def _start_reading(self, place: int, job: Job) -> None:
-        digest = RunningDigest(algorithms_of(job.recorded, self._settings))
+        digest = RunningDigest(job.ending.algorithms(self._settings.extra_algorithms))
         started = self._clock()
         try:
             get = self._network.requests.get_of(job.created)
@@ -186,9 +185,9 @@ class _Batch:
         if reading := self._reading.pop(transfer, None):
             self._end_reading(transfer, reading)
             return
-        place, read = self._writing.pop(transfer)
+        place, result = self._writing.pop(transfer)
         if not transfer.failure and is_written(ResponseHead.of(transfer.lines), transfer.pieces):
-            self._states[place] = read.result
+            self._states[place] = result
 
     def _end_reading(self, transfer: Transfer, reading: _Reading) -> None:
         created = reading.job.created
@@ -209,20 +208,12 @@ class _Batch:
         self._read.append((reading.place, read))
 
     def _start_writing(self, place: int, read: ReadObject) -> None:
-        if read.is_contradicted:
-            return  # `ObjectHasher.record` reads it again
-        row, table = hashed_row(read, self._settings), self._network.table
-        request: tuple[str, Mapping[str, Any]]
-        if recorded := read.job.recorded:
-            from bucketsum.hashing import verification  # noqa: PLC0415 - rare
-
-            if verification.difference(recorded, row):
-                return  # `ObjectHasher.record` reads it again
-            request = "UpdateItem", verification.mark_parameters(table, recorded, row)
-        else:
-            request = "PutItem", table.put_parameters(row)
+        table = self._network.table
+        write = read.job.ending.write(table, hashed_row(read, self._settings))
+        if write is None:
+            return  # `ObjectHasher` ends it
         try:
-            transfer = self._network.start_writing(*request)
+            transfer = self._network.start_writing(write)
         except BotoCoreError:  # as above
             return
-        self._writing[transfer] = place, read
+        self._writing[transfer] = place, read.result_of(write.outcome)

@@ -6,13 +6,12 @@ its digest and its event are still those that were compared.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from bucketsum.algorithms import SHA1
 from bucketsum.clock import now
-from bucketsum.errors import ObjectArchived, ObjectUnreadable, SourceInterrupted, SourceUnavailable
-from bucketsum.hashing.object_rows import hashed_row
+from bucketsum.hashing.ending import End, Purpose, Write, require_agreement
 from bucketsum.table.checksum_values import Compared
 from bucketsum.table.codec import encoded
 from bucketsum.table.columns import names_of
@@ -21,22 +20,65 @@ from bucketsum.table.digests_table import item_found
 from bucketsum.table.items import DIGEST_PREFIX, item_of, key_of
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import ArchiveRecord, Difference, FailedReading, Verified
-from bucketsum.table.rows import RowKey
+from bucketsum.table.rows import RowKey, Status
 from bucketsum.table.sequencer import comparable_sequencer
 from bucketsum.table.state import is_repaired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from bucketsum.errors import BucketsumError
-    from bucketsum.hashing.result import HashResult, ReadObject
-    from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum.table.rows import Row
 
 
-UNREAD: Final = (ObjectUnreadable, SourceInterrupted, SourceUnavailable)
-"""Errors of a reading that say nothing about the object's bytes."""
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The `Ending` that compares a reading with a recorded row, and never replaces that.
+
+    Attributes:
+        expected: The recorded row.
+        since: When the reading began, if a mark since then may be its own; None if none can be.
+    """
+
+    expected: Row
+    since: str | None = None
+    purpose = Purpose.VERIFY
+    replaced = None
+
+    @property
+    def reads_members(self) -> bool:
+        """See `Ending.reads_members`: those that have rows keep them."""
+        return self.expected.archive is None
+
+    def algorithms(self, extra: tuple[str, ...]) -> tuple[str, ...]:
+        """See `Ending.algorithms`: those that the row has are compared too."""
+        return tuple(dict.fromkeys((*extra, *self.expected.digests)))
+
+    def write(self, table: DigestsTable, row: Row) -> Write | None:
+        """See `Ending.write` for the contract."""
+        if difference(self.expected, row):
+            return None
+        parameters = _mark_parameters(table, self.expected, row)
+        return Write("UpdateItem", parameters, Outcome.VERIFIED)
+
+    def finish(self, table: DigestsTable, row: Row, before: str | None = None) -> End:
+        """See `Ending.finish` for the contract."""
+        differing = difference(self.expected, row)
+        require_agreement(differing, before)
+        verified = self.expected.verified
+        if not differing and self.since and verified and verified.at >= self.since:
+            return End(Outcome.VERIFIED)  # the reading comes again
+        outcome = mark(table, self.expected, row, differing)
+        return End(outcome, differing and f"{differing} was read twice; the row has another")
+
+    def refused(self, table: DigestsTable, row: Row) -> End:
+        """See `Ending.refused`; notes since when and why, unless the object is only archived."""
+        if row.status is Status.ARCHIVED:
+            return End(Outcome.ARCHIVED, row.reason)
+        failed = self.expected.failed_reading
+        reading = FailedReading(failed.at if failed else now(), row.reason or "")
+        update = _update(table, self.expected, encoded(reading, ""))
+        return End(_updated(table, update, Outcome.UNREADABLE), row.reason)
 
 
 def difference(recorded: Row, read: Row) -> str | None:
@@ -52,40 +94,6 @@ def difference(recorded: Row, read: Row) -> str | None:
         values["etag"], expected["etag"] = read.etag, recorded.etag
     differing = (name for name, value in expected.items() if values.get(name, value) != value)
     return next((f"{name}:{values[name]}" for name in differing), read.contradiction)
-
-
-def unconfirmed(first: str, error: BucketsumError) -> SourceInterrupted:
-    """The error of a verification whose first reading had *first*, and whose second failed."""
-    return SourceInterrupted(f"a reading has {first}, the next one failed: {error}")
-
-
-def verified(
-    table: DigestsTable, read: ReadObject, settings: Settings, read_again: Callable[[], ReadObject]
-) -> HashResult:
-    """Compare *read* with the recorded row; only if they differ, read the object again.
-
-    Raises:
-        SourceInterrupted: Two readings differ from the row, and from each other; or the second
-            failed.
-        NotHashed: The object is gone or superseded.
-        ClientError: DynamoDB refused.
-    """
-    recorded = read.job.recorded
-    assert recorded  # noqa: S101 - for the type checker
-    row = hashed_row(read, settings)
-    differing = difference(recorded, row)
-    if first := differing:
-        try:
-            read = read_again()
-        except UNREAD as error:
-            raise unconfirmed(first, error) from error
-        row = hashed_row(read, settings)
-        differing = difference(recorded, row)
-        if differing not in (None, first):
-            raise SourceInterrupted(f"two readings have {first} and {differing}")
-    outcome = mark(table, recorded, row, differing)
-    reason = f"{differing} was read twice; the row has another" if differing else None
-    return replace(read.result, outcome=outcome, reason=reason)
 
 
 def mark(
@@ -107,30 +115,14 @@ def mark(
         ClientError: DynamoDB refused.
     """
     outcome = Outcome.DIFFERS if differing else Outcome.VERIFIED
-    outcome = _updated(table, mark_parameters(table, recorded, row, differing, at), outcome)
+    outcome = _updated(table, _mark_parameters(table, recorded, row, differing, at), outcome)
     if outcome is Outcome.DIFFERS:
         versions = table.versions_of(recorded.bucket, recorded.key)
         return Outcome.SUPERSEDED if is_repaired(recorded, versions) else outcome
     return outcome
 
 
-def mark_refused(table: DigestsTable, recorded: Row, error: BucketsumError) -> Outcome:
-    """Note in *recorded* since when and why it cannot be read, unless it is only archived.
-
-    Returns:
-        UNREADABLE or ARCHIVED; GONE or SUPERSEDED if the row has changed since it was looked up.
-
-    Raises:
-        ClientError: DynamoDB refused.
-    """
-    if isinstance(error, ObjectArchived):
-        return Outcome.ARCHIVED
-    since = recorded.failed_reading.at if recorded.failed_reading else now()
-    changes = encoded(FailedReading(since, str(error)), "")
-    return _updated(table, _update(table, recorded, changes), Outcome.UNREADABLE)
-
-
-def mark_parameters(
+def _mark_parameters(
     table: DigestsTable,
     recorded: Row,
     row: Row,
@@ -143,6 +135,8 @@ def mark_parameters(
     else:
         count = recorded.verified.count if recorded.verified else 0
         changes = encoded(Verified(at or now(), count + 1), "") | _added(recorded, row)
+    if (sequencer := comparable_sequencer(row.sequencer)) > recorded.sequencer:
+        changes["sequencer"] = {"S": sequencer}  # of the version's event, which came late
     removed = {*names_of(FailedReading)}
     if row.compared:
         changes |= encoded(row.compared, "")

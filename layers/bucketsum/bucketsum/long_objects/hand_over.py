@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum.errors import ObjectSuperseded, Released
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
@@ -57,7 +57,7 @@ class HandOver:
             ClientError: DynamoDB or SQS refused.
         """
         wanted = progress_of(job)
-        is_listed = job.expected is not None or job.created.sequencer == NO_SEQUENCER
+        is_listed = job.ending.expected is not None or job.created.sequencer == NO_SEQUENCER
         progress = self._table.begin(wanted, is_listed=is_listed)
         if progress.etag != wanted.etag and is_listed:
             left = progress.seconds_left or OTHER_ENDS_SECONDS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bucketsum.hashing.verification import UNREAD, mark_refused
-from bucketsum.long_objects.long_object_rows import recorded_row
+from bucketsum.hashing.ending import given_up
+from bucketsum.long_objects.long_object_rows import ending_of
 from bucketsum.long_objects.slicer import SliceReport
 
 if TYPE_CHECKING:
@@ -22,14 +22,11 @@ def ended_unread(
     Raises:
         ClientError: DynamoDB refused.
     """
-    if not isinstance(error, UNREAD):
-        return None
     progress = progress_table.at(message.row_key)
     if progress is None or (progress.etag, progress.offset) != (message.etag, message.offset):
         return None
-    recorded = recorded_row(table, progress)
-    if recorded is None:
+    end = given_up(ending_of(progress, table), table, progress.created, error)
+    if end is None:
         return None
-    outcome = mark_refused(table, recorded, error)
     progress_table.remove_progress(progress)
-    return SliceReport(outcome, message, progress, reason=str(error))
+    return SliceReport(end.outcome, message, progress, reason=end.reason)

@@ -15,7 +15,8 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import json_object, shown, whole_at
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.hashing.job import Job, Purpose
+from bucketsum.hashing.ending import Purpose
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.sequencer import comparable_sequencer

@@ -17,11 +17,11 @@ from bucketsum.errors import DamagedProgress, MalformedMessage
 from bucketsum.events.message_fields import WHOLE_MAX, is_moment, optional_opaque_at, shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
-from bucketsum.hashing.job import Purpose
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.codec import decoded, encoded, texts_with_prefix
 from bucketsum.table.columns import NOT_STORED, stored
-from bucketsum.table.rows import Row, RowKey
+from bucketsum.table.rows import RowKey
 from bucketsum.table.sequencer import SEQUENCER
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Progress:
 
 def progress_of(job: Job) -> Progress:
     """The initial progress of the object of *job*, which has an entity tag."""
-    moment, created, expected = now(), job.created, job.expected
+    moment, created, replaced = now(), job.created, job.ending.replaced
     return Progress(
         bucket=created.bucket,
         key=created.key,
@@ -142,10 +142,8 @@ def progress_of(job: Job) -> Progress:
         arrived_at=created.event_time,
         started_at=moment,
         updated_at=moment,
-        purpose=job.purpose if job.recorded else Purpose.RECORD,
-        replaces_etag=(expected.etag or "")
-        if isinstance(expected, Row) and not job.recorded
-        else None,
+        purpose=job.ending.purpose,
+        replaces_etag=(replaced.etag or "") if replaced else None,
         archive_mode=job.mode,
         run=job.run,
     )

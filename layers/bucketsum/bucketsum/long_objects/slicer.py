@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.checksums.comparison import NotCompared
 from bucketsum.errors import (
     DamagedProgress,
     NotHashed,
@@ -20,53 +18,34 @@ from bucketsum.errors import (
     ObjectSuperseded,
     ObjectUnreadable,
     Released,
-    TooManySlices,
+    Unconfirmed,
 )
 from bucketsum.events.message_fields import shown
-from bucketsum.hashing.job import Purpose
-from bucketsum.hashing.object_rows import algorithms_of, refused_row
-from bucketsum.hashing.verification import difference, mark, mark_refused, unconfirmed
+from bucketsum.hashing.object_rows import hashed_row, refused_row
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
-from bucketsum.long_objects.long_object_rows import (
-    record_row,
-    recorded_row,
-    row_of_long_object,
-    with_witness,
-)
-from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum.long_objects.long_object_rows import ending_of
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus
-from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
-from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status
 from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
-    from bucketsum.checksums.comparison import Witness
+    from bucketsum.hashing.ending import End, Ending
+    from bucketsum.hashing.result import ReadObject
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.long_objects.message import LongObjectsQueue
     from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.progress_table import ProgressTable
-    from bucketsum.s3.source import Source
-    from bucketsum.s3.stored_checksums import StoredChecksums
+    from bucketsum.long_objects.slice_reader import Slice, SliceReader
+    from bucketsum.measure import Measurement
     from bucketsum.settings import Settings
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row
-
-END_BEFORE_SECONDS: Final = 45.0
-"""A slice ends this long before its invocation does, to save its state; after two thirds of a
-shorter invocation. If DynamoDB is silent, saving and ending the lease take `SILENT_SECONDS` each;
-then the message returns to the queue."""
 
 LEASE_MARGIN_SECONDS: Final = 5
 """A lease lasts this much longer than the invocation, as clocks of two environments differ."""
 
 LONGEST_LEASE_SECONDS: Final = 2 * (LONGEST_INVOCATION_SECONDS + LEASE_MARGIN_SECONDS)
 """A lease beyond this is none of a worker, even if its clock is wrong by an invocation."""
-
-MINIMUM_SLICE_BYTES: Final = 64 * 1024 * 1024
-"""Slices of a healthy chain are larger than this: 75 kB/s would do. Only `SLICE_BYTES`, which is
-for tests, allows smaller ones."""
 
 
 class SliceOutcome(StrEnum):
@@ -109,19 +88,15 @@ class Slicer:
     """Hashes long objects, a slice for each message.
 
     Attributes:
-        slice_bytes: Maximum size of a slice; None if only time ends it.
-        checksums: S3's own, to be compared; None if they are not.
         clock: Seconds since 1970.
     """
 
-    source: Source
+    reader: SliceReader
     progress_table: ProgressTable
     digests_table: DigestsTable
     queue: LongObjectsQueue
     settings: Settings
-    slice_bytes: int | None = None
     clock: Callable[[], float] = time.time
-    checksums: StoredChecksums | None = None
 
     def handle_slice(self, message: Progress, deadline: Deadline) -> SliceReport:
         """Hash the slice of *message*, unless that is done.
@@ -136,7 +111,7 @@ class Slicer:
         progress = self._due(message)
         if isinstance(progress, SliceReport):
             return progress
-        self._require_sense(progress)
+        self.reader.require_sense(progress)
         self._lease(progress, deadline)
         try:
             return self._leased(message, progress, deadline)
@@ -183,18 +158,10 @@ class Slicer:
                 message comes again when the slicer has found that out.
         """
         try:
-            self.source.open(message.created).chunks.close()
+            self.reader.source.open(message.created).chunks.close()
         except (ObjectGone, ObjectSuperseded):
             return SliceReport(SliceOutcome.SUPERFLUOUS, message)
         raise Released(OTHER_ENDS_SECONDS)
-
-    def _require_sense(self, progress: Progress) -> None:
-        smallest = min(self.slice_bytes or MINIMUM_SLICE_BYTES, MINIMUM_SLICE_BYTES)
-        smallest -= smallest % BLOCK_BYTES
-        if progress.hop > -(-progress.size_bytes // smallest):
-            raise TooManySlices(
-                f"{progress.hop} slices have read {progress.offset} of {progress.size_bytes} bytes"
-            )
 
     def _lease(self, progress: Progress, deadline: Deadline) -> None:
         at = int(self.clock())
@@ -209,103 +176,67 @@ class Slicer:
             raise Released(max(1, left))
 
     def _leased(self, message: Progress, progress: Progress, deadline: Deadline) -> SliceReport:
+        ending = ending_of(progress, self.digests_table)
         try:
-            return self._sliced(message, progress, deadline)
+            piece = self.reader.read(progress, ending, deadline)
         except ObjectUnreadable as error:
             if progress.differing:
-                raise unconfirmed(progress.differing, error) from error
-            reason = str(error)
-            if progress.purpose is Purpose.VERIFY:
-                outcome = Outcome.SUPERSEDED
-                if recorded := recorded_row(self.digests_table, progress):
-                    outcome = mark_refused(self.digests_table, recorded, error)
-                self._remove_progress(progress)
-                return SliceReport(outcome, message, progress, reason=reason)
+                raise Unconfirmed(progress.differing).failed(error) from error
             # First the row: a chain that has stopped is not looked at again.
             row = refused_row(progress.created, error, self.settings)
-            outcome = record_row(self.digests_table, progress, row)
-            self.progress_table.end_lease(progress)
-            if self.progress_table.stop(progress, reason) is None:
-                raise Released(1) from error
-            return SliceReport(outcome, message, progress, reason=reason)
+            end = ending.refused(self.digests_table, row)
+            if end is None:
+                raise
+            return self._stopped(message, progress, end)
         except NotHashed as error:
             self._remove_progress(progress)
             outcome = Outcome.GONE if isinstance(error, ObjectGone) else Outcome.SUPERSEDED
             return SliceReport(outcome, message, progress, reason=str(error))
+        if piece.whole:
+            return self._finished(message, progress, ending, piece, piece.whole)
+        return self._continued(message, progress, piece)
 
-    def _sliced(self, message: Progress, progress: Progress, deadline: Deadline) -> SliceReport:
-        started = time.perf_counter()
-        reserve_seconds = min(END_BEFORE_SECONDS, deadline.seconds_left() / 3)
-        digest = digest_at(
-            progress, algorithms_of(recorded_row(self.digests_table, progress), self.settings)
-        )
-        opened = self.source.open(progress.created, progress.offset)
-        with closing(opened.chunks):
-            digest.witness = self._witness(progress)
-            is_whole = hash_slice(
-                digest,
-                opened.chunks,
-                progress.size_bytes,
-                self.slice_bytes or progress.size_bytes,
-                lambda: deadline.seconds_left() < reserve_seconds,
-            )
-        size_bytes = digest.length - progress.offset
-        measurement = Measurement(size_bytes, time.perf_counter() - started)
-        moved = replace(
-            progress,
-            offset=digest.length,
-            hop=progress.hop + 1,
-            seconds=progress.seconds + measurement.seconds,
-            mb_per_s=measurement.mb_per_s,
-        )
-        if is_whole:
-            row = row_of_long_object(moved, digest.digest(), opened.streams, self.settings)
-            row = with_witness(row, digest.witness)
-            outcome = self._ended(progress, row, moved)
-            return SliceReport(outcome, message, moved, measurement, row.sha1)
-        state = digest.witness.saved() if digest.witness else None
-        moved = replace(moved, states=digest.states(), checksum_state=state)
-        saved = self.progress_table.advance(progress, moved)
+    def _stopped(self, message: Progress, progress: Progress, end: End) -> SliceReport:
+        """Stop the chain, to be continued later, if the row says why; else remove it."""
+        if not end.is_row:
+            self._remove_progress(progress)
+        else:
+            self.progress_table.end_lease(progress)
+            if self.progress_table.stop(progress, end.reason or "") is None:
+                raise Released(1)
+        return SliceReport(end.outcome, message, progress, reason=end.reason)
+
+    def _continued(self, message: Progress, progress: Progress, piece: Slice) -> SliceReport:
+        saved = self.progress_table.advance(progress, piece.moved)
         if saved is None:  # another worker did, or botocore repeated a request that had succeeded
             due = self._due(message)
             if isinstance(due, SliceReport):
                 return due
             raise Released(1)
-        if saved.status is ChainStatus.STOPPED:
-            return SliceReport(SliceOutcome.STOPPED, message, saved, measurement)
-        self._send(saved)
-        return SliceReport(SliceOutcome.CONTINUED, message, saved, measurement)
+        outcome = SliceOutcome.STOPPED
+        if saved.status is ChainStatus.RUNNING:
+            self._send(saved)
+            outcome = SliceOutcome.CONTINUED
+        return SliceReport(outcome, message, saved, piece.measurement)
 
-    def _ended(self, progress: Progress, row: Row, moved: Progress) -> Outcome | SliceOutcome:
-        """Record *row* after the last slice, or mark the recorded one; then end the chain."""
-        recorded = recorded_row(self.digests_table, progress)
-        differing = difference(recorded, row) if recorded else row.contradiction
-        if differing and differing != progress.differing:  # only two readings that agree count
-            again = self.progress_table.read_again(progress, differing)
+    def _finished(
+        self, message: Progress, progress: Progress, ending: Ending, piece: Slice, read: ReadObject
+    ) -> SliceReport:
+        """End the chain after its last slice, or begin the reading that must confirm this one."""
+        report = SliceReport(
+            SliceOutcome.CONTINUED, message, piece.moved, piece.measurement, read.digest.sha1
+        )
+        row = hashed_row(read, self.settings)
+        try:
+            end = ending.finish(self.digests_table, row, progress.differing)
+        except Unconfirmed as error:
+            again = self.progress_table.read_again(progress, error.value)
             if again is None:
-                raise Released(1)
+                raise Released(1) from error
             self._send(again)
-            return SliceOutcome.CONTINUED
-        if recorded:
-            is_marked = recorded.verified and recorded.verified.at >= progress.started_at
-            if differing or not is_marked:  # else this slice comes again
-                outcome = mark(self.digests_table, recorded, row, differing)
-            else:
-                outcome = Outcome.VERIFIED
-        else:
-            outcome = record_row(self.digests_table, moved, row)
-            if differing and outcome is Outcome.HASHED:
-                outcome = Outcome.DIFFERS
+            return report
         self._remove_progress(progress)
-        return outcome
-
-    def _witness(self, progress: Progress) -> Witness | None:
-        state = progress.checksum_state
-        if self.checksums is None:
-            return None
-        if progress.offset and state is None:
-            return NotCompared("it is read in slices, between which its comparison does not go on")
-        return self.checksums.witness(progress.created, {}, state if progress.offset else None)
+        return replace(report, outcome=end.outcome, reason=end.reason)
 
     def _remove_progress(self, progress: Progress) -> None:
         """Remove the item, unless an equal object at the key, which has a newer event, needs it."""

@@ -52,6 +52,8 @@ _IF_NOT_DELETED_SINCE: Final = (
 that was put after a deletion has the deletion's sequencer."""
 _IF_NO_DIGEST: Final = " AND (attribute_not_exists(sha1) OR etag <> :etag)"
 """A reason never takes the place of a digest of the same content."""
+_IF_VERSION_HAS_NONE: Final = " AND attribute_not_exists(sha1)"
+"""A digest never takes the place of another of the same version, whatever its event."""
 _IF_IN_ORDER: Final = (
     " AND (attribute_not_exists(etag) OR etag = :etag OR etag = :older OR sequencer <> :unordered)"
 )
@@ -97,8 +99,9 @@ class DigestsTable:
         The outcome is the row's status, or else `UNCHANGED` for the same event and `SUPERSEDED` for
         a newer one.
 
-        A hashed row is never overwritten by an event that is not newer; one without a digest is
-        overwritten by the same event once it can be read. A deletion that was recorded before
+        A hashed row is never overwritten by an event that is not newer, and one of a version with
+        an ID by none; one without a digest is overwritten by the same event once it can be read.
+        A deletion that was recorded before
         stays in the row, unless it is of an older object at the same key. If *row* has no digest,
         one of the same entity tag stays too, under the newer event: `UNCHANGED`.
 
@@ -148,6 +151,8 @@ class DigestsTable:
             values[":deletion"] = {"S": comparable_sequencer(row.deletion.sequencer)}
         else:
             condition = _IF_NOT_DELETED_SINCE if row.version.is_null else _IF_NOT_DELETED
+        if not row.version.is_null:
+            condition += _IF_VERSION_HAS_NONE
         if row.status is not Status.HASHED and row.etag is not None:
             condition += _IF_NO_DIGEST
             values[":etag"] = {"S": row.etag}

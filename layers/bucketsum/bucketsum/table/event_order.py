@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import RowContended
-from bucketsum.table.items import sequencer_in
+from bucketsum.table.items import deletion_of, sequencer_in
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
@@ -24,7 +24,11 @@ def refusal_of(item: Mapping[str, Any], row: Row) -> Outcome | None:
     sequencer = comparable_sequencer(row.sequencer)
     if recorded > sequencer:
         return Outcome.SUPERSEDED
-    if recorded == sequencer and item.get("status") == {"S": Status.HASHED}:
+    is_hashed = item.get("status") == {"S": Status.HASHED}
+    if recorded == sequencer and is_hashed:
+        return Outcome.UNCHANGED
+    if is_hashed and not row.version.is_null:
+        deletion_of(item)  # may be damaged
         return Outcome.UNCHANGED
     is_listed = recorded == comparable_sequencer(NO_SEQUENCER) < sequencer
     if is_listed and row.status is not Status.HASHED and item.get("etag") != {"S": row.etag}:

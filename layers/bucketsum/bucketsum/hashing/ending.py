@@ -1,0 +1,129 @@
+"""Ending of a reading: what is done with its row, or with the refusal of its object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, Protocol
+
+from bucketsum.errors import (
+    ObjectUnreadable,
+    OutOfTime,
+    SourceInterrupted,
+    SourceUnavailable,
+    Unconfirmed,
+)
+from bucketsum.hashing.object_rows import unreadable_row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.outcome import Outcome
+    from bucketsum.table.row_parts import Deletion
+    from bucketsum.table.rows import Row
+
+UNREAD: Final = (ObjectUnreadable, SourceInterrupted, SourceUnavailable)
+"""Errors of a reading that say nothing about the object's bytes."""
+
+
+class Purpose(StrEnum):
+    """Reason for which an object is read."""
+
+    RECORD = "record"
+    VERIFY = "verify"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of a reading.
+
+    Attributes:
+        reason: Why its row is not simply hashed or verified.
+        is_row: Whether the row is that of the reading, or the reason why there is none.
+    """
+
+    outcome: Outcome
+    reason: str | None = None
+    is_row: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A request to DynamoDB that ends a reading; its *outcome* if DynamoDB confirms it."""
+
+    operation: str
+    parameters: Mapping[str, Any]
+    outcome: Outcome
+
+
+class Ending(Protocol):
+    """Decides what is done with a reading: `Recording` or `Verification`."""
+
+    @property
+    def purpose(self) -> Purpose:
+        """Why the object is read."""
+
+    @property
+    def expected(self) -> Row | Deletion | None:
+        """The content of the table that must still hold; None without a look-up."""
+
+    @property
+    def replaced(self) -> Row | None:
+        """The expected row, if the reading's takes its place."""
+
+    @property
+    def reads_members(self) -> bool:
+        """Whether the members of an archive are read too."""
+
+    def algorithms(self, extra: tuple[str, ...]) -> tuple[str, ...]:
+        """Digests in addition to SHA-1 that are computed, *extra* among them."""
+
+    def write(self, table: DigestsTable, row: Row) -> Write | None:
+        """The usual request after a reading of *row*; None if only `finish` can end it."""
+
+    def finish(self, table: DigestsTable, row: Row, before: str | None = None) -> End:
+        """End a reading of *row*; *before* is the value that the reading before must confirm.
+
+        Raises:
+            Unconfirmed: It has a value that another reading must confirm.
+            ClientError: DynamoDB refused.
+        """
+
+    def refused(self, table: DigestsTable, row: Row) -> End | None:
+        """End with *row*, whose reason is why the object could not be read; None if it must not.
+
+        Raises:
+            ClientError: DynamoDB refused.
+        """
+
+
+def require_agreement(value: str | None, before: str | None) -> None:
+    """Check that a suspicious *value* is that of the reading *before*; None is not suspicious.
+
+    Raises:
+        Unconfirmed: It is not: one reading proves nothing, and two prove something if they agree.
+    """
+    if value not in (None, before):
+        raise Unconfirmed(value or "", before)
+
+
+def given_up(
+    ending: Ending, table: DigestsTable, created: ObjectCreated, error: Exception
+) -> End | None:
+    """The end after the last receive: an object that S3 did not send cannot be verified.
+
+    None if the message must become a dead letter, as that of a recording.
+    """
+    if ending.purpose is Purpose.VERIFY and isinstance(error, (*UNREAD, OutOfTime)):
+        return ending.refused(table, unreadable_row(created, str(error), None))
+    return None
+
+
+def verification_of(recorded: Row) -> Ending:
+    """The ending that compares a reading with *recorded*, for the rare event that needs it."""
+    from bucketsum.hashing.verification import Verification  # noqa: PLC0415 - rare
+
+    return Verification(recorded)

@@ -1,0 +1,91 @@
+"""A recording: the row of a reading is written, unless the table has this event or a newer one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bucketsum.errors import RowContended
+from bucketsum.hashing.ending import End, Purpose, Write, require_agreement, verification_of
+from bucketsum.hashing.object_rows import is_newer
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.sequencer import comparable_sequencer
+
+if TYPE_CHECKING:
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.row_parts import Deletion
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The `Ending` that writes the row of a reading.
+
+    Attributes:
+        expected: What the table must still hold, see `DigestsTable.replace`; None if nothing was
+            looked up. That S3 still has the object shows that it is newer than that.
+    """
+
+    expected: Row | Deletion | None = None
+    purpose = Purpose.RECORD
+    reads_members = True
+
+    @property
+    def replaced(self) -> Row | None:
+        """See `Ending.replaced` for the contract."""
+        return self.expected if isinstance(self.expected, Row) else None
+
+    def algorithms(self, extra: tuple[str, ...]) -> tuple[str, ...]:
+        """See `Ending.algorithms` for the contract."""
+        return extra
+
+    def write(self, table: DigestsTable, row: Row) -> Write | None:
+        """See `Ending.write` for the contract."""
+        if row.contradiction or self.expected:
+            return None
+        return Write("PutItem", table.put_parameters(row), Outcome.HASHED)
+
+    def finish(self, table: DigestsTable, row: Row, before: str | None = None) -> End:
+        """See `Ending.finish`; a recorded digest of the version is verified, never replaced."""
+        require_agreement(f"sha1:{row.sha1}" if row.contradiction else None, before)
+        outcome = self.record(table, row)
+        if outcome is Outcome.UNCHANGED and (recorded := _recorded_before(table, row)):
+            return verification_of(recorded).finish(table, row, before)
+        is_row = outcome is Outcome.HASHED
+        if is_row and row.compared and row.contradiction:
+            reason = f"S3's checksum is {row.compared.checksum}; two readings: {row.contradiction}"
+            return End(Outcome.DIFFERS, reason, is_row)
+        return End(outcome, is_row=is_row)
+
+    def refused(self, table: DigestsTable, row: Row) -> End | None:
+        """See `Ending.refused`; without S3's word, only its times say which object is newer."""
+        if not is_newer(row, self.expected):
+            return None
+        outcome = self.record(table, row)  # an earlier digest of it is kept
+        return End(outcome, row.reason, outcome in (Outcome.UNREADABLE, Outcome.ARCHIVED))
+
+    def record(self, table: DigestsTable, row: Row) -> Outcome:
+        """Write *row*, in place of the expected one if there is one.
+
+        Raises:
+            RowContended: No event orders a listed object, and a row of another one is there:
+                another look-up decides whether it replaces that.
+            ClientError: DynamoDB refused.
+        """
+        seen = self.replaced
+        if seen and (outcome := table.replace(row, seen)) is not Outcome.UNCHANGED:
+            return outcome  # else it was replaced before, perhaps by a reason
+        outcome = table.record(row)
+        if outcome is Outcome.SUPERSEDED and not (row.sequencer or self.expected):
+            raise RowContended("the look-up missed a row of another object of this key")
+        return outcome
+
+
+def _recorded_before(table: DigestsTable, row: Row) -> Row | None:
+    """The row of the version of *row*, if another event or a listing has recorded a digest."""
+    if row.version.is_null:
+        return None
+    recorded = table.row_at(RowKey(row.bucket, row.key, row.entry), consistent=True)
+    if recorded is None or recorded.status is not Status.HASHED or recorded.deletion:
+        return None
+    return recorded if recorded.sequencer < comparable_sequencer(row.sequencer) else None
