@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from fnmatch import fnmatch
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, Final
 
 import pytest
 from tests.support.recorded_calls import listed
 from tests.template.roles import RESOURCES, known_actions, resources_outside, statements_of
+
+from bucketsum.hashing.verification import Verification
+from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.checksum_values import ChecksumResult, Compared
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.row_parts import ArchiveRecord
+from bucketsum.table.rows import Row, Status
 
 SERVICES: Final = {"BackfillRole": "states", "SweepRole": "states", "ScheduleRole": "scheduler"}
 """Role → its service; of all others it is Lambda."""
@@ -65,3 +76,33 @@ def test_every_permission_of_backfills_names_a_resource_of_this_stack(name: str)
     assert writes <= {
         "dynamodb:Query", "dynamodb:Scan", "dynamodb:GetItem", "dynamodb:DescribeTable",
     }  # fmt: skip
+
+
+def test_the_slicer_may_change_what_a_verification_changes() -> None:
+    """No request that ends a reading names an attribute beyond those in the policy."""
+    [policy] = [s for s in statements_of("SlicerRole") if s.get("Sid") == "MarkVerifiedRows"]
+    patterns = policy["Condition"]["ForAllValues:StringLike"]["dynamodb:Attributes"]
+    names: set[str] = set()
+
+    def update_item(**request: Any) -> None:  # noqa: ANN401 - as botocore's
+        names.update(request["Key"], request["ExpressionAttributeNames"].values())
+
+    client: Any = SimpleNamespace(
+        update_item=update_item,
+        get_paginator=lambda _: SimpleNamespace(paginate=lambda **_: []),
+        exceptions=SimpleNamespace(ConditionalCheckFailedException=LookupError),
+    )
+    table, archive = (
+        DigestsTable(client, "digests"),
+        ArchiveRecord(ArchiveStatus.OUT_OF_TIME, Mode.STREAM, 0, 0, 0, 0, 0.0, reason="too large"),
+    )
+    sha1, other = "0" * 40, "1" * 40
+    recorded = Row("b", "k", "v", Status.HASHED, 1, "", "", "", sha1=sha1)
+    for result in ChecksumResult:
+        compared = Compared(result, "crc32:AAAA", "why" if result is not result.EQUAL else None)
+        row = replace(recorded, compared=compared, digests={"md5": "0"}, archive=archive)
+        Verification(recorded).finish(table, row, row.contradiction)
+        Verification(recorded).finish(table, replace(row, sha1=other), f"sha1:{other}")
+    refused = replace(recorded, status=Status.UNREADABLE, sha1=None, reason="denied")
+    Verification(recorded).refused(table, refused)
+    assert [name for name in names if not any(map(partial(fnmatch, name), patterns))] == []
