@@ -214,5 +214,5 @@ def test_a_digest_is_asked_for_once(
     monkeypatch.setattr(DigestsTable, "with_sha1", counted)
     sha256 = hashlib.sha256(CONTENT).hexdigest()
     ended = run("find", "-", answer=f"{SHA1}  x\n{SHA1}  y\n{sha256}  z\n")
-    assert (ended.status, queries, ended.out.count("a  ")) == (1, [SHA1], 2)
+    assert (ended.status, queries, ended.out.count("\na  ")) == (1, [SHA1], 2)
     assert "line 3: it has sha256, and objects are found by SHA-1" in " ".join(ended.err.split())
