@@ -218,7 +218,7 @@ def test_region_without_prices_has_those_of_another(
 ) -> None:
     """The estimate is that of us-east-1, and the note says so."""
     unknown = prices_in("moon-1", "arm64")
-    monkeypatch.setattr("bucketsum_cli.stacks.status.prices_in", lambda *_: unknown)
+    monkeypatch.setattr("bucketsum_cli.stacks.activity.prices_in", lambda *_: unknown)
     assert stack_status(watched, Reads()).notes == ("the prices are those of us-east-1",)
 
 

@@ -21,7 +21,7 @@ from tools.reference.pages import pages
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.memory import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
 from bucketsum_cli.commands.root import cli
-from bucketsum_cli.stacks.status import MAXIMA, executions_of
+from bucketsum_cli.stacks.event_sources import MAXIMA, executions_of
 
 MIB: Final = 1024 * 1024
 

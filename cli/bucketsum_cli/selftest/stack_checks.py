@@ -25,7 +25,7 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
-from bucketsum_cli.stacks.status import MAXIMA, event_source_of, quota_problem
+from bucketsum_cli.stacks.event_sources import MAXIMA, event_source_of, quota_problem
 
 if TYPE_CHECKING:
     from bucketsum_cli.selftest.scratch import Scratch

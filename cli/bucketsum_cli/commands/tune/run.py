@@ -13,7 +13,8 @@ from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
-from bucketsum_cli.tune.here.command import HereOptions, run_here
+from bucketsum_cli.tune.here.command import run_here
+from bucketsum_cli.tune.here.planning import HereOptions
 from bucketsum_cli.tune.machine import Confinement
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, recorded_results
