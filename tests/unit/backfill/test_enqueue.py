@@ -27,10 +27,11 @@ from bucketsum.backfill.backfill_records import (
     Tally,
     is_complete,
 )
+from bucketsum.backfill.counts import object_hash
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryFile, InventoryReader, Manifest
 from bucketsum.backfill.listing import Page
-from bucketsum.backfill.messages import listed_objects_in, object_hash
+from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import BadInventory, DamagedItem

@@ -287,6 +287,18 @@ def test_a_listed_object_with_the_place_of_a_deletion_waits_too() -> None:
         chain.hand_over.begin(Job(listed, Recording(seen)))
 
 
+def test_a_run_waits_for_an_object_that_another_counts() -> None:
+    """The slicer counts its end for one run; the message of this run finds the row later."""
+    chain = Chain(1024)
+    listed = replace(chain.put(CONTENT), sequencer=NO_SEQUENCER)
+    chain.hand_over.begin(Job(listed, run="first"))
+    chain.hand_over.begin(Job(listed, run="first"))
+    with pytest.raises(Released):
+        chain.hand_over.begin(Job(listed, run="second"))
+    chain.arrive(listed)  # an event counts nothing
+    assert [progress.run for progress in chain.in_progress()] == ["first"]
+
+
 @pytest.mark.parametrize(
     ("mb_per_s", "seconds"), [(80.0, 600), (1.0, 7_200), (0.001, 36_000)], ids=str
 )

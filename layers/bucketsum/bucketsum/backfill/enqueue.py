@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import BackfillStatus, Part
+from bucketsum.backfill.counts import object_hash
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
-from bucketsum.backfill.messages import bodies_of, object_hash
+from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import other_parts
 from bucketsum.errors import QueueRefused
 from bucketsum.queue.batches import batches_of

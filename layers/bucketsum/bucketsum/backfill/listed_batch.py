@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import Tally, tally_of
+from bucketsum.backfill.counts import object_hash
 from bucketsum.backfill.listed_tasks import ListedTasks
-from bucketsum.backfill.messages import body_of, listed_objects_in, object_hash
+from bucketsum.backfill.messages import body_of, listed_objects_in
 from bucketsum.errors import MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.ending import given_up
@@ -63,12 +64,7 @@ class ListedBatchHasher:
             tasks = ListedTasks(
                 whole.selection, message.sent_ms, self.settings.archives, whole.backfill_id
             )
-            return [
-                _counted_once(
-                    tasks.of(listed, records.get(row_key_of(listed))), self.settings, deadline
-                )
-                for listed in whole.objects
-            ]
+            return [tasks.of(listed, records.get(row_key_of(listed))) for listed in whole.objects]
 
         for result in BatchHasher(self.hasher, self.settings, tasks_in).handle(messages, deadline):
             is_last = result.received.receive_count >= self.settings.max_receives
@@ -91,24 +87,26 @@ class ListedBatchHasher:
                     return HashResult(task.created, end.outcome, reason=end.reason)
         return result
 
-    def count(self, results: Iterable[MessageResult], logger: Logger) -> None:
+    def count(self, results: Iterable[MessageResult], deadline: Deadline, logger: Logger) -> None:
         """Count the objects of messages that are done for their backfills."""
         tallies: dict[str, Tally] = {}
         for result in results:
-            if result.tasks:  # else it was malformed
-                backfill_id = listed_objects_in(result.received.body).backfill_id
-                tally = tallies.get(backfill_id, Tally(invocations=1))
-                tallies[backfill_id] = tally + _tally_of(result)
-        for backfill_id, tally in tallies.items():
-            self.backfills.count(backfill_id, tally, logger)
-
-
-def _counted_once(task: ListedTask, settings: Settings, deadline: Deadline) -> ListedTask:
-    """*task*, or `LONG` if the slicer counts its end."""
-    if not isinstance(task, HashResult) or task.measurement is None:
-        return task
-    listed = _listed(task)
-    return HashResult(listed, Outcome.LONG) if is_long(listed, settings, deadline) else task
+            if not result.tasks:
+                continue  # it was malformed
+            run = listed_objects_in(result.received.body).backfill_id
+            tally = tallies.get(run, Tally(invocations=1)) + _unread(result)
+            for report in result.reports:
+                listed, outcome = _listed(report), report.outcome
+                size_bytes = report.measurement.size_bytes if report.measurement else 0
+                if outcome is Outcome.LONG or is_long(listed, self.settings, deadline):
+                    self.backfills.count_long(run, listed, outcome, size_bytes, logger)
+                else:
+                    tally += replace(
+                        tally_of(outcome, size_bytes), object_hashes=object_hash(listed)
+                    )
+            tallies[run] = tally
+        for run, tally in tallies.items():
+            self.backfills.count(run, tally, logger)
 
 
 def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
@@ -118,16 +116,11 @@ def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
         return ()
 
 
-def _tally_of(result: MessageResult) -> Tally:
-    """The objects of a message that is done, by outcome."""
-    tally = Tally(
-        failed=len(result.tasks) - len(result.reports),
-        object_hashes=sum(object_hash(_listed(task)) for task in result.tasks),
-    )
-    for report in result.reports:
-        size_bytes = report.measurement.size_bytes if report.measurement else 0
-        tally += tally_of(report.outcome, size_bytes)
-    return tally
+def _unread(result: MessageResult) -> Tally:
+    """The objects of a message that is done which have no result: they are in its dead letter."""
+    hashes = sum(object_hash(_listed(task)) for task in result.tasks)
+    hashes -= sum(object_hash(_listed(report)) for report in result.reports)
+    return Tally(failed=len(result.tasks) - len(result.reports), object_hashes=hashes)
 
 
 def _is_open(task: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -124,12 +123,6 @@ def bodies_of(
         total_bytes += _read_bytes(listed)
     if batch:
         yield body_of(backfill_id, batch, selection)
-
-
-def object_hash(listed: ObjectCreated) -> int:
-    """64 bits that are those of no other object, version or content; see `is_complete`."""
-    name = _json([listed.key, listed.version_id, listed.etag]).encode()
-    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest())
 
 
 def body_of(

@@ -158,12 +158,12 @@ class BackfillsTable(RunItems, BackfillCounts):
 
     def tally(self, backfill_id: str) -> tuple[Tally, str | None]:
         """The counts of a backfill, and the time of the last of them; consistent."""
-        response = self._dynamodb.get_item(
-            TableName=self._table, Key=key_of(backfill_id, TALLY), ConsistentRead=True
-        )
-        item = response.get("Item", {})
+        tally, counted_at = Tally(), ""
         with intact("counts of the backfill", backfill_id):
-            return decoded(Tally, item), _moment(item["counted_at"]["S"]) if item else None
+            for item in self._items(backfill_id, TALLY):
+                tally += decoded(Tally, item)
+                counted_at = max(counted_at, _moment(item["counted_at"]["S"]))
+        return tally, counted_at or None
 
 
 def _part_item(part: Part) -> str:

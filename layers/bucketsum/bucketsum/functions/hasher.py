@@ -114,7 +114,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     _, returned = _REPORT.settled(_BATCH.handle(notified, deadline))
     if listed := [message for message in messages if is_listed(message.body)]:
         done, failed = _REPORT.settled(_listed_batch().handle(listed, deadline))
-        _listed_batch().count(done, logger)
+        _listed_batch().count(done, deadline, logger)
         returned += failed
     return {"batchItemFailures": [{"itemIdentifier": r.received.message_id} for r in returned]}
 

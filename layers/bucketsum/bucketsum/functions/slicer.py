@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger, Metrics
 
-from bucketsum.backfill.backfill_records import tally_of
 from bucketsum.backfill.counts import BackfillCounts
 from bucketsum.environment import needed
 from bucketsum.hashing.report import Report
@@ -90,8 +88,8 @@ def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
         return _REPORT.is_done(received, error)
     publish_slice(report, _REPORT)
     if (progress := report.progress) and progress.run and isinstance(report.outcome, Outcome):
-        ended = tally_of(report.outcome, progress.size_bytes)
-        _BACKFILLS.count(progress.run, replace(ended, long=-1), logger)  # the hasher counted it
+        size_bytes = progress.size_bytes
+        _BACKFILLS.count_long(progress.run, progress.created, report.outcome, size_bytes, logger)
     return _REPORT.is_done(received, None)
 
 

@@ -51,15 +51,17 @@ class HandOver:
 
         Raises:
             ObjectSuperseded: A newer object of this key is in progress.
-            Released: Its chain moved on meanwhile, or records what is to be verified; or another
-                object of this key is in progress, and the event's place in the order is unknown,
-                so that either may be the newer.
+            Released: Its chain moved on meanwhile, records what is to be verified, or is counted
+                in another run; or another object of this key is in progress, and the event's place
+                in the order is unknown, so that either may be the newer.
             ClientError: DynamoDB or SQS refused.
         """
         wanted = progress_of(job)
         is_listed = job.ending.expected is not None or job.created.sequencer == NO_SEQUENCER
         progress = self._table.begin(wanted, is_listed=is_listed)
-        if progress.etag != wanted.etag and is_listed:
+        is_counted = progress.status is ChainStatus.RUNNING and progress.run
+        is_of_other_run = is_counted and wanted.run not in (None, progress.run)
+        if (progress.etag != wanted.etag and is_listed) or is_of_other_run:
             left = progress.seconds_left or OTHER_ENDS_SECONDS
             raise Released(int(min(max(OTHER_ENDS_SECONDS, left), _LONGEST_WAIT_SECONDS)))
         if wanted.purpose is Purpose.VERIFY and progress.purpose is Purpose.RECORD:
