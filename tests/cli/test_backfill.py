@@ -94,6 +94,15 @@ def test_the_estimate_names_what_s3_adds(
         "object_count"
     ] == 5  # fmt: skip
     assert executions == {}
+    classes = ("--storage-class", "STANDARD_IA", "--storage-class", "DEEP_ARCHIVE")
+    shown = " ".join(run("backfill", BUCKET, *classes, "--dry-run").out.split())
+    assert "1 object, 10.0 MB" in shown
+    assert "left out: 1 in GLACIER or DEEP_ARCHIVE" in shown
+    assert "left out: 3 in other storage classes" in shown
+    name = run("backfill", BUCKET, *classes, "--yes", "--json").document["backfill"]
+    recorded = stack.runs_table().backfill(name)
+    assert recorded
+    assert recorded.storage_classes == ("STANDARD_IA", "DEEP_ARCHIVE")
 
 
 def test_a_large_bucket_is_counted_by_cloudwatch(

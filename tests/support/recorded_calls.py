@@ -39,6 +39,7 @@ _ACTIONS: Final = {
     "s3:DeleteObjects": "s3:DeleteObject",
     "s3:CreateMultipartUpload": "s3:PutObject",
     "s3:UploadPart": "s3:PutObject",
+    "s3:CopyObject": "s3:PutObject",
     "s3:CompleteMultipartUpload": "s3:PutObject",
     "sqs:SendMessageBatch": "sqs:SendMessage",
     "sqs:DeleteMessageBatch": "sqs:DeleteMessage",

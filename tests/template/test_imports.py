@@ -55,7 +55,7 @@ cli.tune.workloads.transfer lab.workloads.records
 benchmarks: bench.cost bench.function bench.readers bench.snapshot bench.targets bench.unzip \
 bench.workloads
 cli: cli.commands
-cli.arguments: cli.aws cli.buckets cli.machine cli.terminal
+cli.arguments: cli.aws cli.buckets cli.machine cli.terminal layer
 cli.aws: cli.emulator cli.terminal layer layer.backfill layer.hashing layer.invocation \
 layer.long_objects layer.table
 cli.backfill: cli.aws cli.buckets cli.html cli.terminal layer layer.backfill layer.hashing \
@@ -82,7 +82,7 @@ cli.emulator: cli.machine cli.terminal
 cli.html: cli.terminal
 cli.manifests: cli.terminal layer
 cli.objects: cli.aws cli.dead_letters cli.manifests cli.terminal layer layer.archives \
-layer.events layer.hashing layer.long_objects layer.table
+layer.backfill layer.events layer.hashing layer.long_objects layer.table
 cli.page: cli.aws cli.backfill cli.buckets cli.html cli.snapshots cli.terminal layer
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \

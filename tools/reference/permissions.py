@@ -87,8 +87,11 @@ ACTIONS: Final = {
     "verify": f"{_CHECK} s3:GetObject",
     "verify report": f"{_SHOW} s3:PutObject",
     "backfill report": f"{_SHOW} s3:PutObject",
-    "import": f"{_BUCKETS} s3:GetObject s3:GetObjectVersion dynamodb:BatchGetItem dynamodb:PutItem "
-    "dynamodb:UpdateItem s3:ListBucketVersions cloudwatch:ListMetrics cloudwatch:GetMetricData",
+    "repair": f"{_LS} s3:GetObject s3:GetObjectVersion s3:GetBucketVersioning s3:GetObjectTagging "
+    "s3:GetObjectVersionTagging s3:PutObject s3:PutObjectTagging s3:AbortMultipartUpload",
+    "import": f"{_BUCKETS} {_SHOW} s3:GetObject s3:GetObjectVersion dynamodb:BatchGetItem "
+    "dynamodb:PutItem dynamodb:UpdateItem s3:ListBucketVersions cloudwatch:ListMetrics "
+    "cloudwatch:GetMetricData",
     "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_EXECUTIONS} s3:GetObject s3:ListBucketVersions "
     "s3:ListBucketMultipartUploads s3:DeleteObjectVersion dynamodb:DeleteItem dynamodb:PutItem "
     "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms",
@@ -137,6 +140,7 @@ USERS: Final = {
         "backfill report",
         "verify",
         "verify report",
+        "repair",
         "selftest",
     ),
     "Measure": ("tune",),

@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 from click.decorators import FC
 
+from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.arguments.buckets import BucketName, without_buckets
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
 from bucketsum_cli.aws.stack import Stack, stack_at
@@ -62,6 +63,18 @@ count_option = click.option(
 def prefix_option(text: str) -> Callable[[FC], FC]:
     """The option ``--prefix`` with the help *text*."""
     return click.option("--prefix", default="", metavar="TEXT", help=text)
+
+
+def storage_class_option(text: str) -> Callable[[FC], FC]:
+    """The option ``--storage-class`` with the help *text*, as ``storage_classes``."""
+    return click.option(
+        "--storage-class",
+        "storage_classes",
+        multiple=True,
+        type=click.Choice([*STORED_BYTE_MONTH], case_sensitive=False),
+        metavar="CLASS",
+        help=text,
+    )
 
 
 def limit_option(text: str, default: int = 20, most: int = 10_000) -> Callable[[FC], FC]:

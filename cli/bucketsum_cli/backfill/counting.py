@@ -29,6 +29,7 @@ class Count:
     counted: Annotated[str, "How the objects were counted."]
     is_exact: Annotated[bool, "Whether all of them were counted."]
     archived_objects: Annotated[int, "Objects in GLACIER and DEEP_ARCHIVE that are left out."] = 0
+    other_objects: Annotated[int, "Objects of classes that are not selected."] = 0
 
 
 def figures_count(connection: Connection, backfill: Backfill) -> Count | None:
@@ -55,7 +56,7 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
     """
     if backfill.inventory is not None:
         return _from_inventory(s3, backfill, backfill.inventory)
-    part, objects, archived, sizes = Part(0), 0, 0, Counter[str]()
+    part, objects, archived, others, sizes = Part(0), 0, 0, 0, Counter[str]()
     with notes().status("counting ...") as status:
         while not part.done and (backfill.limit is None or objects < backfill.limit):
             page = page_of_keys(s3, backfill, part)
@@ -64,11 +65,12 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
             objects += len(counted)
             for listed, storage_class in zip(counted, page.classes, strict=False):
                 sizes[storage_class] += listed.size_bytes
-            archived += len(page.archived) + page.left_out
+            archived += len(page.archived)
+            others += page.left_out
             part = page.after
             status.update(f"counting: {objects:,} objects, {size_text(sizes.total())}")
     work = Work(objects, sizes.total(), sizes)
-    return Count(work, "counted by listing", is_exact=True, archived_objects=archived)
+    return Count(work, "counted by listing", True, archived, others)
 
 
 def _from_inventory(s3: S3Client, backfill: Backfill, url: str) -> Count:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.estimate import Estimate, Group, Limit, Work
-from bucketsum_cli.backfill.views import LEFT_OUT
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.documents import INLINE
@@ -60,7 +59,10 @@ def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) ->
         f"{count_text(work.object_count, 'object')}, {size_text(work.size_bytes)} ({count.counted})"
     )
     if count.archived_objects:
-        say(f"left out: {count.archived_objects:,} in {LEFT_OUT[kind.purpose]}")
+        anyway = " (add --archived to queue them anyway)" if kind.purpose is Purpose.RECORD else ""
+        say(f"left out: {count.archived_objects:,} in GLACIER or DEEP_ARCHIVE{anyway}")
+    if count.other_objects:
+        say(f"left out: {count.other_objects:,} in other storage classes")
     rows = [
         [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
         for item in estimate.items

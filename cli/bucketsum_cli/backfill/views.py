@@ -40,10 +40,6 @@ _LIST: Final = (
 _OUTCOMES: Final = (
     "hashed", "verified", "skipped", "superseded", "gone", "unreadable", "failed",
 )  # fmt: skip
-LEFT_OUT: Final = {
-    Purpose.RECORD: "GLACIER or DEEP_ARCHIVE (add --archived to queue them anyway)",
-    Purpose.VERIFY: "other storage classes",
-}
 
 
 @dataclass(frozen=True, slots=True)

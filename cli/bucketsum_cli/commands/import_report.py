@@ -15,7 +15,7 @@ import click
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.row_parts import ReadByS3
 from bucketsum_cli.arguments.buckets import BucketName
-from bucketsum_cli.arguments.options import Target, json_option, stack_options
+from bucketsum_cli.arguments.options import Target, json_option, stack_options, storage_class_option
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.checksum_job import ChecksumJob, checksum_job
 from bucketsum_cli.manifests import reports
@@ -61,13 +61,7 @@ class ImportResult:
     metavar="BUCKET",
     help="Show how S3 makes a report on BUCKET, and its price; runs nothing.",
 )
-@click.option(
-    "--storage-class",
-    "storage_classes",
-    multiple=True,
-    metavar="CLASS",
-    help="With --plan: only objects of this storage class, such as DEEP_ARCHIVE. May be repeated.",
-)
+@storage_class_option("With --plan: only objects of CLASS, such as DEEP_ARCHIVE; may be repeated.")
 @click.option("--prefix", default="", metavar="TEXT", help="With --plan: only keys that begin so.")
 @click.option("--dry-run", is_flag=True, help="Show what would become of the lines; write nothing.")
 @json_option(ImportResult)

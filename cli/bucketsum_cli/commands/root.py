@@ -44,6 +44,7 @@ _SECTIONS: Final = {
         "detach": "Stop hashing new objects in BUCKET.",
         "backfill": "Hash the existing objects of a bucket.",
         "verify": "Read the objects of a bucket again, and compare their digests.",
+        "repair": "Restore KEY, which differs or is lost, from a copy.",
         "import": "Import a report of S3 Batch Operations' Compute checksum.",
     },
     "Stack": {

@@ -117,6 +117,6 @@ def _show_row(row: Row, recorded: RecordedRow) -> None:
             say(f"  {name:<18}  {value}")
     if row.difference:
         find = command_line("find", row.sha1 or "", all_buckets=True)
+        repair = command_line("repair", row.key, "--bucket", row.bucket)
         say("  differs: two readings found other bytes than were recorded. Copies that still have "
-            f"the recorded digest: `{find}`. Upload one of them to this key: the newer version has "
-            "a row of its own")  # fmt: skip
+            f"the recorded digest: `{find}`. `{repair}` makes one the newest version")  # fmt: skip

@@ -34,7 +34,7 @@ _PART_BYTES: Final = 16 * 1024 * 1024
 _CHECKSUM: Final = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
 """Of the whole file, also if it is sent in parts; boto3 alone has S3 keep one for the parts."""
 _FILES_AT_A_TIME: Final = 8
-_SENDING: Final = ("PutObject", "CompleteMultipartUpload")
+_SENDING: Final = ("PutObject", "CompleteMultipartUpload", "CopyObject")
 
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 2.0
@@ -92,13 +92,13 @@ def put_files(
     from boto3.s3.transfer import S3Transfer, TransferConfig  # noqa: PLC0415 - boto3 takes a third of a second
 
     config = TransferConfig(
-        preferred_transfer_client="classic",  # the other gives no answers: `_answers_by_key`
+        preferred_transfer_client="classic",  # the other gives no answers: `answers_by_key`
         multipart_threshold=MULTIPART_FROM_BYTES,
         multipart_chunksize=_PART_BYTES,
         max_concurrency=CONNECTIONS // 2,
     )
     s3 = stack.client("s3")
-    answers = _answers_by_key(s3)
+    answers = answers_by_key(s3)
     with S3Transfer(s3, config) as transfer:  # type: ignore[arg-type] # stub wants another Config
         sender = _Sender(transfer, stack.bucket, on_bytes)
         pool = ThreadPoolExecutor(_FILES_AT_A_TIME)
@@ -167,8 +167,8 @@ def _reason_of(failure: Exception) -> str:
     return getattr(failure, "strerror", None) or str(failure)
 
 
-def _answers_by_key(s3: S3Client) -> Mapping[str, Mapping[str, Any]]:
-    """Return a mapping that this client's uploads fill: key → S3's answer.
+def answers_by_key(s3: S3Client) -> Mapping[str, Mapping[str, Any]]:
+    """Return a mapping that this client's uploads and copies fill: key → S3's answer.
 
     boto3's transfers do not return S3's answer, and a later HEAD could give the version of another
     upload. botocore's events have it.

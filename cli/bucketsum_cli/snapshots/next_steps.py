@@ -19,13 +19,14 @@ def next_steps() -> dict[str, str]:
     """The next step for versions of objects, with its command, by state."""
     bucket = ("--bucket", "BUCKET")
     show = command_line("show", "KEY", *bucket)
+    repair = command_line("repair", "KEY", *bucket)
     redrive = command_line("redrive", "--key", "KEY", *bucket)
     members = command_line("ls", "--members", "KEY", *bucket)
     ls, backfill = command_line("ls", *bucket), command_line("backfill", "BUCKET")
     return {
-        DIFFERS: f"`{show}` has both digests; restore a copy that has the recorded one",
+        DIFFERS: f"`{show}` has both digests; `{repair}` restores a copy with the recorded one",
         ObjectState.LOST: "S3 no longer has these, and no deletion was recorded: the event was "
-        "lost, or has not arrived yet",
+        f"lost, or has not arrived yet; else `{repair}`",
         ObjectState.NOT_RECORDED: f"`{ls}` says which wait, need a backfill or are not covered; "
         f"`{backfill}` hashes all",
         ObjectState.UNREADABLE: f"`{redrive}` hashes again what could not be read",

@@ -298,7 +298,7 @@ def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
     [message] = world.topic.messages
     assert message["Subject"].startswith("bucketsum: 1 objects verified, 1 differ, 2 lost")
     assert "photos/rotten" in message["Message"]
-    assert "`bucketsum find SHA1`" in message["Message"]
+    assert "`bucketsum repair KEY --bucket BUCKET`" in message["Message"]
     assert message["Subject"].isascii()
 
 

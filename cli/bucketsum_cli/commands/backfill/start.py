@@ -12,7 +12,7 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.inventory import InventoryFile, manifest_at
 from bucketsum.clock import now
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import Target, prefix_option
+from bucketsum_cli.arguments.options import Target, prefix_option, storage_class_option
 from bucketsum_cli.arguments.quantities import size_bytes
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.stack import Stack
@@ -36,6 +36,7 @@ _FILES_AT_ONCE: Final = 16
     is_flag=True,
     help="Also queue objects in GLACIER and DEEP_ARCHIVE; only restored ones can be hashed.",
 )
+@storage_class_option("Hash only objects of CLASS, such as STANDARD; may be repeated.")
 @click.option(
     "--inventory",
     metavar="URL",
@@ -64,6 +65,7 @@ def start(
     prefix: str,
     versions: bool,
     archived: bool,
+    storage_classes: tuple[str, ...],
     inventory: str | None,
     limit: int | None,
     objects: int | None,
@@ -93,6 +95,7 @@ def start(
         inventory=inventory,
         limit=limit,
         archived=archived,
+        storage_classes=storage_classes,
     )
     if not options.dry_run:
         require_served(stack, bucket)

@@ -10,9 +10,8 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill.backfill_records import MEMBERS, Backfill, BackfillStatus
 from bucketsum.clock import now, text_of
 from bucketsum.hashing.ending import Purpose
-from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import Target, prefix_option
+from bucketsum_cli.arguments.options import Target, prefix_option, storage_class_option
 from bucketsum_cli.arguments.quantities import age, share
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.stack import Stack
@@ -53,14 +52,7 @@ def _moment_before(text: str) -> str:
     metavar="SHARE",
     help="Read only this share of the keys, such as 1%; they are the same keys every time.",
 )
-@click.option(
-    "--storage-class",
-    "storage_classes",
-    multiple=True,
-    type=click.Choice([*STORED_BYTE_MONTH], case_sensitive=False),
-    metavar="CLASS",
-    help="Read only objects of CLASS, such as STANDARD; repeat it for several.",
-)
+@storage_class_option("Read only objects of CLASS, such as STANDARD; may be repeated.")
 @click.option("--current", is_flag=True, help="Leave overwritten versions out.")
 @begin_options
 def start(

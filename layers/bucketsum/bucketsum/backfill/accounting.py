@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -162,29 +163,9 @@ class Accountant:
                 else:
                     open_rows.append((row, entry))
         with ThreadPoolExecutor(HEADS_AT_ONCE) as threads:
-            heads = threads.map(self._head, (row for row, _ in open_rows))
+            heads = threads.map(partial(head_of, self.s3), (row for row, _ in open_rows))
             for (row, question), head in zip(open_rows, heads, strict=True):
                 yield row, self._answered(row, question, head, members[row.bucket]), head
-
-    def _head(self, row: Row) -> Head:
-        version: Any = {} if row.version.id is None else {"VersionId": row.version.id}
-        try:
-            answer = self.s3.head_object(Bucket=row.bucket, Key=row.key, **version)
-        except ClientError as error:
-            code, status = error.response["Error"]["Code"], _status(error)
-            if code in _NOT_FOUND or status == 404:  # noqa: PLR2004 - HTTP's
-                return Head(Presence.ABSENT)
-            if status in (400, 403, 405):
-                return Head(None, refusal=f"S3 did not say whether it exists: {error}")
-            raise
-        is_same = row.etag in (None, answer["ETag"].strip('"'))
-        storage_class = answer.get("StorageClass", "STANDARD")
-        is_archived = storage_class in ARCHIVED or "ArchiveStatus" in answer
-        return Head(
-            Presence.LISTED if is_same or not row.version.is_null else Presence.CHANGED,
-            storage_class,
-            is_archived and _RESTORED not in answer.get("Restore", ""),
-        )
 
     def _answered(
         self, row: Row, question: Question, head: Head, backfill: Backfill
@@ -235,6 +216,28 @@ class Accountant:
         except ClientError:
             return False  # a delete marker
         return latest.get("VersionId", row.version.id) == row.version.id
+
+
+def head_of(s3: S3Client, row: Row) -> Head:
+    """The answer of S3 about the version of *row*; raises its error if it cannot be reached."""
+    version: Any = {} if row.version.id is None else {"VersionId": row.version.id}
+    try:
+        answer = s3.head_object(Bucket=row.bucket, Key=row.key, **version)
+    except ClientError as error:
+        code, status = error.response["Error"]["Code"], _status(error)
+        if code in _NOT_FOUND or status == 404:  # noqa: PLR2004 - HTTP's
+            return Head(Presence.ABSENT)
+        if status in (400, 403, 405):
+            return Head(None, refusal=f"S3 did not say whether it exists: {error}")
+        raise
+    is_same = row.etag in (None, answer["ETag"].strip('"'))
+    storage_class = answer.get("StorageClass", "STANDARD")
+    is_archived = storage_class in ARCHIVED or "ArchiveStatus" in answer
+    return Head(
+        Presence.LISTED if is_same or not row.version.is_null else Presence.CHANGED,
+        storage_class,
+        is_archived and _RESTORED not in answer.get("Restore", ""),
+    )
 
 
 def _status(error: ClientError) -> int:

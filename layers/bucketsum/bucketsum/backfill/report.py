@@ -33,11 +33,11 @@ _SELECTION: Final = (
     "storage_classes",
 )  # fmt: skip
 
+_REPAIR: Final = "`bucketsum repair KEY --bucket BUCKET`"
 NEXT_STEPS: Final[Mapping[str, str]] = {
-    Standing.DIFFERS: "`bucketsum find SHA1`, with the recorded digest, looks for a copy; put it "
-    "at the key again",
+    Standing.DIFFERS: f"{_REPAIR} puts a copy that has the recorded digest at the key again",
     Standing.LOST: "S3 has no such version, and no deletion was reported; if one was on its way, "
-    "the next report says so. Look in CloudTrail, and in a replica or a backup",
+    f"the next report says so. CloudTrail may say who; {_REPAIR} brings back a copy",
     Standing.UNREADABLE: "grant what the reason says is missing, and verify again",
     Standing.FAILED: "`bucketsum failures` shows the reasons; `bucketsum redrive` repeats",
     Standing.DAMAGED: "another program changed these rows; `bucketsum show KEY` says how",
