@@ -36,8 +36,8 @@ LAST: Final = "last"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """Backfills or verifications: the same runs, with another purpose and another command."""
+class PurposeWords:
+    """Words for the runs of a purpose: backfills or verifications, and their command."""
 
     purpose: Purpose
     name: str
@@ -49,8 +49,8 @@ class Kind:
         return command_line(self.command.removeprefix("bucketsum "), *arguments)
 
 
-BACKFILL: Final = Kind(Purpose.RECORD, "backfill", "bucketsum backfill")
-VERIFICATION: Final = Kind(
+BACKFILL: Final = PurposeWords(Purpose.RECORD, "backfill", "bucketsum backfill")
+VERIFICATION: Final = PurposeWords(
     Purpose.VERIFY, "verification", "bucketsum verify", ", if an object differs or is unreadable"
 )
 
@@ -119,9 +119,9 @@ class RecordedProgress:
         """The status of the execution that failed, and the next step."""
         if self.failed is None:
             return None
-        is_check = self.backfill.purpose is Purpose.VERIFY
-        kind = VERIFICATION if is_check else BACKFILL
-        command = kind.line("resume", self.backfill.backfill_id)
+        verifies = self.backfill.purpose is Purpose.VERIFY
+        words = VERIFICATION if verifies else BACKFILL
+        command = words.line("resume", self.backfill.backfill_id)
         return f"the execution is {self.failed.status}; continue with `{command}`"
 
     @property
@@ -134,8 +134,8 @@ class RecordedProgress:
     def has_failed(self) -> bool:
         """Whether it failed, or some of its objects did, are missing or differ."""
         tally = self.tally
-        is_check = self.backfill.purpose is Purpose.VERIFY
-        unread = tally.unreadable if is_check else 0  # it was not verified
+        verifies = self.backfill.purpose is Purpose.VERIFY
+        unread = tally.unreadable if verifies else 0  # it was not verified
         return bool(self.failed or self.is_incomplete or tally.failed or tally.differs or unread)
 
     @property
@@ -151,9 +151,9 @@ class RecordedProgress:
 class Backfills:
     """The backfills of a stack, or its verifications."""
 
-    def __init__(self, stack: Stack, kind: Kind = BACKFILL) -> None:
+    def __init__(self, stack: Stack, words: PurposeWords = BACKFILL) -> None:
         self.stack = stack
-        self.kind = kind
+        self.words = words
         client = stack.client("stepfunctions")
         queue = stack.outputs["BackfillQueueUrl"]
         self._open_work = OpenWork(stack.client("sqs"), queue, stack.progress_table())
@@ -217,7 +217,7 @@ class Backfills:
             raise CannotDoError(f"{backfill_id} was not running: it is {state_text}")
         if backfill.run is None and self._is_running(backfill):  # else other buckets have a turn
             self._state_machine.stop(
-                backfill.execution_name, "Stopped", f"`{self.kind.command} stop`"
+                backfill.execution_name, "Stopped", f"`{self.words.command} stop`"
             )
         return self._found(backfill_id)
 
@@ -259,11 +259,11 @@ class Backfills:
         return each_read(self.progress_of, self.records())
 
     def records(self) -> Iterator[Backfill | DamagedItem]:
-        """Each record of this kind, the newest first; for a damaged one, its error."""
+        """Each record of this purpose, the newest first; for a damaged one, its error."""
         return (
             record
             for record in self.table.backfills()
-            if isinstance(record, DamagedItem) or record.purpose is self.kind.purpose
+            if isinstance(record, DamagedItem) or record.purpose is self.words.purpose
         )
 
     def progress(self, backfill_id: str) -> RecordedProgress:
@@ -299,12 +299,12 @@ class Backfills:
             backfill: Backfill | DamagedItem | None = next(self.records(), None)
         else:
             backfill = self.table.backfill(backfill_id)
-        kind = self.kind
+        words = self.words
         if isinstance(backfill, DamagedItem):
             raise backfill
-        if backfill is None or backfill.purpose is not kind.purpose:
+        if backfill is None or backfill.purpose is not words.purpose:
             raise CannotDoError(
-                f"there is no {kind.name} {backfill_id}; `{kind.line('list')}` shows all"
+                f"there is no {words.name} {backfill_id}; `{words.line('list')}` shows all"
             )
         return backfill
 

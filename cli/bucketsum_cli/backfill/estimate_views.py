@@ -17,7 +17,7 @@ from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import Kind
+    from bucketsum_cli.backfill.backfills import PurposeWords
     from bucketsum_cli.backfill.counting import Count
 
 _ESTIMATE: Final = (
@@ -52,14 +52,14 @@ class BackfillEstimate:
     requests_priced_as: Annotated[str, "Region of all prices but Lambda's."]
 
 
-def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) -> None:
+def print_estimate(count: Count, estimate: Estimate, region: str, words: PurposeWords) -> None:
     """Show the objects, and each line of the estimate."""
     work = count.work
     say(
         f"{count_text(work.object_count, 'object')}, {size_text(work.size_bytes)} ({count.counted})"
     )
     if count.archived_objects:
-        anyway = " (add --archived to queue them anyway)" if kind.purpose is Purpose.RECORD else ""
+        anyway = " (add --archived to queue them anyway)" if words.purpose is Purpose.RECORD else ""
         say(f"left out: {count.archived_objects:,} in GLACIER or DEEP_ARCHIVE{anyway}")
     if count.other_objects:
         say(f"left out: {count.other_objects:,} in other storage classes")
@@ -71,8 +71,8 @@ def print_estimate(count: Count, estimate: Estimate, region: str, kind: Kind) ->
     if rows:
         print_table(_ESTIMATE, rows)
     sums = ", ".join(f"{group.value} {cents_text(estimate.usd_of(group))}" for group in Group)
-    say(f"{cents_text(estimate.usd)} USD: {sums}; {_LESS[kind.purpose]}")
-    for remark in remarks_of(work, estimate, region, kind.purpose):
+    say(f"{cents_text(estimate.usd)} USD: {sums}; {_LESS[words.purpose]}")
+    for remark in remarks_of(work, estimate, region, words.purpose):
         say(remark)
 
 

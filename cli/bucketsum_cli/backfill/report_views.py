@@ -157,7 +157,7 @@ def print_findings(reports: Reports, backfill: Backfill) -> None:
     for finding in named:
         say(f"{finding.kind}: {finding.bucket}/{finding.key} {finding.version}")
     if named:
-        say(f"`{reports.kind.line('report', backfill.run_id)}` has all, and what to do")
+        say(f"`{reports.words.line('report', backfill.run_id)}` has all, and what to do")
 
 
 def _facts(read: ReadReport) -> dict[str, str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
     from bucketsum.backfill.evidence_table import EvidenceTable
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.backfills import Kind
+    from bucketsum_cli.backfill.backfills import PurposeWords
 
 _OPEN: Final = (ObjectState.DIFFERS, ObjectState.LOST)
 _LOOKED_UP: Final = 100
@@ -63,7 +63,7 @@ class Reports:
     """The reports of a stack."""
 
     stack: Stack
-    kind: Kind
+    words: PurposeWords
 
     @property
     def records(self) -> EvidenceTable:
@@ -80,7 +80,7 @@ class Reports:
         run_id = self._last() if run_id == LAST else run_id
         chained = self._of(run_id)
         if chained is None:
-            show, resume = self.kind.line("show", run_id), self.kind.line("resume", run_id)
+            show, resume = self.words.line("show", run_id), self.words.line("resume", run_id)
             raise CannotDoError(
                 f"there is no report of {run_id}: it is written at the end. `{show}` shows how far "
                 f"it is; `{resume}` continues one that ended early"
@@ -96,7 +96,7 @@ class Reports:
         for run in self.stack.runs_table().backfills():
             if isinstance(run, DamagedItem):
                 raise run
-            if run.purpose is self.kind.purpose and run.status is not BackfillStatus.STOPPED:
+            if run.purpose is self.words.purpose and run.status is not BackfillStatus.STOPPED:
                 return run.backfill_id
         return LAST
 

@@ -24,7 +24,7 @@ from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Tally
-    from bucketsum_cli.backfill.backfills import Kind, RecordedProgress
+    from bucketsum_cli.backfill.backfills import PurposeWords, RecordedProgress
     from bucketsum_cli.terminal.documents import Moment
 
 _LIST: Final = (
@@ -100,10 +100,10 @@ class BackfillProgress:
 
 
 def print_list(
-    listed: Iterable[RecordedProgress | DamagedItem], kind: Kind, places: Mapping[str, str]
+    listed: Iterable[RecordedProgress | DamagedItem], words: PurposeWords, places: Mapping[str, str]
 ) -> None:
     """Show a line for each backfill, or for each verification; *places* are those of reports."""
-    print_table((Column(kind.name), *_LIST), (_cells(progress, places) for progress in listed))
+    print_table((Column(words.name), *_LIST), (_cells(progress, places) for progress in listed))
 
 
 def _cells(progress: RecordedProgress | DamagedItem, places: Mapping[str, str]) -> list[str | Cell]:
@@ -137,10 +137,10 @@ def print_progress(progress: RecordedProgress) -> None:
     say(f"started  {moment_text(backfill.started_at)} UTC, execution {backfill.executions}")
     say(f"queued   {count_text(queued.object_count, 'object')}, {size_text(queued.size_bytes)}; "
         f"{progress.parts_done} of {len(progress.parts)} parts")  # fmt: skip
-    is_check = backfill.purpose is Purpose.VERIFY
+    verifies = backfill.purpose is Purpose.VERIFY
     if progress.archived:
         say(f"archived {progress.archived:,}: not read; restored, they are hashed")
-    if is_check:
+    if verifies:
         say(f"checked  {tally.verified + tally.differs:,}: verified {tally.verified:,} "
             f"({size_text(tally.verified_bytes)}), differs {tally.differs:,}")  # fmt: skip
     say(f"done     {tally.objects:,}: hashed {tally.hashed:,} ({size_text(tally.hashed_bytes)}), "

@@ -85,7 +85,7 @@ def begin(
     Raises:
         CannotDoError: There is nothing to read, or it cannot be started.
     """
-    stack, kind = backfills.stack, backfills.kind
+    stack, words = backfills.stack, backfills.words
     is_listed = counted is None and backfill.inventory is None
     if is_listed and (backfill.prefix or not options.dry_run):
         _require_keys(stack, backfill)
@@ -97,7 +97,7 @@ def begin(
         if options.as_json:
             print_json(StartedBackfill(None, estimate))
         return
-    question = f"Start the {kind.name} of {backfill.bucket}?"
+    question = f"Start the {words.name} of {backfill.bucket}?"
     confirm(question, "nothing was started", yes=options.yes)
     expected = counted.work.object_count if counted else None
     backfills.start(replace(backfill, expected_objects=expected))
@@ -108,7 +108,7 @@ def _show_started(
     backfills: Backfills, name: str, estimate: BackfillEstimate | None, options: Begin
 ) -> None:
     if not options.as_json:
-        say(f"started {name}; show its progress with `{backfills.kind.line('show', name)}`")
+        say(f"started {name}; show its progress with `{backfills.words.line('show', name)}`")
     ended = _awaited(backfills, name) if options.wait else None
     if options.as_json:
         print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
@@ -134,7 +134,7 @@ def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
                     return current
                 time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
-        note(f"{name} continues; `{backfills.kind.line('stop', name)}` stops it")
+        note(f"{name} continues; `{backfills.words.line('stop', name)}` stops it")
         raise
 
 
@@ -168,8 +168,8 @@ def _shown_estimate(
 ) -> BackfillEstimate | None:
     if count is None:
         return None
-    purpose = backfills.kind.purpose
+    purpose = backfills.words.purpose
     estimate = estimate_of(count.work, backfills.setup, backfills.prices, purpose)
     if not as_json:
-        print_estimate(count, estimate, backfills.prices.region, backfills.kind)
+        print_estimate(count, estimate, backfills.prices.region, backfills.words)
     return estimate_document(count, estimate)

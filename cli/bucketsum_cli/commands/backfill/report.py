@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options
-from bucketsum_cli.backfill.backfills import BACKFILL, LAST, VERIFICATION, Kind
+from bucketsum_cli.backfill.backfills import BACKFILL, LAST, VERIFICATION, PurposeWords
 from bucketsum_cli.backfill.report_views import (
     ReportDocument,
     print_report,
@@ -24,18 +24,18 @@ from bucketsum_cli.terminal.output import write_text
 _JSON: Final = "json"
 
 
-def _report_command(kind: Kind, metavar: str) -> click.Command:
+def _report_command(words: PurposeWords, metavar: str) -> click.Command:
     @click.command(
         "report",
         help=f"""Show the report of {metavar}: its balance, findings and next steps.
 
-        {metavar} is a name from `{kind.command} list`, or `last`, the default: the last run, with
+        {metavar} is a name from `{words.command} list`, or `last`, the default: the last run, with
         all its buckets. Each row is counted once; the first 10,000 findings of a kind are listed.
 
         Exits with 1 if an object differs, is lost, unreadable, damaged or failed, or if a bucket's
         run did not end well; with 2 if there is no report yet.
 
-        Example: {kind.command} report last --html -o report.html
+        Example: {words.command} report last --html -o report.html
         """,
     )
     @click.argument("run_id", metavar=f"[{metavar}]", default=LAST)
@@ -51,7 +51,7 @@ def _report_command(kind: Kind, metavar: str) -> click.Command:
     @json_option(ReportDocument)
     @stack_options
     def report(target: Target, run_id: str, form: str | None, output: str, as_json: bool) -> None:
-        read = Reports(target.find(), kind).read(run_id)
+        read = Reports(target.find(), words).read(run_id)
         if as_json or form or output != "-":
             _write(target, output, _text(read, _JSON if as_json else form or _JSON))
         else:

@@ -11,7 +11,7 @@ import click
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
 from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
-from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills, Kind
+from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills, PurposeWords
 from bucketsum_cli.backfill.report_views import print_findings
 from bucketsum_cli.backfill.reports import Reports
 from bucketsum_cli.backfill.views import (
@@ -27,32 +27,32 @@ from bucketsum_cli.terminal.output import note, print_json, say
 _EXAMPLE: Final = "20261121T101500-3f9a1c"
 
 
-def _commands_of(kind: Kind, metavar: str) -> tuple[click.Command, ...]:
-    """The commands `list`, `show`, `stop` and `resume` for the runs of *kind*."""
-    named = f"{metavar} is a name from `{kind.command} list`, or `last`."
+def _commands_of(words: PurposeWords, metavar: str) -> tuple[click.Command, ...]:
+    """The commands `list`, `show`, `stop` and `resume` for the runs of a purpose."""
+    named = f"{metavar} is a name from `{words.command} list`, or `last`."
 
     def names(target: Target, _: str) -> Iterator[str]:
-        for run in Backfills(target.find(), kind).records():
+        for run in Backfills(target.find(), words).records():
             yield run.name if isinstance(run, DamagedItem) else run.backfill_id
 
     argument = click.argument("backfill_id", metavar=metavar, shell_complete=completing(names))
     return (
-        _list_command(kind),
-        argument(_show_command(kind, metavar, named)),
-        argument(_change_command("stop", kind, metavar, named)),
-        argument(_change_command("resume", kind, metavar, named)),
+        _list_command(words),
+        argument(_show_command(words, metavar, named)),
+        argument(_change_command("stop", words, metavar, named)),
+        argument(_change_command("resume", words, metavar, named)),
     )
 
 
-def _list_command(kind: Kind) -> click.Command:
+def _list_command(words: PurposeWords) -> click.Command:
     @click.command(
         "list",
-        help=f"""List {kind.name}s, newest first.
+        help=f"""List {words.name}s, newest first.
 
-        Exits with 1 if another program damaged the record of a {kind.name}, or if --check finds
+        Exits with 1 if another program damaged the record of a {words.name}, or if --check finds
         that a report was altered or is missing.
 
-        Example: {kind.command} list
+        Example: {words.command} list
         """,
     )
     @click.option(
@@ -60,19 +60,19 @@ def _list_command(kind: Kind) -> click.Command:
         is_flag=True,
         help="Follow the chain of the reports' digests, in the table and in the report bucket.",
     )
-    @limit_option(f"{kind.name}s to show")
+    @limit_option(f"{words.name}s to show")
     @json_option(list[BackfillProgress])
     @stack_options
     def list_runs(target: Target, limit: int, check: bool, as_json: bool) -> None:
-        backfills = Backfills(target.find(), kind)
-        reports = Reports(backfills.stack, kind)
+        backfills = Backfills(target.find(), words)
+        reports = Reports(backfills.stack, words)
         listed, places = list(islice(backfills.newest(), limit)), reports.places()
         if as_json:
             print_json([progress_document(progress, places) for progress in listed])
         elif listed:
-            print_list(listed, kind, places)
+            print_list(listed, words, places)
         else:
-            note(f"no {kind.name} has run yet; start one with `{kind.line('BUCKET')}`")
+            note(f"no {words.name} has run yet; start one with `{words.line('BUCKET')}`")
         end_if_damaged(listed)
         if check:
             _end_if_broken(reports, len(places))
@@ -89,7 +89,7 @@ def _end_if_broken(reports: Reports, count: int) -> None:
     note(f"{count_text(count, 'report')}, each with the digest of the one before it")
 
 
-def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
+def _show_command(words: PurposeWords, metavar: str, named: str) -> click.Command:
     @click.command(
         "show",
         help=f"""Show progress, rate, cost so far and failures of {metavar}.
@@ -97,17 +97,17 @@ def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
         {named}
 
         Exits with 1 if its execution failed (its cause is shown), if objects failed or were not
-        counted (`bucketsum failures` shows the reasons){kind.exits}, or if another program damaged
+        counted (`bucketsum failures` shows the reasons){words.exits}, or if another program damaged
         its records.
 
-        Example: {kind.command} show {_EXAMPLE}
+        Example: {words.command} show {_EXAMPLE}
         """,
     )
     @json_option(BackfillProgress)
     @stack_options
     def show(target: Target, backfill_id: str, as_json: bool) -> None:
         try:
-            backfills = Backfills(target.find(), kind)
+            backfills = Backfills(target.find(), words)
             progress = backfills.progress(backfill_id)
         except DamagedItem as error:
             if as_json:
@@ -117,7 +117,7 @@ def _show_command(kind: Kind, metavar: str, named: str) -> click.Command:
             print_json(progress_document(progress))
         else:
             print_progress(progress)
-            print_findings(Reports(backfills.stack, kind), progress.backfill)
+            print_findings(Reports(backfills.stack, words), progress.backfill)
         if progress.has_failed:
             raise SystemExit(ANSWER_IS_NO)
 
@@ -141,7 +141,7 @@ _CHANGES: Final = {
 """Command → its help, what it does, what it says then, and the command that this names."""
 
 
-def _change_command(name: str, kind: Kind, metavar: str, named: str) -> click.Command:
+def _change_command(name: str, words: PurposeWords, metavar: str, named: str) -> click.Command:
     summary, change, text, following = _CHANGES[name]
 
     @click.command(
@@ -150,18 +150,18 @@ def _change_command(name: str, kind: Kind, metavar: str, named: str) -> click.Co
 
         {named}
 
-        Example: {kind.command} {name} {_EXAMPLE}
+        Example: {words.command} {name} {_EXAMPLE}
         """,
     )
     @json_option(BackfillProgress)
     @stack_options
     def command(target: Target, backfill_id: str, as_json: bool) -> None:
-        backfills = Backfills(target.find(), kind)
+        backfills = Backfills(target.find(), words)
         changed = change(backfills, backfill_id)
         if as_json:
             print_json(progress_document(backfills.progress_of(changed)))
         else:
-            say(text.format(changed.backfill_id, kind.line(following, changed.backfill_id)))
+            say(text.format(changed.backfill_id, words.line(following, changed.backfill_id)))
 
     return command
 

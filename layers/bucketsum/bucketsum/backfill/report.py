@@ -165,13 +165,13 @@ def problems_in(document: Mapping[str, Any]) -> dict[str, int]:
 
 def subject_of(document: Mapping[str, Any]) -> str:
     """The subject of its message: all is well, or what is not."""
-    is_check = document["purpose"] == Purpose.VERIFY
-    done = document["verified" if is_check else "hashed"]
-    what = f"bucketsum: {done:,} objects {'verified' if is_check else 'hashed'}"
+    verifies = document["purpose"] == Purpose.VERIFY
+    done = document["verified" if verifies else "hashed"]
+    what = f"bucketsum: {done:,} objects {'verified' if verifies else 'hashed'}"
     labels = {"differs": "{:,} differ", "unfinished": "{:,} buckets unfinished"}
     problems = [labels.get(kind, f"{{:,}} {kind}").format(number)
                 for kind, number in problems_in(document).items()]  # fmt: skip
-    well = ["none differs"] if is_check and done else ["nothing was read"] if not done else []
+    well = ["none differs"] if verifies and done else ["nothing was read"] if not done else []
     return ", ".join([what, *(problems or well)])[:_SUBJECT_MAX]
 
 
