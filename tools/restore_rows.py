@@ -15,17 +15,14 @@ import click
 from botocore.config import Config
 
 from bucketsum.long_objects.progress import PARTITION
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.items import row_key_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
 SEGMENTS: Final = 32
 """Parts of the table, each with a thread that scans it and writes what is missing."""
-
-_KEYS: Final = 100
-"""Most keys of a BatchGetItem."""
 
 Item = dict[str, Any]
 
@@ -49,34 +46,12 @@ def _restore_segment(
     )
     for page in pages:
         items: list[Item] = [row for row in page["Items"] if row["object"]["S"] != PARTITION]
-        for first in range(0, len(items), _KEYS):
-            batch = items[first : first + _KEYS]
-            missing = _missing(dynamodb, target, batch)
-            copied = sum(_put(dynamodb, target, item) for item in missing)
-            done.update(copied=copied, kept=len(batch) - copied)
+        there = DigestsTable(dynamodb, target).records_at(map(row_key_in, items))
+        # a refused write would cost as much as a write
+        missing = (item for item in items if row_key_in(item) not in there)
+        copied = sum(_put(dynamodb, target, item) for item in missing)
+        done.update(copied=copied, kept=len(items) - copied)
     return done
-
-
-def _missing(dynamodb: DynamoDBClient, target: str, items: Sequence[Item]) -> list[Item]:
-    """Those of *items* that *target* lacks: a refused write would cost as much as a write."""
-    absent = {_place(item): item for item in items}
-    keys: Any = [{name: item[name] for name in ("object", "entry")} for item in items]
-    while keys:
-        look_up: Any = {
-            "Keys": keys,
-            "ConsistentRead": True,
-            "ProjectionExpression": "#object, entry",
-            "ExpressionAttributeNames": {"#object": "object"},
-        }
-        answer: Any = dynamodb.batch_get_item(RequestItems={target: look_up})
-        for row in answer["Responses"].get(target, ()):
-            del absent[_place(row)]
-        keys = answer.get("UnprocessedKeys", {}).get(target, {}).get("Keys")
-    return [*absent.values()]
-
-
-def _place(item: Item) -> tuple[str, str]:
-    return item["object"]["S"], item["entry"]["S"]
 
 
 def _put(dynamodb: DynamoDBClient, target: str, item: Item) -> bool:

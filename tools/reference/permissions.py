@@ -107,45 +107,18 @@ ACTIONS: Final = {
 }
 """Command → its actions besides those of every command."""
 
-USERS: Final = {
-    "Read": ("ls", "show", "find", "check", "status", "failures", "buckets"),
-    "Analyse": (
-        "snapshot",
-        "snapshot --via export",
-        "snapshot delete",
-        "find --list",
-        "find --snapshot",
-        "find --athena",
-        "duplicates",
-        "duplicates --athena",
-        "compare",
-        "compare --athena",
-        "coverage",
-        "coverage --athena",
-        "changes",
-        "sql",
-        "sql --athena",
-        "page",
-        "page --publish",
-        "export",
-        "check --bag",
-        "check --bags",
-    ),
-    "Operate": (
-        "put",
-        "redrive",
-        "redrive --key",
-        "failures --discard",
-        "backfill",
-        "backfill report",
-        "verify",
-        "verify report",
-        "repair",
-        "selftest",
-    ),
-    "Measure": ("tune",),
-    "Administer": ("attach", "detach", "stop", "import", "delete"),
+_ADDED: Final = {
+    "Read": "ls, show, find, check, status, failures, buckets",
+    "Analyse": "snapshot, snapshot --via export, snapshot delete, find --list, find --snapshot, "
+    "find --athena, duplicates, duplicates --athena, compare, compare --athena, coverage, "
+    "coverage --athena, changes, sql, sql --athena, page, page --publish, export, "
+    "check --bag, check --bags",
+    "Operate": "put, redrive, redrive --key, failures --discard, backfill, backfill report, "
+    "verify, verify report, repair, selftest",
+    "Measure": "tune",
+    "Administer": "attach, detach, stop, import, delete",
 }
+USERS: Final = {user: tuple(names.split(", ")) for user, names in _ADDED.items()}
 """Kind of user → the commands that its policy adds."""
 
 _OWN_BUCKETS: Final = ("s3:::bucketsum-????????????-*", "s3:::bucketsum-sweepbucket-*")
