@@ -147,7 +147,7 @@ prober: lab.functions
 publisher: lab.functions
 settings: layer layer.s3 layer.table
 slicer: layer.functions
-tools: layer.long_objects
+tools: layer.long_objects layer.table
 tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table
 tools.reference: bench.tables cli.arguments cli.commands cli.objects cli.selftest cli.snapshots \

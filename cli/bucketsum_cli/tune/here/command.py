@@ -11,9 +11,13 @@ from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note
-from bucketsum_cli.tune.here.disks import disk_folders
 from bucketsum_cli.tune.here.place import place_of
-from bucketsum_cli.tune.here.planning import HereOptions, machine_of_sweep, planned_sweep
+from bucketsum_cli.tune.here.planning import (
+    HereOptions,
+    disk_folders,
+    machine_of_sweep,
+    planned_sweep,
+)
 from bucketsum_cli.tune.here.sweep import HereSweep
 from bucketsum_cli.tune.machine import confined
 from bucketsum_cli.tune.plan_view import print_machine_plan

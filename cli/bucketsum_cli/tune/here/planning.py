@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from bucketsum.clock import now
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.machine import hardware
-from bucketsum_cli.tune.here.disks import disks_text, on_disks
+from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.here.place import Place
 from bucketsum_cli.tune.here.sweep import HereSweep
 from bucketsum_cli.tune.machine import Confinement, Machine, instance_type
@@ -20,8 +21,69 @@ from bucketsum_cli.tune.workloads import add_programs
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
+from bucketsum_lab.plan.setting_fields import limit_combinations
 from bucketsum_lab.protocol.measuring import MachinePrice
 from bucketsum_lab.workloads import WORKLOADS
+
+
+def disk_folders(folders: Iterable[Path]) -> tuple[str, ...]:
+    """The absolute paths of *folders*, each once.
+
+    Raises:
+        CannotDoError: One of them is not a folder, or cannot be written.
+    """
+    return tuple(dict.fromkeys(map(_written, folders)))
+
+
+def _written(folder: Path) -> str:
+    if not folder.is_dir():
+        raise CannotDoError(f"--disk {folder}: there is no such folder; make it on the disk")
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            path = str(folder.resolve())
+        path.encode()
+    except OSError as error:
+        raise CannotDoError(
+            f"--disk {folder} cannot be written: {error.strerror or error}"
+        ) from error
+    except UnicodeEncodeError as error:
+        raise CannotDoError("--disk must be Unicode text, as the run records it") from error
+    return path
+
+
+def on_disks(sweep: SweepInput, disks: Sequence[str]) -> SweepInput:
+    """*sweep* with each setting that uses a disk on each of *disks*, and the others once.
+
+    Raises:
+        BadSweep: No setting uses a disk, or there are too many combinations.
+    """
+    if not disks:
+        return sweep
+    workload = WORKLOADS[sweep.workload]
+    if not any(map(workload.uses_disk, sweep.settings)):
+        raise BadSweep(
+            f"no setting of the workload {sweep.workload} uses a disk, so --disk has no effect: "
+            "leave it out, or measure settings that write temporary files"
+        )
+    limit_combinations(
+        sweep.settings,
+        disks,
+        sweep.concurrency,
+        sweep.object_bytes or sweep.keys,
+        repetitions=sweep.repetitions,
+    )
+    settings = (
+        replace(setting, disk=disk)
+        for setting in sweep.settings
+        for disk in (disks if workload.uses_disk(setting) else (None,))
+    )
+    return replace(sweep, settings=tuple(settings))
+
+
+def disks_text(disks: Sequence[str]) -> str:
+    """The disks of temporary files, each with its folder if the sweep names it."""
+    named = (f"{disk}: {hardware.disk_text(disk)}" for disk in disks)
+    return "; ".join(named) or hardware.disk_text()
 
 
 @dataclass(frozen=True, slots=True)
