@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from click.decorators import FC
 from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.snapshots.database import Database, require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
-from bucketsum_cli.snapshots.tables import open_snapshot
+from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import duration_text, moment_text
@@ -72,6 +72,14 @@ def database_of(
     require_listing(snapshot, taking.listed)
     database = open_snapshot(snapshot)
     return by_athena(target, database, athena, snapshot), snapshot
+
+
+def databases_of(target: Target, named: Mapping[str, str]) -> Database:
+    """A database of several snapshots, by their names; notes how old each is."""
+    require_engine()
+    return open_snapshots(
+        {name: snapshot_for(target, folder, Taking()) for name, folder in named.items()}
+    )
 
 
 def by_athena(

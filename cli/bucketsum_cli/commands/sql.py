@@ -12,9 +12,10 @@ from typing import Any, Final, TextIO
 import click
 
 from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
-from bucketsum_cli.commands.asking import athena_option, database_of, snapshot_option
+from bucketsum_cli.commands.asking import athena_option, database_of, databases_of
 from bucketsum_cli.snapshots.database import Answer, Database
 from bucketsum_cli.snapshots.own_tables import put_own_table
+from bucketsum_cli.snapshots.prompt import typed_queries
 from bucketsum_cli.snapshots.statements import statements_in
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.snapshots.values import csv_line, json_value, text_of, unique_names
@@ -25,7 +26,9 @@ from bucketsum_cli.terminal.output import note, print_json_array, print_text
 from bucketsum_cli.terminal.output_files import output_file
 from bucketsum_cli.terminal.tables import print_table
 
-_WRITTEN: Final = (".csv", ".jsonl")
+_PARQUET: Final = ".parquet"
+_WRITTEN: Final = (".csv", ".jsonl", _PARQUET)
+_NAMED: Final = re.compile(r"([A-Za-z_]\w*)=(.+)", re.ASCII | re.DOTALL)
 _OPTION: Final = re.compile(r"--?[\w=-]+")
 
 
@@ -47,11 +50,13 @@ class _SqlCommand(click.Command):
               help="Also ask the table NAME: FILE.csv, .tsv, .parquet or .jsonl; may be "
                    "repeated.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the answer to FILE.csv or FILE.jsonl. An existing file is "
+              help="Write the answer to FILE.csv, .jsonl or .parquet. An existing file is "
                    "replaced.")  # fmt: skip
 @click.option("--timeout", type=click.IntRange(1, 86_400), metavar="SECONDS",
               help="End a query of DuckDB that takes longer.")  # fmt: skip
-@snapshot_option
+@click.option("--snapshot", "names", multiple=True, metavar="last|FOLDER|NAME=FOLDER",
+              help="Ask the last snapshot, or the one in FOLDER; by default, a new one is taken. "
+                   "With names, ask several: the views of each are NAME.objects.")  # fmt: skip
 @athena_option
 @yes_option
 @json_option()
@@ -64,7 +69,7 @@ def sql(
     own: tuple[str, ...],
     output: Path | None,
     timeout: int | None,
-    snapshot_name: str | None,
+    names: tuple[str, ...],
     athena: str | None,
     yes: bool,
     as_json: bool,
@@ -76,18 +81,19 @@ def sql(
     anything. It reaches no file but those of --with, and no network; with --athena, it reads
     whatever your permissions allow. Columns of CSV are texts, or integers if all values are.
     Without QUERY, reads queries from stdin; each ends with a semicolon. Exits with 2 at the first
-    error, except at the prompt of a terminal.
+    error, except at the prompt of a terminal, which has history, help and completion.
 
-    Example: bucketsum sql "SELECT status, count(*) FROM objects GROUP BY status" --snapshot last
+    Example: bucketsum sql "FROM new.objects ANTI JOIN old.objects USING (bucket, key, etag)"
+    --snapshot new=last --snapshot old=march
     """
     if query and _OPTION.fullmatch(query):
         raise click.NoSuchOption(query)
     if (query is not None and questions) or (as_csv and as_json):
         raise click.UsageError("give QUERY or --file, and one of --csv and --json")
-    if athena and (own or timeout):
-        raise click.UsageError("--with and --timeout cannot be used with --athena")
+    if athena and (own or timeout or (output and output.suffix == _PARQUET)):
+        raise click.UsageError("--with, --timeout and FILE.parquet cannot be used with --athena")
     _require_written(query, output, is_other=as_csv or as_json)
-    database, _ = database_of(target, snapshot_name, Taking(yes=yes), athena)
+    database = _database(target, names, athena, yes=yes)
     for text in own:
         put_own_table(database.local, text)
     database.engine.lock()
@@ -96,17 +102,32 @@ def sql(
     if query is not None:
         answer(query)
         return
-    _answer_all(questions or click.get_text_stream("stdin"), answer)
+    _answer_all(questions or click.get_text_stream("stdin"), database, answer)
 
 
-def _answer_all(stdin: TextIO, answer: Callable[[str], None]) -> None:
+def _answer_all(stdin: TextIO, database: Database, answer: Callable[[str], None]) -> None:
     """Answer each query of *stdin*, by and by if it is a terminal."""
     if stdin.isatty():
-        _answer_typed(stdin, answer)
+        _answer_typed(typed_queries(database.local), answer)
         return
     queries, rest = statements_in(stdin.read())
     for text in [*queries, *filter(None, [rest])]:
         answer(text)
+
+
+def _database(target: Target, names: tuple[str, ...], athena: str | None, *, yes: bool) -> Database:
+    """The database of one snapshot, or of several with names."""
+    matches = filter(None, map(_NAMED.fullmatch, names))
+    named = {match[1]: match[2] for match in matches}
+    if len(named) < len(names) and len(names) > 1:
+        raise click.UsageError(
+            "several snapshots need a name each: --snapshot new=last --snapshot old=FOLDER"
+        )
+    if named and athena:
+        raise click.UsageError("--athena asks one snapshot, without a name")
+    if named:
+        return databases_of(target, named)
+    return database_of(target, (*names, None)[0], Taking(yes=yes), athena)[0]
 
 
 def _require_written(query: str | None, output: Path | None, *, is_other: bool) -> None:
@@ -116,12 +137,12 @@ def _require_written(query: str | None, output: Path | None, *, is_other: bool) 
     if query is None or is_other:
         raise click.UsageError("--output needs QUERY, and cannot be used with --csv or --json")
     if output.suffix not in _WRITTEN:
-        raise click.UsageError(f"--output {output} must end with {' or '.join(_WRITTEN)}")
+        raise click.UsageError(f"--output {output} must end with one of {', '.join(_WRITTEN)}")
 
 
-def _answer_typed(stdin: TextIO, answer: Callable[[str], None]) -> None:
+def _answer_typed(queries: Iterable[str], answer: Callable[[str], None]) -> None:
     """Answer each query that is typed; an error or Ctrl-C ends only that query."""
-    for text in _typed(stdin):
+    for text in queries:
         try:
             answer(text)
         except CannotDoError as error:
@@ -131,27 +152,8 @@ def _answer_typed(stdin: TextIO, answer: Callable[[str], None]) -> None:
             note("interrupted")
 
 
-def _typed(stdin: TextIO) -> Iterator[str]:
-    """Yield each query that is typed; Ctrl-C drops the one that is being typed."""
-    note("queries end with a semicolon; Ctrl-D ends the input")
-    text = ""
-    while True:
-        try:
-            line = stdin.readline()
-        except KeyboardInterrupt:
-            note("")
-            text = ""
-            continue
-        queries, text = statements_in(text + line)
-        yield from queries
-        if not line:
-            break
-    if text:
-        yield text
-
-
 def _answer(
-    database: Database, show: Callable[[Answer], None], timeout: int | None, query: str
+    database: Database, show: Callable[[Database, str], None], timeout: int | None, query: str
 ) -> None:
     """Answer a *query* within its time.
 
@@ -159,12 +161,12 @@ def _answer(
         CannotDoError: It is refused, or takes more than *timeout* seconds.
     """
     if timeout is None:
-        show(database.engine.select(query))
+        show(database, query)
         return
     timer = Timer(timeout, database.local.connection.interrupt)
     timer.start()
     try:
-        show(database.engine.select(query))
+        show(database, query)
     except CannotDoError as error:
         if not timer.finished.is_set():
             raise
@@ -173,9 +175,13 @@ def _answer(
         timer.cancel()
 
 
-def _write(output: Path, answer: Answer) -> None:
-    """Write *answer* to a file, which has all of it or stays as it was."""
+def _write(output: Path, database: Database, query: str) -> None:
+    """Write the answer to a file, which has all of it or stays as it was."""
     with output_file(output) as file:
+        if output.suffix == _PARQUET:
+            database.local.select_parquet(query, file)
+            return
+        answer = database.engine.select(query)
         for line in _csv(answer) if output.suffix == ".csv" else _json_lines(answer):
             file.write(line.encode())
 
@@ -194,7 +200,8 @@ def _json_lines(answer: Answer) -> Iterable[str]:
     return (f"{json_text(document, indent=None)}\n" for document in _documents(answer))
 
 
-def _show(answer: Answer, *, as_csv: bool, as_json: bool) -> None:
+def _show(database: Database, query: str, *, as_csv: bool, as_json: bool) -> None:
+    answer = database.engine.select(query)
     if as_json:
         print_json_array(_documents(answer))
     elif as_csv:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import atexit
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 from bucketsum_cli.machine.hardware import memory_mb
 from bucketsum_cli.snapshots.queries import query_text
-from bucketsum_cli.snapshots.statements import require_query
+from bucketsum_cli.snapshots.statements import require_query, statements_in
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import notes
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 _MEMORY_MB: Final = 800
 """For a question of ours, which spills beyond it."""
 _MEMORY_MB_MAX: Final = 8000
-_PAGE_ROWS: Final = 1000
-_INTERRUPTED: Final = "Query interrupted"
+_PAGE_ROWS: Final = 5000
+_ANSWERS: Final = "answers"
 
 
 class Answer:
@@ -90,7 +91,17 @@ class DuckDb:
     def execute(self, sql: str, values: Mapping[str, Any] | None = None) -> None:
         """Run a statement that has no answer."""
         with explained():
-            self.connection.execute(sql, values)
+            self._interruptible(partial(self.connection.execute, sql, values))
+
+    def _interruptible(self, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 - as DuckDB's
+        """Call *ask* in a thread: DuckDB itself looks for Ctrl-C now and then, or never."""
+        with ThreadPoolExecutor(1) as thread:
+            running = thread.submit(ask)
+            try:
+                return running.result()
+            except KeyboardInterrupt:
+                self.connection.interrupt()
+                raise
 
     def run(self, sql: str) -> Answer:
         """Run one statement; progress is shown on a terminal."""
@@ -103,7 +114,7 @@ class DuckDb:
         description = self.connection.description or ()
         times = {n for n, column in enumerate(description) if str(column[1]) in _TIMES}
         with explained():
-            while page := self.connection.fetchmany(_PAGE_ROWS):
+            while page := self._interruptible(partial(self.connection.fetchmany, _PAGE_ROWS)):
                 yield from (_in_utc(row, times) for row in page) if times else page
 
     def select(self, sql: str) -> Answer:
@@ -112,20 +123,36 @@ class DuckDb:
         Raises:
             CannotDoError: It is not one query, or DuckDB refuses it.
         """
+        return self.run(self._query(sql))
+
+    def select_parquet(self, sql: str, file: IO[bytes]) -> None:
+        """Write the answer to a person's query to *file*, in Parquet; errors are as above."""
+        query, written = self._query(sql), own_folder() / _ANSWERS / "answer"
+        with notes().status("asking ..."):
+            self.write_parquet("".join(statements_in(query)[0]) or query, written)
+        with written.open("rb") as content:
+            shutil.copyfileobj(content, file)
+        written.unlink()
+
+    def _query(self, sql: str) -> str:
         text = sql.encode(errors="surrogateescape").decode(errors="replace")
         with explained():
             require_query(self.connection, text)
-        return self.run(text)
+        return text
 
     def lock(self) -> None:
         """Let no query reach a file, the network, an extension or a setting, from now on.
 
-        A query may have half of the machine's memory, and spill into `own_folder`.
+        A query may have half of the machine's memory, and spill into `own_folder`; its answer may
+        be written to a folder there.
         """
         memory = min(max(memory_mb() // 2, _MEMORY_MB), _MEMORY_MB_MAX)
-        for statement in (f"memory_limit = '{memory}MB'", "enable_external_access = false",
-                          "lock_configuration = true"):  # fmt: skip
-            self.execute(f"SET {statement}")
+        answers = own_folder() / _ANSWERS
+        answers.mkdir(exist_ok=True)
+        folder = str(answers).replace("'", "''")
+        for setting in (f"memory_limit = '{memory}MB'", f"allowed_directories = ['{folder}/']",
+                        "enable_external_access = false", "lock_configuration = true"):  # fmt: skip
+            self.execute(f"SET {setting}")
 
     def put_question(self, question: Mapping[str, str | int | bool]) -> None:
         """Make the table ``question`` of one row."""
@@ -151,7 +178,7 @@ class DuckDb:
         """Write the answer to *file*, in Parquet; returns the types of its columns."""
         with explained():
             answer = self.connection.sql(sql)
-            answer.write_parquet(str(file))
+            self._interruptible(partial(answer.write_parquet, str(file)))
             return dict(zip(answer.columns, map(str, answer.types), strict=True))
 
 
@@ -204,7 +231,7 @@ def require_engine() -> None:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Explain an error of DuckDB; Ctrl-C, which is one of them, is `KeyboardInterrupt`."""
+    """Explain an error of DuckDB."""
     import duckdb  # noqa: PLC0415 - as `require_engine`
 
     try:
@@ -217,7 +244,3 @@ def explained() -> Iterator[None]:
         ) from error
     except duckdb.Error as error:
         raise CannotDoError(f"DuckDB: {error}") from error
-    except RuntimeError as error:
-        if _INTERRUPTED not in str(error):
-            raise
-        raise KeyboardInterrupt from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
@@ -38,6 +38,19 @@ def open_snapshot(snapshot: Snapshot) -> Database:
         CannotDoError: As `tables_of`.
     """
     return Database(DuckDb(tables_of(snapshot), read_only=True))
+
+
+def open_snapshots(named: Mapping[str, Snapshot]) -> Database:
+    """A database in which each name is that of a snapshot: its views are ``name.objects``.
+
+    Without a name, the views are those of the first.
+    """
+    local = DuckDb()
+    for name, snapshot in named.items():
+        file = str(tables_of(snapshot)).replace("'", "''")
+        local.execute(f"ATTACH '{file}' AS \"{name}\" (READ_ONLY)")
+    local.execute(f'USE "{next(iter(named))}"')
+    return Database(local)
 
 
 def tables_of(snapshot: Snapshot) -> Path:

@@ -10,7 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+import duckdb
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, Stdin, put_and_record, put_object, unreadable
 from tests.cli.snapshots.hostile_rows import hostile
@@ -125,10 +129,11 @@ def test_queries_from_stdin_end_at_the_first_error(run_sql: Run) -> None:
     assert run_sql("sql", "--json", *last, answer="SELECT bad;").status == 2
 
 
+@pytest.mark.parametrize("is_plain", [True, False])
 def test_at_the_prompt_an_error_or_ctrl_c_ends_a_query_alone(
-    run_sql: Run, monkeypatch: pytest.MonkeyPatch
+    run_sql: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_plain: bool
 ) -> None:
-    """The next one can be typed."""
+    """The next one can be typed; names are completed, and queries are kept for the next session."""
     select = DuckDb.select
 
     def interrupted(self: DuckDb, sql: str) -> Answer:
@@ -138,10 +143,46 @@ def test_at_the_prompt_an_error_or_ctrl_c_ends_a_query_alone(
 
     monkeypatch.setattr(DuckDb, "select", interrupted)
     monkeypatch.setattr(Stdin, "is_terminal", True)
-    ended = run_sql("sql", "--csv", answer="nonsense;\nSELECT 'slow'; SELECT\n7 -- ;\n;")
-    assert (ended.status, ended.out) == (0, "7\n7\n"), ended.err
-    assert "nonsense" in ended.err
-    assert "interrupted" in ended.err
+    queries = "help\nnonsense;\nSELECT 'slow'; SELECT\n7 -- ;\n;"
+    if is_plain:
+        monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
+        ended = run_sql("sql", "--csv", answer=queries)
+    else:
+        typed = f"{queries}\nSELECT dropped\x03SELECT count(*) n FROM current_o\t;\n\x04"
+        with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+            pipe.send_text(typed.replace("\n", "\r"))
+            ended = run_sql("sql", "--csv", answer="")
+        (history,) = tmp_path.rglob("sql-history")
+        assert "\n+SELECT count(*) n FROM current_objects;\n" in history.read_text()
+        assert "dropped" not in history.read_text()
+        assert history.stat().st_mode & 0o77 == 0
+    assert (ended.status, ended.out) == (0, "7\n7\n" + "n\n2\n" * (not is_plain)), ended.err
+    for text in ("Tab completes", "nonsense", "interrupted"):
+        assert text in ended.err
+
+
+def test_several_snapshots_are_asked_together(run_sql: Run, stack: Stack, tmp_path: Path) -> None:
+    """A query compares an older one with a newer; each of several has a name."""
+    old, new = tmp_path / "it's old", tmp_path / "new"
+    assert run_sql("snapshot", "--to", old).status == 0
+    put_and_record(stack, "later", b"later")
+    assert run_sql("snapshot", "--to", new).status == 0
+    both = ("--snapshot", f"old={old}", "--snapshot", f"new={new}")
+    query = "SELECT key FROM new.objects ANTI JOIN old.objects USING (bucket, key, etag)"
+    assert run_sql("sql", query, *both, "--csv").out == "key\nlater\n"
+    assert run_sql("sql", "SELECT count(*) n FROM objects", *both, "--csv").out == "n\n2\n"
+    assert run_sql("sql", "SHOW TABLES", *both[:2], "--csv").status == 0
+    for names, reason in (
+        ((*both, "--snapshot", "last"), "need a name each"),
+        ((*both[:2], "--snapshot", f"old={new}"), "need a name each"),
+        ((*both[:2], "--snapshot", f"memory={new}"), "DuckDB: "),
+        ((*both, "--athena", "s3://b/f"), "one snapshot, without a name"),
+    ):
+        run_sql("sql", "SELECT 1", *names).assert_refused(reason)
+    [tables] = new.glob("tables-*.duckdb")  # as docs/how-to/ask-questions.md has it
+    plain = duckdb.connect()
+    plain.execute(f"ATTACH '{tables}' AS new (READ_ONLY)")
+    assert plain.execute("SELECT count(*) FROM new.objects").fetchone() == (3,)
 
 
 def test_own_lists_are_asked_beside_the_views(run_sql: Run, tmp_path: Path) -> None:
@@ -176,11 +217,18 @@ def test_answers_are_written_whole(run_sql: Run, tmp_path: Path) -> None:
     last = ("--snapshot", "last")
     run_sql("sql", "SELECT 1 a, 2 a", "-o", lines, *last)
     assert lines.read_text() == '{"a": 1, "a_2": 2}\n'
+    parquet = tmp_path / "o.parquet"
+    query = "PIVOT objects ON status USING count(*) GROUP BY bucket; -- all"
+    assert run_sql("sql", query, "-o", parquet, "--timeout", 9, *last).status == 0
+    assert duckdb.read_parquet(str(parquet)).fetchall() == [(BUCKET, 1, 1)]
+    for text in ("SELECT bad", "COPY objects TO 'x'", f"FROM '{parquet}'"):
+        run_sql("sql", text, "-o", parquet, *last).assert_refused("")
     run_sql("sql", "SELECT bad", "-o", file, *last).assert_refused("DuckDB: ")
     assert file.read_text() == "a,b\n1,\n"
     run_sql("sql", "SELECT 1", "-o", tmp_path / "o.txt", *last).assert_refused("must end with")
     (tmp_path / "q.sql").write_text("-- two\nSELECT 1 AS a; SELECT 2 AS b")
-    assert run_sql("sql", "--file", tmp_path / "q.sql", "--csv", *last).out == "a\n1\nb\n2\n"
+    ended = run_sql("sql", "--file", tmp_path / "q.sql", "--csv", *last)
+    assert ended.out == "a\n1\nb\n2\n", ended.err
 
 
 def test_a_query_ends_at_its_timeout(run_sql: Run) -> None:
@@ -199,18 +247,25 @@ def printed(code: str, **environment: str) -> bytes:
     ).stdout
 
 
-def test_ctrl_c_ends_a_query() -> None:
-    """DuckDB's own error for it is not shown as a defect."""
-    query = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t"
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+        "SELECT a FROM range(1000000000000) t(a) WHERE a < 0",
+    ],
+)
+def test_ctrl_c_ends_a_query(query: str) -> None:
+    """It ends at once, also where DuckDB does not look for signals; the next one is answered."""
     code = f"""
 import os, signal, threading
+database = DuckDb()
 threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    DuckDb().select("{query}")
+    list(database.select("{query}"))
 except KeyboardInterrupt:
-    print("interrupted")
+    print("interrupted", *database.select("SELECT 7"))
 """
-    assert printed(code) == b"interrupted\n"
+    assert printed(code) == b"interrupted (7,)\n"
 
 
 @pytest.mark.parametrize(
