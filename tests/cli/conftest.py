@@ -26,7 +26,7 @@ from tests.cli import serving_stack
 from tests.cli.deployed import Stdin, deploy, prompt_table
 from tests.cli.permissions import recorded_calls, refused_calls
 
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack

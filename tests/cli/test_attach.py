@@ -25,7 +25,7 @@ from tests.cli.serving_stack import (
     parameters,
 )
 
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack

@@ -17,7 +17,7 @@ from tests.cli.serving_stack import INBOX, NAME, PHOTOS
 from tests.support.sam_template import load_template
 
 from bucketsum.table.rows import RowKey
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.queue_notification import EVENTS
 

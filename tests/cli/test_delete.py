@@ -15,7 +15,7 @@ from moto import mock_aws
 from tests.cli.aws_calls import answered, change_calls, refusal
 from tests.cli.conftest import Run
 
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.buckets import bucket_contents, bucket_figures
 from bucketsum_cli.terminal.errors import CannotDoError

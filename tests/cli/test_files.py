@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bucketsum_cli.objects.files import files_under, sha1_of_file
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import progress
+from bucketsum_cli.terminal.live_progress import progress
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from bucketsum_cli.commands.put import slices_text
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.upload import Upload
-from bucketsum_cli.terminal.output import progress
+from bucketsum_cli.terminal.live_progress import progress
 
 
 @pytest.mark.parametrize(

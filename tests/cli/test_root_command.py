@@ -264,7 +264,7 @@ def test_commands_are_completed_without_their_imports(words: str, names: set[str
         COMP_WORDS=words, COMP_CWORD=str(words.count(" ")),
     )  # fmt: skip
     assert {line.split(",")[1] for line in done.stdout.splitlines()} == names
-    assert "bucketsum_cli.arguments.options" not in done.stderr
+    assert "bucketsum_cli.arguments.target" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.machine.folders import DEFAULT_STACK
 
 _MOST: Final = 100

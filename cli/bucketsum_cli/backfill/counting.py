@@ -13,7 +13,7 @@ from bucketsum_cli.backfill.estimate import Work
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import size_text
-from bucketsum_cli.terminal.output import notes
+from bucketsum_cli.terminal.live_progress import notes
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

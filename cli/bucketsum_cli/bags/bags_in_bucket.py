@@ -16,7 +16,8 @@ from bucketsum_cli.objects.rows import reason_of
 from bucketsum_cli.objects.versions import ObjectVersion, current_keys, versions_in
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
-from bucketsum_cli.terminal.output import note, with_bar
+from bucketsum_cli.terminal.live_progress import with_bar
+from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row

@@ -9,7 +9,7 @@ from typing import Final
 import click
 from click.decorators import FC
 
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.snapshots.database import Database, require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots

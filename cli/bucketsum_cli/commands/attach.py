@@ -11,13 +11,8 @@ from typing import Any
 import click
 
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import (
-    Target,
-    json_option,
-    prefix_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import json_option, prefix_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.access import keep_access, update_access
 from bucketsum_cli.buckets.attachments.change import (
@@ -54,7 +49,8 @@ from bucketsum_cli.buckets.served_buckets import (
 from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import note, notes
+from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.output import note
 
 
 @click.command("attach")

@@ -8,7 +8,8 @@ from typing import Annotated, Final
 
 import click
 
-from bucketsum_cli.arguments.options import Target, json_option, stack_options
+from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.attachments.checks import Attachment, attachments
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO

@@ -12,14 +12,8 @@ from typing import Annotated, Any, Final
 
 import click
 
-from bucketsum_cli.arguments.options import (
-    Target,
-    json_option,
-    limit_option,
-    prefix_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import json_option, limit_option, prefix_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import keys_to_list, snapshot_for
 from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.folder import Snapshot

@@ -12,13 +12,8 @@ import click
 
 from bucketsum.algorithms import SHA1
 from bucketsum.table.rows import Row
-from bucketsum_cli.arguments.options import (
-    Target,
-    bucket_options,
-    exclude_option,
-    json_option,
-    prefix_option,
-)
+from bucketsum_cli.arguments.options import exclude_option, json_option, prefix_option
+from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags.validation import BagResult
 from bucketsum_cli.buckets.attachments.coverage import pending_of

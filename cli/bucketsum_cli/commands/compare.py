@@ -9,13 +9,8 @@ from typing import Annotated, Any, Final
 
 import click
 
-from bucketsum_cli.arguments.options import (
-    Target,
-    json_option,
-    limit_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import json_option, limit_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import (
     athena_option,
     by_athena,

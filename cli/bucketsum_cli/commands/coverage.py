@@ -12,13 +12,8 @@ import click
 
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import (
-    Target,
-    json_option,
-    prefix_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import json_option, prefix_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import (
     athena_option,
     database_of,

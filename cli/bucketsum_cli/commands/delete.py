@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from bucketsum_cli.arguments.options import (
-    Target,
-    count_option,
-    json_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import count_option, json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack_changes import deleted_stack
 from bucketsum_cli.buckets.attachments.notifications import change_notifications
 from bucketsum_cli.buckets.attachments.queue_notification import without_queue
@@ -24,7 +19,8 @@ from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, stack_parts
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, notes, print_json, progress, say
+from bucketsum_cli.terminal.live_progress import notes, progress
+from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import (
-    Target,
-    json_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.attachments.access import update_access
 from bucketsum_cli.buckets.attachments.change import (
     AttachmentChange,

@@ -17,12 +17,8 @@ from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import (
-    Target,
-    prefix_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import prefix_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, keys_to_list, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry

@@ -10,13 +10,8 @@ from typing import Annotated, Final
 import click
 
 from bucketsum.clock import now
-from bucketsum_cli.arguments.options import (
-    Target,
-    json_option,
-    limit_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import json_option, limit_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.messages import FailedMessage, headline, why
 from bucketsum_cli.dead_letters.queue import delete_letters, received

@@ -16,7 +16,8 @@ import click
 from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.table.rows import Row
 from bucketsum.table.state import ObjectState
-from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.asking import athena_option, snapshot_option
 from bucketsum_cli.commands.find_list import ListedDigest, find_in_snapshot, note_first, wanted_in
@@ -37,7 +38,8 @@ from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import note, print_json, progress, say, with_bar
+from bucketsum_cli.terminal.live_progress import progress, with_bar
+from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
 Matches: TypeAlias = Mapping[str, Sequence[tuple["Row", ObjectState]]]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, BinaryIO, Final
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.table.state import ObjectState
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.commands.asking import database_of, is_listed, keys_to_list
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in

@@ -15,7 +15,8 @@ import click
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.row_parts import ReadByS3
 from bucketsum_cli.arguments.buckets import BucketName
-from bucketsum_cli.arguments.options import Target, json_option, stack_options, storage_class_option
+from bucketsum_cli.arguments.options import json_option, storage_class_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.checksum_job import ChecksumJob, checksum_job
 from bucketsum_cli.manifests import reports
@@ -25,7 +26,8 @@ from bucketsum_cli.snapshots.taking import buckets_of
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
-from bucketsum_cli.terminal.output import notes, print_json, say
+from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.output import print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
 _MANIFEST_BYTES_MAX: Final = 1 << 24

@@ -10,7 +10,8 @@ import click
 
 from bucketsum.table.rows import Row
 from bucketsum_cli.arguments.completion import complete_key
-from bucketsum_cli.arguments.options import Target, bucket_options, json_option
+from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import (

@@ -10,13 +10,8 @@ from typing import Annotated
 import click
 
 from bucketsum_cli.arguments.buckets import object_place
-from bucketsum_cli.arguments.options import (
-    Target,
-    json_option,
-    output_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import json_option, output_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, keys_to_list, snapshot_option
 from bucketsum_cli.page.answers import PageAnswer, answers_of

@@ -14,14 +14,8 @@ import click
 
 from bucketsum.errors import DamagedItem
 from bucketsum.table.rows import Row, RowKey
-from bucketsum_cli.arguments.options import (
-    FiniteRange,
-    Target,
-    bucket_options,
-    exclude_option,
-    json_option,
-    prefix_option,
-)
+from bucketsum_cli.arguments.options import FiniteRange, exclude_option, json_option, prefix_option
+from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.coverage import coverage_of
 from bucketsum_cli.buckets.served_buckets import serves
@@ -41,7 +35,8 @@ from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import note, print_json, printable, progress, say
+from bucketsum_cli.terminal.live_progress import progress
+from bucketsum_cli.terminal.output import note, print_json, printable, say
 from bucketsum_cli.terminal.tables import print_table
 
 DEFAULT_TIMEOUT_SECONDS = 900

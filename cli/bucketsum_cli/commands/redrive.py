@@ -11,13 +11,8 @@ import click
 from click.core import ParameterSource
 
 from bucketsum.table.rows import Row, Status
-from bucketsum_cli.arguments.options import (
-    Target,
-    bucket_options,
-    json_option,
-    limit_option,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import json_option, limit_option, yes_option
+from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.messages import NamedObject, headline
 from bucketsum_cli.dead_letters.queue import received

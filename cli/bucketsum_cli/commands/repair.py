@@ -10,7 +10,8 @@ import click
 from bucketsum.table.rows import Row
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.completion import complete_key
-from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import serves
@@ -25,7 +26,8 @@ from bucketsum_cli.objects.repairs import (
 from bucketsum_cli.objects.upload import wait_for_rows
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, notes, print_json, say
+from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 WAIT_SECONDS: Final = 900.0
 """The time-out of the hasher."""

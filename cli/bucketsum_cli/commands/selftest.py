@@ -19,13 +19,8 @@ from bucketsum.prices import (
     WRITE_UNIT,
     prices_in,
 )
-from bucketsum_cli.arguments.options import (
-    FiniteRange,
-    Target,
-    json_option,
-    stack_options,
-    yes_option,
-)
+from bucketsum_cli.arguments.options import FiniteRange, json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.selftest.check import CheckedProperty, CheckOutcome, SelftestCheck, finding_of
@@ -36,7 +31,8 @@ from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHE
 from bucketsum_cli.terminal.documents import INLINE, fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text, usd_text
-from bucketsum_cli.terminal.output import confirm, note, notes, print_json, say
+from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 _LAB: Final = lab()
 CHECKS: Final = (

@@ -12,7 +12,8 @@ import click
 from bucketsum.table.rows import Row
 from bucketsum.table.state import ObjectState, is_repaired, state_of
 from bucketsum_cli.arguments.completion import complete_key
-from bucketsum_cli.arguments.options import Target, bucket_options, json_option
+from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.errors import AWS_ERRORS, Reads
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.coverage import pending_of

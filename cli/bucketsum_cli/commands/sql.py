@@ -11,7 +11,8 @@ from typing import Any, Final, TextIO
 
 import click
 
-from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import athena_option, database_of, databases_of
 from bucketsum_cli.snapshots.database import Answer, Database
 from bucketsum_cli.snapshots.own_tables import put_own_table

@@ -8,7 +8,8 @@ from typing import Final
 
 import click
 
-from bucketsum_cli.arguments.options import FiniteRange, Target, json_option, stack_options
+from bucketsum_cli.arguments.options import FiniteRange, json_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.checks import attachments

@@ -13,7 +13,8 @@ from bucketsum.long_objects.long_object_rows import recording_of
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.table.digests_table import attempts_at
 from bucketsum_cli.arguments.completion import complete_key
-from bucketsum_cli.arguments.options import Target, bucket_options, json_option
+from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO

@@ -11,7 +11,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.queue.batches import BATCH_MESSAGES, batches_of
 from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, why
-from bucketsum_cli.terminal.output import progress
+from bucketsum_cli.terminal.live_progress import progress
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -24,7 +24,8 @@ from bucketsum_cli.objects.members import split_name
 from bucketsum_cli.objects.rows import Pending, reason_of, version_of
 from bucketsum_cli.objects.versions import Newest, ObjectVersion, newest_versions
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import note, progress, with_bar
+from bucketsum_cli.terminal.live_progress import progress, with_bar
+from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -31,7 +31,8 @@ from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import note, print_json_array, with_bar
+from bucketsum_cli.terminal.live_progress import with_bar
+from bucketsum_cli.terminal.output import note, print_json_array
 from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:

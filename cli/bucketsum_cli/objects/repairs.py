@@ -18,7 +18,7 @@ from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import Upload, answers_by_key
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import notes
+from bucketsum_cli.terminal.live_progress import notes
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

@@ -29,7 +29,8 @@ from bucketsum_cli.snapshots.folder import ATHENA, Snapshot
 from bucketsum_cli.snapshots.tables import VIEWS
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
-from bucketsum_cli.terminal.output import note, notes
+from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.output import note
 
 _POLL_SECONDS: Final = 0.5
 _LEAST_BYTES: Final = 10 * 1024 * 1024

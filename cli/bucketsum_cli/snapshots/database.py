@@ -18,7 +18,7 @@ from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.statements import require_query, statements_in
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import notes
+from bucketsum_cli.terminal.live_progress import notes
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.folder import ROWS, exported
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import notes, with_bar
+from bucketsum_cli.terminal.live_progress import notes, with_bar
 
 if TYPE_CHECKING:
     from pathlib import Path

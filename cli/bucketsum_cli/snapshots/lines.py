@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bucketsum_cli.snapshots.folder import SnapshotFile, md5_of
-from bucketsum_cli.terminal.output import progress
+from bucketsum_cli.terminal.live_progress import progress
 
 
 def write_files(

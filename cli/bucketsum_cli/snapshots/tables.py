@@ -15,7 +15,7 @@ from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, Snapshot
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import notes
+from bucketsum_cli.terminal.live_progress import notes
 
 VIEWS: Final = (
     "objects", "versions", "members", "deletions", "current_objects", "listing", "samples", "cells",

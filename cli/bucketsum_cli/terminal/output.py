@@ -10,7 +10,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,11 +22,6 @@ from bucketsum_cli.terminal.screen import write, write_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
-    from rich.progress import Progress
-
-_Item = TypeVar("_Item")
-
 
 def printable(text: str) -> str:
     r"""Escape characters that a terminal would act on or not show, as ``\x1b`` or ``\u202e``."""
@@ -34,13 +29,6 @@ def printable(text: str) -> str:
         c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii")
         for c in text
     )
-
-
-def notes() -> Console:
-    """Return the console for spinners and progress: stderr."""
-    from rich.console import Console  # noqa: PLC0415 - takes a tenth of a second
-
-    return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def say(text: str, style: str = "", *, indent: int | None = None) -> None:
@@ -83,34 +71,6 @@ def confirm(question: str, refusal: str, *, yes: bool) -> None:
     if answer.strip().lower() not in ("y", "yes"):
         note(refusal)
         raise SystemExit(ANSWER_IS_NO)
-
-
-def progress(text: str = "", *, in_bytes: bool = False, passing: bool = False) -> Progress:
-    """Make live progress on stderr: description, a bar, *text*, elapsed time.
-
-    *text* is a format of the task. With *in_bytes*, size and speed precede it. If *passing*,
-    nothing stays at the end.
-    """
-    from rich import progress as bars  # noqa: PLC0415 - as `notes`
-
-    console = notes()
-    speed = (bars.DownloadColumn(), bars.TransferSpeedColumn()) if in_bytes else ()
-    return bars.Progress(
-        bars.TextColumn("{task.description:>8}"),
-        bars.BarColumn(20),
-        *speed,
-        bars.TextColumn(text, markup=False),  # a key may look like markup
-        bars.TimeElapsedColumn(),
-        console=console,
-        transient=passing,
-        disable=passing and not console.is_terminal,
-    )
-
-
-def with_bar(items: Iterable[_Item], task: str, total: int | None = None) -> Iterator[_Item]:
-    """Yield *items*; a bar counts them, and disappears at the end."""
-    with progress("{task.completed:,.0f}", passing=True) as shown:
-        yield from shown.track(items, total=total, description=task)
 
 
 def print_json(document: object) -> None:

@@ -11,7 +11,8 @@ from bucketsum_cli.aws.executions import Execution
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import note, notes, printable
+from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.output import note, printable
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import Run, RunStatus

@@ -10,7 +10,7 @@ from typing import Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line

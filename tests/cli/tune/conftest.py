@@ -16,7 +16,7 @@ from tests.cli.tune.sweeps import a_run, analysed
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.emulator.emulator_state import LocalProject

@@ -27,7 +27,7 @@ from bucketsum_cli.buckets.served_buckets import (
     attached_to,
 )
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import notes
+from bucketsum_cli.terminal.live_progress import notes
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

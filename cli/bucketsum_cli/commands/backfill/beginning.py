@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 
-from bucketsum_cli.arguments.options import count_option, json_option, stack_options, yes_option
+from bucketsum_cli.arguments.options import count_option, json_option, yes_option
+from bucketsum_cli.arguments.target import stack_options
 from bucketsum_cli.backfill.counting import Count, count_of, figures_count
 from bucketsum_cli.backfill.estimate import estimate_of
 from bucketsum_cli.backfill.estimate_views import (
@@ -22,7 +23,8 @@ from bucketsum_cli.backfill.views import BackfillProgress, print_progress, progr
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
+from bucketsum_cli.terminal.live_progress import progress
+from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Backfill

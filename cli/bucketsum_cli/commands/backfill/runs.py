@@ -10,7 +10,8 @@ import click
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
-from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
+from bucketsum_cli.arguments.options import json_option, limit_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills, PurposeWords
 from bucketsum_cli.backfill.report_views import print_findings
 from bucketsum_cli.backfill.reports import Reports

@@ -12,8 +12,9 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.inventory import InventoryFile, manifest_at
 from bucketsum.clock import now
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import Target, prefix_option, storage_class_option
+from bucketsum_cli.arguments.options import prefix_option, storage_class_option
 from bucketsum_cli.arguments.quantities import size_bytes
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.backfills import Backfills

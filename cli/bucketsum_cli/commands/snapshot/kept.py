@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import delete_tables_of
 from bucketsum_cli.commands.snapshot.take import KeptSnapshot
 from bucketsum_cli.snapshots.folder import delete_snapshot, snapshots, snapshots_folder

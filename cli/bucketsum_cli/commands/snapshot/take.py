@@ -9,7 +9,8 @@ from typing import Annotated
 
 import click
 
-from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.keeping import size_of
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, take

@@ -9,7 +9,8 @@ from typing import Final
 
 import click
 
-from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.emulator.emulator_state import project_folder
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line

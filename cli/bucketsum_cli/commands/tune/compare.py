@@ -7,7 +7,8 @@ from typing import Final
 
 import click
 
-from bucketsum_cli.arguments.options import Target, json_option, stack_options
+from bucketsum_cli.arguments.options import json_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.formatting import (
     MISSING,

@@ -9,13 +9,8 @@ from typing import Final
 
 import click
 
-from bucketsum_cli.arguments.options import (
-    Target,
-    json_option,
-    limit_option,
-    output_option,
-    stack_options,
-)
+from bucketsum_cli.arguments.options import json_option, limit_option, output_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import end_if_damaged
 from bucketsum_cli.terminal.output import note, print_json, say, write_text

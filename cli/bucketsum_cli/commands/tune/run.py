@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import click
 
-from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line

@@ -11,8 +11,9 @@ from bucketsum.backfill.backfill_records import MEMBERS, Backfill, BackfillStatu
 from bucketsum.clock import now, text_of
 from bucketsum.hashing.ending import Purpose
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import Target, prefix_option, storage_class_option
+from bucketsum_cli.arguments.options import prefix_option, storage_class_option
 from bucketsum_cli.arguments.quantities import age, share
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.backfills import VERIFICATION, Backfills

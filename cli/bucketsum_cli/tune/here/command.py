@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-from bucketsum_cli.arguments.options import Target
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note

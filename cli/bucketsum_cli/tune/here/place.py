@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.arguments.options import Target
+    from bucketsum_cli.arguments.target import Target
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.tune.run_files import RunStore
 

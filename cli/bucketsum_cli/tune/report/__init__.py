@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import notes, write_text
+from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.output import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
