@@ -70,9 +70,11 @@ class ListedBatchHasher:
             is_last = result.received.receive_count >= self.settings.max_receives
             if is_last and len(result.results) == len(result.handled):
                 result.results = [*map(self._given_up, result.handled, result.results)]
-            if failed := [*map(_listed, filter(_is_open, result.failed))]:
+            left = {id(task) for task in result.failed if not isinstance(task, HashResult)}
+            if left:  # so that a dead letter names no others
                 whole = listed_objects_in(result.received.body)
-                # So that a dead letter names no others:
+                every = zip(whole.objects, result.tasks, strict=True)
+                failed = [listed for listed, task in every if id(task) in left]
                 body = body_of(whole.backfill_id, failed, whole.selection)
                 result.received = replace(result.received, body=body)
             yield result
@@ -93,17 +95,18 @@ class ListedBatchHasher:
         for result in results:
             if not result.tasks:
                 continue  # it was malformed
-            run = listed_objects_in(result.received.body).backfill_id
-            tally = tallies.get(run, Tally(invocations=1)) + _unread(result)
+            whole = listed_objects_in(result.received.body)
+            run, failed = whole.backfill_id, whole.objects if result.failure else ()
+            tally = tallies.get(run, Tally(invocations=1))
+            tally += Tally(failed=len(failed), object_hashes=sum(map(object_hash, failed)))
             for report in result.reports:
-                listed, outcome = _listed(report), report.outcome
+                listed: Any = report.event  # an object that was created, as its message lists it
                 size_bytes = report.measurement.size_bytes if report.measurement else 0
-                if outcome is Outcome.LONG or is_long(listed, self.settings, deadline):
-                    self.backfills.count_long(run, listed, outcome, size_bytes, logger)
-                else:
-                    tally += replace(
-                        tally_of(outcome, size_bytes), object_hashes=object_hash(listed)
-                    )
+                if report.outcome is Outcome.LONG or is_long(listed, self.settings, deadline):
+                    self.backfills.count_long(run, listed, report.outcome, size_bytes, logger)
+                    continue
+                counted = tally_of(report.outcome, size_bytes)
+                tally += replace(counted, object_hashes=object_hash(listed))
             tallies[run] = tally
         for run, tally in tallies.items():
             self.backfills.count(run, tally, logger)
@@ -114,20 +117,3 @@ def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
         return listed_objects_in(message.body).objects
     except MalformedMessage:
         return ()
-
-
-def _unread(result: MessageResult) -> Tally:
-    """The objects of a message that is done which have no result: they are in its dead letter."""
-    hashes = sum(object_hash(_listed(task)) for task in result.tasks)
-    hashes -= sum(object_hash(_listed(report)) for report in result.reports)
-    return Tally(failed=len(result.tasks) - len(result.reports), object_hashes=hashes)
-
-
-def _is_open(task: object) -> bool:
-    """Whether *task* was not done before its turn."""
-    return not isinstance(task, HashResult)
-
-
-def _listed(task: Any) -> ObjectCreated:  # noqa: ANN401 - of the tasks that `ListedTasks` has
-    listed: ObjectCreated = task.created if _is_open(task) else task.event
-    return listed

@@ -11,7 +11,7 @@ from bucketsum.backfill.backfill_records import MEMBERS
 from bucketsum.errors import DamagedRow
 from bucketsum.events.message_fields import is_moment, shown
 from bucketsum.hashing.ending import Purpose
-from bucketsum.hashing.job import Damaged, Job
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.recording import Recording
 from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.verification import Verification
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.table.archive_values import ArchiveSettings
 
-    ListedTask: TypeAlias = Job | Damaged | HashResult
+    ListedTask: TypeAlias = Job | DamagedRow | HashResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ListedTasks:
     def of(self, listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) -> ListedTask:
         """The task of *listed*; a row that has its digest is verified, or left as it is."""
         if isinstance(record, DamagedRow):
-            return Damaged(listed, record)
+            return record
         if isinstance(record, Row) and _is_hashed(listed, record):
             return self._verification(listed, record)
         return self._recording(listed, record)
@@ -69,7 +69,7 @@ class ListedTasks:
         for name, value in record.digests.items():
             if name not in ALGORITHMS or not ALGORITHMS[name].is_digest(value):
                 text = f"digest_{name} of {shown(record.key)} is {shown(value)}"
-                return Damaged(listed, DamagedRow(f"{text}: nothing compares it"))
+                return DamagedRow(f"{text}: nothing compares it")
         created = replace(listed, sequencer=record.sequencer)
         return Job(created, Verification(record), run=self.run)
 

@@ -9,10 +9,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeGuard
 
-from bucketsum.errors import MalformedMessage, Released
+from bucketsum.errors import DamagedRow, MalformedMessage, Released
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
-from bucketsum.hashing.job import Damaged, Job
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.turns import TOO_LATE, is_long
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
@@ -202,7 +202,7 @@ class BatchHasher:
         self, task: Task | HashResult, deadline: Deadline
     ) -> TypeGuard[Job | ObjectRestored]:
         """Whether its object is read, and neither small nor only handed over."""
-        if isinstance(task, ObjectDeleted | Damaged | HashResult):
+        if isinstance(task, ObjectDeleted | DamagedRow | HashResult):
             return False
         event = _object_of(task)
         is_archived = isinstance(event, ObjectCreated) and event.storage_class is not None

@@ -50,15 +50,6 @@ class End:
     is_row: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A request to DynamoDB that ends a reading; its *outcome* if DynamoDB confirms it."""
-
-    operation: str
-    parameters: Mapping[str, Any]
-    outcome: Outcome
-
-
 class Ending(Protocol):
     """Decides what is done with a reading: `Recording` or `Verification`."""
 
@@ -81,8 +72,12 @@ class Ending(Protocol):
     def algorithms(self, extra: tuple[str, ...]) -> tuple[str, ...]:
         """Digests in addition to SHA-1 that are computed, *extra* among them."""
 
-    def write(self, table: DigestsTable, row: Row) -> Write | None:
-        """The usual request after a reading of *row*; None if only `finish` can end it."""
+    @property
+    def usual(self) -> Outcome:
+        """The outcome if DynamoDB confirms a write."""
+
+    def write(self, table: DigestsTable, row: Row) -> Mapping[str, Any] | None:
+        """Parameters of the usual write after a reading of *row*; None if it needs `finish`."""
 
     def finish(self, table: DigestsTable, row: Row, before: str | None = None) -> End:
         """End a reading of *row*; *before* is the value that the reading before must confirm.

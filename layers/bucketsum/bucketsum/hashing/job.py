@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from bucketsum.hashing.result import ReadObject
     from bucketsum.table.archive_values import Mode
 
-Task: TypeAlias = "Job | Damaged | ObjectDeleted | ObjectRestored"
-"""Work that a message names: the object of a created event is a job."""
+Task: TypeAlias = "Job | DamagedRow | ObjectDeleted | ObjectRestored"
+"""Work that a message names: the object of a created event is a job, if its row is intact."""
 State: TypeAlias = "Task | ReadObject"
 """Work that is left of a task."""
 
@@ -38,11 +38,3 @@ class Job:
     mode: Mode | None = None
     doubt: BucketsumError | None = None
     run: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Damaged:
-    """A listed object whose row another program changed: nothing can be done with it."""
-
-    created: ObjectCreated
-    error: DamagedRow

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bucketsum.errors import DamagedRow
 from bucketsum.events.object_events import ObjectDeleted
-from bucketsum.hashing.job import Damaged, Job
+from bucketsum.hashing.job import Job
 from bucketsum.hashing.result import ReadObject
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ class NotifiedHasher:
         """Hash the object of *task*, or record its deletion; raises the error of a damaged row."""
         if isinstance(task, Job | ReadObject):
             return self.hasher.hash(task, deadline)
-        if isinstance(task, Damaged):
-            raise task.error
+        if isinstance(task, DamagedRow):
+            raise task
         if isinstance(task, ObjectDeleted):
             from bucketsum.hashing.deletions import record_deletion  # noqa: PLC0415 - rare
 

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bucketsum.errors import RowContended
-from bucketsum.hashing.ending import End, Purpose, Write, require_agreement, verification_of
+from bucketsum.hashing.ending import End, Purpose, require_agreement, verification_of
 from bucketsum.hashing.object_rows import is_newer
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum.table.row_parts import Deletion
 
@@ -28,6 +31,7 @@ class Recording:
 
     expected: Row | Deletion | None = None
     purpose = Purpose.RECORD
+    usual = Outcome.HASHED
     reads_members = True
 
     @property
@@ -39,11 +43,9 @@ class Recording:
         """See `Ending.algorithms` for the contract."""
         return extra
 
-    def write(self, table: DigestsTable, row: Row) -> Write | None:
+    def write(self, table: DigestsTable, row: Row) -> Mapping[str, Any] | None:
         """See `Ending.write` for the contract."""
-        if row.contradiction or self.expected:
-            return None
-        return Write("PutItem", table.put_parameters(row), Outcome.HASHED)
+        return None if row.contradiction or self.expected else table.put_parameters(row)
 
     def finish(self, table: DigestsTable, row: Row, before: str | None = None) -> End:
         """See `Ending.finish`; a recorded digest of the version is verified, never replaced."""

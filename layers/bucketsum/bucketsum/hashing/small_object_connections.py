@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -20,9 +20,10 @@ from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.sigv4 import Signer
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.hashing.ending import Write
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.response_head import ResponseHead
@@ -57,16 +58,17 @@ class Network:
     signer: Signer
     table: DigestsTable
 
-    def start_writing(self, write: Write) -> Transfer:
-        """Start a request to DynamoDB.
+    def start_writing(self, parameters: Mapping[str, Any]) -> Transfer:
+        """Start a request to DynamoDB: PutItem if there is an item, else UpdateItem.
 
         Raises:
             BotoCoreError: There are no credentials.
         """
-        body = json.dumps(write.parameters).encode()
+        operation = "PutItem" if "Item" in parameters else "UpdateItem"
+        body = json.dumps(parameters).encode()
         target = {
             "content-type": "application/x-amz-json-1.0",
-            "x-amz-target": f"{_API}.{write.operation}",
+            "x-amz-target": f"{_API}.{operation}",
         }
         headers = self.signer.headers_of(target, body)
         return self.connections.post(f"{self.signer.url}/", headers, body, WRITE_SECONDS)

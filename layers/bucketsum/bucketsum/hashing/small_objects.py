@@ -208,12 +208,12 @@ class _Batch:
         self._read.append((reading.place, read))
 
     def _start_writing(self, place: int, read: ReadObject) -> None:
-        table = self._network.table
-        write = read.job.ending.write(table, hashed_row(read, self._settings))
-        if write is None:
+        ending, table = read.job.ending, self._network.table
+        parameters = ending.write(table, hashed_row(read, self._settings))
+        if parameters is None:
             return  # `ObjectHasher` ends it
         try:
-            transfer = self._network.start_writing(write)
+            transfer = self._network.start_writing(parameters)
         except BotoCoreError:  # as above
             return
-        self._writing[transfer] = place, read.result_of(write.outcome)
+        self._writing[transfer] = place, read.result_of(ending.usual)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.algorithms import SHA1
 from bucketsum.clock import now
-from bucketsum.hashing.ending import End, Purpose, Write, require_agreement
+from bucketsum.hashing.ending import End, Purpose, require_agreement
 from bucketsum.table.checksum_values import Compared
 from bucketsum.table.codec import encoded
 from bucketsum.table.columns import names_of
@@ -43,6 +43,7 @@ class Verification:
     expected: Row
     since: str | None = None
     purpose = Purpose.VERIFY
+    usual = Outcome.VERIFIED
     replaced = None
 
     @property
@@ -54,12 +55,10 @@ class Verification:
         """See `Ending.algorithms`: those that the row has are compared too."""
         return tuple(dict.fromkeys((*extra, *self.expected.digests)))
 
-    def write(self, table: DigestsTable, row: Row) -> Write | None:
+    def write(self, table: DigestsTable, row: Row) -> Mapping[str, Any] | None:
         """See `Ending.write` for the contract."""
-        if difference(self.expected, row):
-            return None
-        parameters = _mark_parameters(table, self.expected, row)
-        return Write("UpdateItem", parameters, Outcome.VERIFIED)
+        is_equal = difference(self.expected, row) is None
+        return _mark_parameters(table, self.expected, row) if is_equal else None
 
     def finish(self, table: DigestsTable, row: Row, before: str | None = None) -> End:
         """See `Ending.finish` for the contract."""
