@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from bucketsum.archives.archive_reader import ArchiveReader
+from bucketsum.archives.archive_reader import Archive, ArchiveReader
 from bucketsum.archives.decoders import method_name
 from bucketsum.archives.member_rows import MemberRows, member_entry
+from bucketsum.archives.zip_model import MemberResult
 from bucketsum.clock import now
-from bucketsum.digest import RunningDigest
+from bucketsum.digest import Digest, RunningDigest
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.invocation.deadline import GuardedChunks
 from bucketsum.s3.range_reads import range_reader
+from bucketsum.settings import Settings
+from bucketsum.table.archive_values import ArchiveSettings
 from bucketsum.table.row_parts import MemberRecord
 from bucketsum.table.rows import Row, Status, row_key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
-
-    from bucketsum.archives.archive_reader import Archive
-    from bucketsum.archives.zip_model import MemberResult
-    from bucketsum.digest import Digest
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.invocation.deadline import GuardedChunks
-    from bucketsum.settings import Settings
-    from bucketsum.table.archive_values import ArchiveSettings
 
 
 @dataclass(frozen=True, slots=True)

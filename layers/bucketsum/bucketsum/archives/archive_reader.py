@@ -18,20 +18,18 @@ from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.decoders import ENGINES
 from bucketsum.archives.extract import ArchiveFile, check_room
 from bucketsum.archives.limits import LimitCounter
-from bucketsum.archives.member import Decoding
+from bucketsum.archives.member import Decoding, HashedMember
 from bucketsum.archives.stream import streamed_members
 from bucketsum.archives.workspace import workspace
-from bucketsum.table.archive_values import Mode
+from bucketsum.archives.zip_model import MemberResult
+from bucketsum.digest import RunningDigest
+from bucketsum.table.archive_values import ArchiveSettings, Engine, Mode
+from bucketsum.table.row_parts import ArchiveRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum.archives.member import HashedMember
-    from bucketsum.archives.zip_model import MemberResult
-    from bucketsum.digest import RunningDigest
     from bucketsum.s3.range_reads import Read
-    from bucketsum.table.archive_values import ArchiveSettings, Engine
-    from bucketsum.table.row_parts import ArchiveRecord
 
 
 @dataclass(frozen=True, slots=True)

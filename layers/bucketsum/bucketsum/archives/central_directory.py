@@ -25,13 +25,12 @@ from bucketsum.archives.end_record import (
     broken,
     end_record_in,
 )
-from bucketsum.archives.limits import too_many_members
+from bucketsum.archives.limits import LimitCounter, too_many_members
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.zip_model import ArchiveStopped, Member
 from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:
-    from bucketsum.archives.limits import LimitCounter
     from bucketsum.s3.range_reads import Read
 
 _SPLIT_SIGNATURE: Final = b"PK\x07\x08"

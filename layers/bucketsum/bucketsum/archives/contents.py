@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.central_directory import Directory, read_directory
 from bucketsum.archives.cursor import Cursor
+from bucketsum.archives.limits import LimitCounter
+from bucketsum.archives.member import Decoding, HashedMember
 from bucketsum.archives.names import (
     PATH_BYTES_MAX,
     UniquePaths,
@@ -15,14 +17,11 @@ from bucketsum.archives.names import (
     shortened,
 )
 from bucketsum.archives.stream import streamed_members
-from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberResult
+from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberDigest, MemberResult
 from bucketsum.table.archive_values import ArchiveStatus, Limits, Mode
 from bucketsum.table.row_parts import ArchiveRecord
 
 if TYPE_CHECKING:
-    from bucketsum.archives.limits import LimitCounter
-    from bucketsum.archives.member import Decoding, HashedMember
-    from bucketsum.archives.zip_model import MemberDigest
     from bucketsum.s3.range_reads import Read
 
 NESTED_SEPARATOR: Final = "!/"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from bucketsum.archives.bounded_decoder import FEED_BYTES
 from bucketsum.archives.zip_model import ArchiveStopped
 from bucketsum.table.archive_values import ArchiveStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 _NOTHING: Final = memoryview(b"")
 _NEAR_BYTES: Final = 256  # the next header nearly always is

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bucketsum.archives.bounded_decoder import FEED_BYTES
 from bucketsum.archives.decoders import crc32
+from bucketsum.archives.zip_model import Member
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bucketsum.archives.cursor import Cursor
     from bucketsum.archives.limits import LimitCounter
     from bucketsum.archives.local_header import LocalHeader
-    from bucketsum.archives.zip_model import Member
 
     Values = tuple[int, int, int]
 

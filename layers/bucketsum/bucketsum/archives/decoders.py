@@ -15,7 +15,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from bucketsum.archives.bounded_decoder import bounded, naming_damage, piece_bytes
+from bucketsum.archives.bounded_decoder import (
+    Compressed,
+    Pieces,
+    bounded,
+    naming_damage,
+    piece_bytes,
+)
 from bucketsum.archives.lzma_decoder import lzma_decoded
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
 from bucketsum.archives.zstandard_decoder import zstandard_decoded
@@ -24,7 +30,6 @@ from bucketsum.table.archive_values import Engine, Limits
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-    from bucketsum.archives.bounded_decoder import Compressed, Pieces
 
 _DEFLATE64_FEED_BYTES: Final = 256  # its decoder has no limit; 18 bits can come to 65,538 bytes
 

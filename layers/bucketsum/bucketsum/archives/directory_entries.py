@@ -10,14 +10,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
-from bucketsum.archives.limits import too_many_members
+from bucketsum.archives.limits import LimitCounter, too_many_members
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.names import encoded_name
 from bucketsum.archives.zip_model import Member
 
 if TYPE_CHECKING:
     from bucketsum.archives.end_record import EndRecord
-    from bucketsum.archives.limits import LimitCounter
     from bucketsum.s3.range_reads import Read
 
 WRAP: Final = FULL32 + 1

@@ -11,13 +11,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bucketsum.archives.zip_model import ArchiveStopped
+from bucketsum.archives.zip_model import ArchiveStopped, Member
 from bucketsum.table.archive_values import ArchiveStatus, Limits
-
-if TYPE_CHECKING:
-    from bucketsum.archives.zip_model import Member
 
 _ENTRY_BYTES: Final = 46  # of a member besides its name
 _UNTIMED_BYTES: Final = 64 * 1024

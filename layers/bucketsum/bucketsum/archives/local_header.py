@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
+from typing import Final, NamedTuple, Protocol, Self
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.names import encoded_name, spellings
 from bucketsum.archives.zip_model import DECODING_BITS, Member, MemberUnreadable, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 LOCAL_SIGNATURE: Final = b"PK\x03\x04"
 LOCAL_BYTES: Final = 30

@@ -5,14 +5,11 @@ from __future__ import annotations
 import lzma
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bucketsum.archives.bounded_decoder import bounded
+from bucketsum.archives.bounded_decoder import Compressed, Pieces, bounded
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
-
-if TYPE_CHECKING:
-    from bucketsum.archives.bounded_decoder import Compressed, Pieces
-    from bucketsum.table.archive_values import Limits
+from bucketsum.table.archive_values import Limits
 
 _LEAD_BYTES: Final = 9  # version (2), length of properties (2), properties (5)
 _DICTIONARY_MIN_BYTES: Final = 4096

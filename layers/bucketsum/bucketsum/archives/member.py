@@ -10,6 +10,7 @@ from itertools import tee
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from bucketsum.archives.bounded_decoder import Pieces
 from bucketsum.archives.data_descriptor import Described, StreamEnd
 from bucketsum.archives.decoders import ENGINES, crc32, decoded
 from bucketsum.archives.extra_fields import FULL32
@@ -20,12 +21,11 @@ from bucketsum.archives.zip_model import (
     Problem,
     StreamEndsEarly,
 )
+from bucketsum.table.archive_values import Engine, Limits
 
 if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls
-    from bucketsum.archives.bounded_decoder import Pieces
     from bucketsum.archives.limits import LimitCounter
-    from bucketsum.table.archive_values import Engine, Limits
 
     Write = Callable[[bytes | memoryview], object]
 

@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 from bucketsum.archives.names import PATH_BYTES_MAX, shortened, shortened_apart
 from bucketsum.archives.raw_batch_write import use_raw_batch_write
 from bucketsum.errors import TableBusy
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import NULL, Version
 from bucketsum.table.items import item_of, key_of, row_of
 from bucketsum.table.rows import Row, RowKey, row_key_of
@@ -22,7 +23,6 @@ from bucketsum.throttling import THROTTLED
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.events.object_events import ObjectCreated
 
 MEMBER_MARK: Final = "!/"
 """Between the version and the member's path in `Row.entry`."""

@@ -11,13 +11,10 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.archives.extra_fields import extra_field
-from bucketsum.archives.zip_model import MADE_ON_UNIX
-
-if TYPE_CHECKING:
-    from bucketsum.archives.zip_model import Member
+from bucketsum.archives.zip_model import MADE_ON_UNIX, Member
 
 NAME_BYTES_MAX: Final = 900
 """Longer names are remarked on: a row's key has 1,024 bytes, the version id included."""

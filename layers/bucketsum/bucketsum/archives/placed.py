@@ -6,15 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader, no_header
+from bucketsum.archives.data_descriptor import Described
+from bucketsum.archives.local_header import (
+    LOCAL_BYTES,
+    LOCAL_SIGNATURE,
+    ByteSource,
+    LocalHeader,
+    no_header,
+)
 from bucketsum.archives.member import HashedMember, unreadable
 from bucketsum.archives.names import shown
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Placed
-    from bucketsum.archives.data_descriptor import Described
-    from bucketsum.archives.local_header import ByteSource
 
     Hash = Callable[[tuple[Member, ...], Iterable[memoryview] | Described], HashedMember]
     """Decodes and hashes compressed bytes, by what a member can be."""

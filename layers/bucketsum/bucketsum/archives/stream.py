@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bucketsum.archives.data_descriptor import Described
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader
-from bucketsum.archives.member import HashedMember, hashed_content
+from bucketsum.archives.member import Decoding, HashedMember, hashed_content
 from bucketsum.archives.placed import hashed_at
 from bucketsum.archives.plain import plain_member
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Directory
     from bucketsum.archives.cursor import Cursor
     from bucketsum.archives.limits import LimitCounter
-    from bucketsum.archives.member import Decoding
     from bucketsum.archives.placed import Hash
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import stat
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.errors import BucketsumError
-
-if TYPE_CHECKING:
-    from bucketsum.table.archive_values import ArchiveStatus
-    from bucketsum.table.row_parts import ArchiveRecord
+from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.row_parts import ArchiveRecord
 
 MADE_ON_UNIX: Final = frozenset({3, 19})
 """`Member.system` of archives made on Unix and macOS."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from bucketsum.archives.bounded_decoder import pieces_of
+from bucketsum.archives.bounded_decoder import Compressed, Pieces, pieces_of
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
-
-if TYPE_CHECKING:
-    from bucketsum.archives.bounded_decoder import Compressed, Pieces
-    from bucketsum.table.archive_values import Limits
+from bucketsum.table.archive_values import Limits
 
 _FEED_BYTES: Final = 8192  # each frame's end copies the rest of it
 _TOGETHER_BYTES: Final = 64  # zstd takes an empty frame only if it comes in one piece

@@ -12,13 +12,13 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import Tally, tally_of
 from bucketsum.clock import now
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.events.object_events import ObjectCreated
 
 TALLY: Final = "tally"
 """Beginning of the names of the items with counts: one for all objects, and one for each that is

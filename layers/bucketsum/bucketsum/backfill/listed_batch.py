@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,28 +14,24 @@ from bucketsum.backfill.counts import object_hash
 from bucketsum.backfill.listed_tasks import ListedTasks
 from bucketsum.backfill.messages import body_of, listed_objects_in
 from bucketsum.errors import MalformedMessage, TableBusy
-from bucketsum.hashing.batch import BatchHasher, MessageResult
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.batch import BatchHasher, MessageResult, TaskHasher
 from bucketsum.hashing.ending import given_up
-from bucketsum.hashing.job import Job
+from bucketsum.hashing.job import Job, Task
 from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.turns import is_long
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.queue.dead_letters import ReceivedMessage
+from bucketsum.settings import Settings
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import row_key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from aws_lambda_powertools import Logger
 
     from bucketsum.backfill.listed_tasks import ListedTask
     from bucketsum.backfill.table import BackfillsTable
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.hashing.batch import TaskHasher
-    from bucketsum.hashing.job import Task
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.queue.dead_letters import ReceivedMessage
-    from bucketsum.settings import Settings
-    from bucketsum.table.digests_table import DigestsTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,25 +7,23 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from bucketsum.algorithms import ALGORITHMS
-from bucketsum.backfill.backfill_records import MEMBERS
+from bucketsum.backfill.backfill_records import MEMBERS, Selection
 from bucketsum.errors import DamagedRow
 from bucketsum.events.message_fields import is_moment, shown
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import Purpose
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.recording import Recording
 from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.verification import Verification
 from bucketsum.measure import Measurement
+from bucketsum.table.archive_values import ArchiveSettings
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
 from bucketsum.table.rows import Row, Status, row_key_of
 
 if TYPE_CHECKING:
-    from bucketsum.backfill.backfill_records import Selection
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.table.archive_values import ArchiveSettings
-
     ListedTask: TypeAlias = Job | DamagedRow | HashResult
 
 

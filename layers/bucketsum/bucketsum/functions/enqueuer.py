@@ -12,6 +12,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.accounting import HEADS_AT_ONCE, Accountant
+from bucketsum.backfill.backfill_records import Backfill
 from bucketsum.backfill.closing import Evidence
 from bucketsum.backfill.delivery import Delivery
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
@@ -34,8 +35,6 @@ from bucketsum.table.digests_table import DigestsTable
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
     from mypy_boto3_cloudformation import CloudFormationClient
-
-    from bucketsum.backfill.backfill_records import Backfill
 
     Event = dict[str, Any]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gc
 
+from bucketsum.table.archive_values import ArchiveSettings
+
 gc.disable()  # all that a cold start makes stays: looking for garbage took a tenth of its time
 
 import os
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.backfill.listed_batch import ListedBatchHasher
     from bucketsum.long_objects.hand_over import HandOver
-    from bucketsum.table.archive_values import ArchiveSettings
 
 SETTINGS: Final = Settings.from_env(os.environ)
 (_BACKFILLS_TABLE,) = needed(os.environ, "BACKFILLS_TABLE")

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeGuard
 
 from bucketsum.errors import DamagedRow, MalformedMessage, Released
 from bucketsum.events.notifications import events_in
-from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
-from bucketsum.hashing.job import Job
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.hashing.job import Job, State, Task
 from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.turns import TOO_LATE, is_long
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectRestored
-    from bucketsum.hashing.job import State, Task
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.queue.dead_letters import ReceivedMessage
-    from bucketsum.settings import Settings
-
     Result = HashResult | Exception
 
 LARGE_BYTES: Final = 256 * 1024 * 1024

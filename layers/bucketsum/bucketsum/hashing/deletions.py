@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from bucketsum.events.object_events import ObjectDeleted
 from bucketsum.hashing.result import HashResult
-from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.table.codec import encoded
-from bucketsum.table.digests_table import attempts_at, expiry, item_found
+from bucketsum.table.digests_table import DigestsTable, attempts_at, expiry, item_found
 from bucketsum.table.items import NOT_HASHED, key_of, sequencer_in
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
-from bucketsum.table.rows import row_key_of
+from bucketsum.table.rows import RowKey, row_key_of
 from bucketsum.table.sequencer import comparable_sequencer
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectDeleted
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import RowKey
 
 TOMBSTONE_DAYS: Final = 60
 """Tombstones stay longer than any event of their object is late: SQS keeps a message for 14 days,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Any, Final, Protocol
 
 from bucketsum.errors import (
     ObjectUnreadable,
@@ -13,17 +14,12 @@ from bucketsum.errors import (
     SourceUnavailable,
     Unconfirmed,
 )
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.object_rows import unreadable_row
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.outcome import Outcome
-    from bucketsum.table.row_parts import Deletion
-    from bucketsum.table.rows import Row
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.row_parts import Deletion
+from bucketsum.table.rows import Row
 
 UNREAD: Final = (ObjectUnreadable, SourceInterrupted, SourceUnavailable)
 """Errors of a reading that say nothing about the object's bytes."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from bucketsum.errors import BucketsumError, DamagedRow
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.hashing.ending import Ending
 from bucketsum.hashing.recording import Recording
+from bucketsum.table.archive_values import Mode
 
 if TYPE_CHECKING:
-    from bucketsum.errors import BucketsumError, DamagedRow
-    from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
-    from bucketsum.hashing.ending import Ending
     from bucketsum.hashing.result import ReadObject
-    from bucketsum.table.archive_values import Mode
 
 Task: TypeAlias = "Job | DamagedRow | ObjectDeleted | ObjectRestored"
 """Work that a message names: the object of a created event is a job, if its row is intact."""

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bucketsum.errors import DamagedRow
 from bucketsum.events.object_events import ObjectDeleted
-from bucketsum.hashing.job import Job
-from bucketsum.hashing.result import ReadObject
-
-if TYPE_CHECKING:
-    from bucketsum.hashing.job import State, Task
-    from bucketsum.hashing.object_hasher import ObjectHasher
-    from bucketsum.hashing.result import HashResult
-    from bucketsum.hashing.small_objects import SmallObjectHasher
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.table.digests_table import DigestsTable
+from bucketsum.hashing.job import Job, State, Task
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.result import HashResult, ReadObject
+from bucketsum.hashing.small_objects import SmallObjectHasher
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.table.digests_table import DigestsTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,17 @@ from bucketsum.errors import (
     OutOfTime,
     Unconfirmed,
 )
-from bucketsum.hashing.ending import UNREAD, verification_of
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.ending import UNREAD, End, verification_of
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import hashed_row, refused_row
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES, TOO_LATE, is_long
-from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.measure import Measurement
+from bucketsum.s3.source import Source
+from bucketsum.settings import Settings
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status, row_key_of
 from bucketsum.table.sequencer import comparable_sequencer
@@ -32,12 +36,6 @@ from bucketsum.table.sequencer import comparable_sequencer
 if TYPE_CHECKING:
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.archives.member_rows import MemberRows
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.hashing.ending import End
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.s3.source import Source
-    from bucketsum.settings import Settings
-    from bucketsum.table.digests_table import DigestsTable
 
 
 class ObjectHasher:

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bucketsum.clock import now
-from bucketsum.errors import ObjectArchived
+from bucketsum.errors import ObjectArchived, ObjectUnreadable
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.row_parts import Deletion, ReadSetup, Timing
 from bucketsum.table.rows import Row, Status, row_key_of
 
 if TYPE_CHECKING:
-    from bucketsum.errors import ObjectUnreadable
-    from bucketsum.events.object_events import ObjectCreated
     from bucketsum.hashing.result import ReadObject
     from bucketsum.settings import Settings
 

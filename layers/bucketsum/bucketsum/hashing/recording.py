@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from bucketsum.errors import RowContended
 from bucketsum.hashing.ending import End, Purpose, require_agreement, verification_of
 from bucketsum.hashing.object_rows import is_newer
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
+from bucketsum.table.row_parts import Deletion
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.sequencer import comparable_sequencer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.row_parts import Deletion
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
 from bucketsum.hashing import metric
-from bucketsum.queue.dead_letters import Fate, fate_of
+from bucketsum.hashing.result import HashResult
+from bucketsum.queue.dead_letters import DeadLetters, Fate, ReceivedMessage, fate_of
 from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
 
     from bucketsum.hashing.batch import MessageResult
-    from bucketsum.hashing.result import HashResult
-    from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage
 
 _QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED, Outcome.VERIFIED, Outcome.ARCHIVED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bucketsum.errors import DamagedRow
-from bucketsum.events.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated, ObjectRestored
 from bucketsum.hashing.job import Job
+from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.result import HashResult
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Row, Status, row_key_of
 from bucketsum.table.sequencer import NO_SEQUENCER
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectRestored
-    from bucketsum.hashing.object_hasher import ObjectHasher
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.table.digests_table import DigestsTable
 
 
 def hash_restored(

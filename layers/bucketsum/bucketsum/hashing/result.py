@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from bucketsum.digest import Digest
-    from bucketsum.events.object_events import ObjectEvent
-    from bucketsum.hashing.job import Job
-    from bucketsum.measure import Measurement
-    from bucketsum.table.checksum_values import Compared
-    from bucketsum.table.outcome import Outcome
-    from bucketsum.table.row_parts import ArchiveRecord
+from bucketsum.digest import Digest
+from bucketsum.events.object_events import ObjectEvent
+from bucketsum.hashing.job import Job
+from bucketsum.measure import Measurement
+from bucketsum.table.checksum_values import Compared
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.row_parts import ArchiveRecord
 
 
 @dataclass(frozen=True, slots=True)

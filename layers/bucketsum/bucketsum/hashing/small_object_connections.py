@@ -10,25 +10,22 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from botocore.utils import get_environ_proxies
 
 from bucketsum.invocation.clients import credentials
-from bucketsum.s3.curl_connections import Connections
+from bucketsum.s3.curl_connections import Connections, Transfer
+from bucketsum.s3.curl_reader import CurlReader
+from bucketsum.s3.response_head import ResponseHead
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.sigv4 import Signer
+from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.s3.curl_connections import Transfer
-    from bucketsum.s3.curl_reader import CurlReader
-    from bucketsum.s3.response_head import ResponseHead
-    from bucketsum.s3.signed_requests import SignedRequests
-    from bucketsum.table.digests_table import DigestsTable
 
 _API: Final = "DynamoDB_20120810"
 

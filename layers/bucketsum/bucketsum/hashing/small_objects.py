@@ -11,29 +11,24 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from botocore.exceptions import BotoCoreError
 
+from bucketsum.checksums.comparison import Witness
 from bucketsum.digest import RunningDigest
-from bucketsum.hashing.job import Job
+from bucketsum.hashing.job import Job, State, Task
 from bucketsum.hashing.object_rows import hashed_row
-from bucketsum.hashing.result import ReadObject
-from bucketsum.hashing.small_object_connections import is_written
+from bucketsum.hashing.result import HashResult, ReadObject
+from bucketsum.hashing.small_object_connections import Network, is_written
 from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES, is_long
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.measure import Measurement
+from bucketsum.s3.curl_connections import Transfer
 from bucketsum.s3.get_object import ERROR_BYTES_MAX, error_in
 from bucketsum.s3.response_head import ResponseHead
-
-if TYPE_CHECKING:
-    from bucketsum.checksums.comparison import Witness
-    from bucketsum.hashing.job import State, Task
-    from bucketsum.hashing.result import HashResult
-    from bucketsum.hashing.small_object_connections import Network
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.s3.curl_connections import Transfer
-    from bucketsum.s3.stored_checksums import StoredChecksums
-    from bucketsum.settings import Settings
+from bucketsum.s3.stored_checksums import StoredChecksums
+from bucketsum.settings import Settings
 
 READS_MAX: Final = 10
 """Most objects that are read at the same time; each has a connection."""

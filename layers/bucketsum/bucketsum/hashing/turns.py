@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum.events.object_events import ObjectCreated, ObjectRestored
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectCreated, ObjectRestored
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.settings import Settings
+from bucketsum.settings import Settings
 
 TOO_LATE: Final = (
     "the invocation's time ended before this object's turn; lower BatchSize or raise MemorySize"

@@ -6,8 +6,9 @@ its digest and its event are still those that were compared.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bucketsum.algorithms import SHA1
 from bucketsum.clock import now
@@ -16,19 +17,13 @@ from bucketsum.table.checksum_values import Compared
 from bucketsum.table.codec import encoded
 from bucketsum.table.columns import names_of
 from bucketsum.table.condition import absent, compared
-from bucketsum.table.digests_table import item_found
+from bucketsum.table.digests_table import DigestsTable, item_found
 from bucketsum.table.items import DIGEST_PREFIX, item_of, key_of
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import ArchiveRecord, Difference, FailedReading, Verified
-from bucketsum.table.rows import RowKey, Status
+from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.sequencer import comparable_sequencer
 from bucketsum.table.state import is_repaired
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

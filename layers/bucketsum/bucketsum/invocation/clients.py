@@ -8,6 +8,7 @@ import json
 import os
 import re
 import ssl
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
@@ -19,8 +20,6 @@ from botocore.loaders import JSONFileLoader, Loader
 from botocore.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from botocore.credentials import Credentials
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client

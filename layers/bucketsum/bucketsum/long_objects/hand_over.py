@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum.errors import ObjectSuperseded, Released
 from bucketsum.hashing.ending import Purpose
+from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.settings import Settings
 from bucketsum.table.sequencer import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_sqs import SQSClient
 
-    from bucketsum.hashing.job import Job
-    from bucketsum.settings import Settings
 
 _LONGEST_WAIT_SECONDS: Final = 36_000
 """Longest time until such an event comes again: each costs it a receive, and SQS hides a message

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bucketsum.hashing.ending import given_up
 from bucketsum.long_objects.long_object_rows import ending_of
+from bucketsum.long_objects.progress import Progress
+from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import SliceReport
-
-if TYPE_CHECKING:
-    from bucketsum.long_objects.progress import Progress
-    from bucketsum.long_objects.progress_table import ProgressTable
-    from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.digests_table import DigestsTable
 
 
 def ended_unread(

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bucketsum.hashing.ending import Purpose
+from bucketsum.hashing.ending import Ending, Purpose
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.hashing.recording import Recording
 from bucketsum.hashing.verification import Verification
-from bucketsum.table.rows import Status
-
-if TYPE_CHECKING:
-    from bucketsum.hashing.ending import Ending
-    from bucketsum.long_objects.progress import Progress
-    from bucketsum.table.digests_table import DigestsTable
-    from bucketsum.table.rows import Row
+from bucketsum.long_objects.progress import Progress
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.rows import Row, Status
 
 MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
 

@@ -17,14 +17,13 @@ from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import Purpose
 from bucketsum.hashing.job import Job
-from bucketsum.long_objects.progress import progress_of
+from bucketsum.long_objects.progress import Progress, progress_of
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from bucketsum.long_objects.progress import Progress
 
 _SLICE: Final = "slice"
 _SOURCE: Final = "bucketsum.long-objects"

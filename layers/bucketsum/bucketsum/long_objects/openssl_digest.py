@@ -14,13 +14,10 @@ import importlib
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bucketsum.algorithms import ALGORITHMS, CRC32, SHA1
+from bucketsum.algorithms import ALGORITHMS, CRC32, SHA1, Algorithm
 from bucketsum.errors import LibraryMissing
-
-if TYPE_CHECKING:
-    from bucketsum.algorithms import Algorithm
 
 _STRUCT_BYTES: Final = 1024  # far more than any of the structs has
 _SHARED_LIBRARY: Final = "libcrypto.so.3"

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.algorithms import ALGORITHMS, CRC32, SHA1, Crc32
+from bucketsum.checksums.comparison import Witness
 from bucketsum.digest import Digest
 from bucketsum.long_objects.openssl_digest import OpenSslDigest
 
 if TYPE_CHECKING:
     import ctypes
 
-    from bucketsum.checksums.comparison import Witness
 
 BLOCK_BYTES: Final = 128
 """States can be saved after multiples of this: the block of SHA-512, two blocks of the others."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -25,8 +26,6 @@ from bucketsum.table.rows import RowKey
 from bucketsum.table.sequencer import SEQUENCER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum.hashing.job import Job
 
 PARTITION: Final = "long-objects"

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
+from bucketsum.errors import DamagedItem
 from bucketsum.long_objects.progress import (
     CRC_NAME,
     FLOAT_FORMAT,
     PARTITION,
     STATE_PREFIX,
     ChainStatus,
+    Progress,
     crc32_of,
     item_key,
     item_of_progress,
@@ -21,14 +23,12 @@ from bucketsum.table.codec import attribute_of
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read
 from bucketsum.table.digests_table import expiry, item_found
+from bucketsum.table.rows import RowKey
 from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.errors import DamagedItem
-    from bucketsum.long_objects.progress import Progress
-    from bucketsum.table.rows import RowKey
 
 PROGRESS_DAYS: Final = 60
 """Items stay for this long after their last change, if nobody ends their chain: longer than SQS

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from bucketsum.algorithms import SHA1
 from bucketsum.errors import BadSettings, DamagedProgress, SourceInterrupted
 from bucketsum.events.message_fields import shown
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
-
-if TYPE_CHECKING:
-    from bucketsum.long_objects.progress import Progress
+from bucketsum.long_objects.progress import Progress
 
 
 def slice_bytes_in(env: Mapping[str, str]) -> int | None:

@@ -5,25 +5,22 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bucketsum.checksums.comparison import NotCompared
+from bucketsum.checksums.comparison import NotCompared, Witness
 from bucketsum.errors import TooManySlices
+from bucketsum.hashing.ending import Ending
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.result import ReadObject
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
 from bucketsum.measure import Measurement
+from bucketsum.s3.source import Source
+from bucketsum.s3.stored_checksums import StoredChecksums
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
-
-if TYPE_CHECKING:
-    from bucketsum.checksums.comparison import Witness
-    from bucketsum.hashing.ending import Ending
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.long_objects.progress import Progress
-    from bucketsum.s3.source import Source
-    from bucketsum.s3.stored_checksums import StoredChecksums
 
 MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from bucketsum.hashing import metric
+from bucketsum.hashing.report import Report
 from bucketsum.hashing.result import HashResult
+from bucketsum.long_objects.slicer import SliceReport
 from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
-
-if TYPE_CHECKING:
-    from bucketsum.hashing.report import Report
-    from bucketsum.long_objects.slicer import SliceReport
 
 
 def publish_slice(report: SliceReport, objects: Report) -> None:

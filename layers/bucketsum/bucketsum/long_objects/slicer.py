@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.errors import (
     DamagedProgress,
@@ -21,25 +21,21 @@ from bucketsum.errors import (
     Unconfirmed,
 )
 from bucketsum.events.message_fields import shown
+from bucketsum.hashing.ending import End, Ending
 from bucketsum.hashing.object_rows import hashed_row, refused_row
-from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
+from bucketsum.hashing.result import ReadObject
+from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS, Deadline
 from bucketsum.long_objects.long_object_rows import ending_of
-from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus
+from bucketsum.long_objects.message import LongObjectsQueue
+from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, Progress
+from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.long_objects.slice_reader import Slice, SliceReader
+from bucketsum.measure import Measurement
+from bucketsum.settings import Settings
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status
 from bucketsum.table.sequencer import comparable_sequencer
-
-if TYPE_CHECKING:
-    from bucketsum.hashing.ending import End, Ending
-    from bucketsum.hashing.result import ReadObject
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.long_objects.message import LongObjectsQueue
-    from bucketsum.long_objects.progress import Progress
-    from bucketsum.long_objects.progress_table import ProgressTable
-    from bucketsum.long_objects.slice_reader import Slice, SliceReader
-    from bucketsum.measure import Measurement
-    from bucketsum.settings import Settings
-    from bucketsum.table.digests_table import DigestsTable
 
 LEASE_MARGIN_SECONDS: Final = 5
 """A lease lasts this much longer than the invocation, as clocks of two environments differ."""

@@ -10,15 +10,14 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bucketsum.errors import BucketsumError
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.get_object import BROKEN, get_object
 from bucketsum.s3.source import OpenObject, ResumeBudget
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef
-
-    from bucketsum.errors import BucketsumError
-    from bucketsum.events.object_events import ObjectCreated
 
 
 class BotocoreReader:

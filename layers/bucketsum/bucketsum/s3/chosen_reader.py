@@ -11,14 +11,13 @@ from botocore.utils import get_environ_proxies
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_connections import TransportConfig
 from bucketsum.s3.curl_reader import CurlReader
+from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
     from botocore.config import Config
     from mypy_boto3_s3 import S3Client
-
-    from bucketsum.s3.read_plan import ReadPolicy
-    from bucketsum.s3.signed_requests import SignedRequests
 
 
 def transport_config(

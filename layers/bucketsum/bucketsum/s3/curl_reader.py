@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError
 
+from bucketsum.errors import BucketsumError
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_connections import Connections, TransportConfig
 from bucketsum.s3.ordered_ranges import FallBack, OrderedRanges
+from bucketsum.s3.read_plan import ReadPlan
+from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import OpenObject, ResumeBudget
-
-if TYPE_CHECKING:
-    from bucketsum.errors import BucketsumError
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.s3.botocore_reader import BotocoreReader
-    from bucketsum.s3.read_plan import ReadPlan
-    from bucketsum.s3.signed_requests import SignedRequests
 
 
 class CurlReader:

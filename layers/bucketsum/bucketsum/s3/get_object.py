@@ -24,6 +24,7 @@ a HEAD's 404, which has no document, settles nothing; another GET does.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
@@ -49,16 +50,14 @@ from bucketsum.errors import (
     SourceInterrupted,
     SourceUnavailable,
 )
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import NULL, Version
 from bucketsum.s3.response_head import ResponseHead, if_match
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
 
-    from bucketsum.events.object_events import ObjectCreated
 
 # botocore passes some of urllib3's own errors on as they are: a broken TLS record in a body, a
 # connection that ends in the middle of an error's text.

@@ -6,18 +6,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum.errors import BucketsumError
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.s3.curl_connections import Connections, Transfer
 from bucketsum.s3.get_object import ERROR_BYTES_MAX, error_in
+from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.response_head import ResponseHead
-
-if TYPE_CHECKING:
-    from bucketsum.errors import BucketsumError
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.s3.curl_connections import Connections, Transfer
-    from bucketsum.s3.read_plan import ReadPlan
-    from bucketsum.s3.signed_requests import SignedGet
-    from bucketsum.s3.source import ResumeBudget
+from bucketsum.s3.signed_requests import SignedGet
+from bucketsum.s3.source import ResumeBudget
 
 _PIECES_PER_CHUNK: Final = 16
 """Pieces that make a chunk: 256 KiB over TLS.

@@ -7,13 +7,13 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceInterrupted
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.get_object import BROKEN, get_object
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.events.object_events import ObjectCreated
 
 Read = Callable[[int, int], bytes | memoryview]
 """``read(offset, length)`` returns exactly *length* bytes from *offset* on."""

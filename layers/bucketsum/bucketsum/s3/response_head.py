@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from bucketsum.events.message_fields import shown
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectCreated
 
 _ENTITY_TAG: Final = re.compile(r'"([0-9a-f]{32})(-\d+)?"')
 _DIGITS_OF_ENTITY_TAG: Final = 32

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 from botocore.exceptions import NoCredentialsError
 
 from bucketsum.checksums.stored import MODE_HEADER
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.clients import aws_s3_endpoint, credentials, s3_endpoint
 from bucketsum.s3.response_head import if_match
 from bucketsum.s3.sigv4 import EMPTY_SHA256, Signer
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from botocore.credentials import Credentials
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.events.object_events import ObjectCreated
 
 _NO_BODY: Final = {"x-amz-content-sha256": EMPTY_SHA256}
 _HOST_LABEL: Final = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")

@@ -5,18 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import botocore
 from botocore.config import Config
 
-from bucketsum.errors import SourceInterrupted
-
-if TYPE_CHECKING:
-    from bucketsum.checksums.comparison import Witness
-    from bucketsum.errors import BucketsumError
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.table.checksum_values import Compared
+from bucketsum.checksums.comparison import Witness
+from bucketsum.errors import BucketsumError, SourceInterrupted
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.checksum_values import Compared
 
 # By default botocore checks a full read against S3's stored checksum, computing a second
 # digest in line (CRC-64 or SHA-1 again). TLS, the length and If-Match already guard it.

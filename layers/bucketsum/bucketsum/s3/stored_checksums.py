@@ -10,16 +10,21 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.algorithms import SHA1
 from bucketsum.checksums.comparison import ChecksumComparison, NotCompared, Witness
-from bucketsum.checksums.stored import NotComparedError, StoredChecksum, parts_in, stored_in
+from bucketsum.checksums.stored import (
+    NotComparedError,
+    StoredChecksum,
+    StoredPart,
+    parts_in,
+    stored_in,
+)
+from bucketsum.errors import BucketsumError
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.response_head import ResponseHead, if_match
+from bucketsum.s3.source import OpenObject, Source
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.checksums.stored import StoredPart
-    from bucketsum.errors import BucketsumError
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.s3.source import OpenObject, Source
 
 _PAGES_MAX: Final = 20
 """Most requests for the parts of an object; S3 lists 1,000 parts in each."""

@@ -24,6 +24,7 @@ from bucketsum.table.items import (
     shown_rows,
 )
 from bucketsum.table.outcome import Outcome
+from bucketsum.table.row_parts import Deletion
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import PutItemInputTypeDef
 
-    from bucketsum.table.row_parts import Deletion
 
 BY_SHA1_INDEX: Final = "by-sha1"
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.errors import RowContended
 from bucketsum.table.items import deletion_of, sequencer_in
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import Status
+from bucketsum.table.rows import Row, Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
-
-if TYPE_CHECKING:
-    from bucketsum.table.rows import Row
 
 SECONDS: Final = len("2026-11-21T03:04:05")
 """Characters of a time that LastModified has too."""

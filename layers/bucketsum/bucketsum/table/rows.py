@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum.events.object_events import ObjectEvent
 from bucketsum.events.version import Version
 from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.columns import NOT_STORED, nested, stored
@@ -22,9 +23,6 @@ from bucketsum.table.row_parts import (
     Verified,
 )
 from bucketsum.table.sequencer import SEQUENCER
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectEvent
 
 
 class Status(StrEnum):
