@@ -1,1 +1,1 @@
-"""Snapshots of many rows: load, questions, and plain Python beside them."""
+"""Snapshots of many rows: load, questions, and plain DuckDB beside them."""

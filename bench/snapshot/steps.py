@@ -1,48 +1,50 @@
-"""The steps that are measured, each in a process of its own, and plain Python for some of them."""
+"""The steps that are measured, each in a process of its own, and the same in plain DuckDB."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from bench.snapshot.rows import BUCKET, lines
+from bench.snapshot import plain
+from bench.snapshot.rows import BUCKET, row_of
 from bench.tables.process import ProcessMeter
+from bucketsum_cli.commands.export import lines_of
 from bucketsum_cli.commands.find_list import WANTED
-from bucketsum_cli.snapshots import scan
-from bucketsum_cli.snapshots.folder import ROWS, new_folder, read_snapshot
+from bucketsum_cli.snapshots.folder import read_snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.storage_prices import put_prices
-from bucketsum_cli.snapshots.tables import open_snapshot
+from bucketsum_cli.snapshots.tables import open_snapshot, tables_of
 
-SCAN: Final = "scan"
-SCANNED_ROWS: Final = 2000
-"""Of moto's table, whose rows are in this process."""
-
-_KEYS: Final = ("object", "entry")
+PLAIN: Final = "plain "
+_WANTED: Final = 100_000
+_Step = Callable[[Path, Path], Iterable[object]]
 
 
-def _ask(query: str, **question: str | int | bool) -> Callable[[Path, Path], Iterable[object]]:
+def _ask(query: str, **question: str | int | bool) -> _Step:
     def step(folder: Path, _other: Path) -> Iterable[object]:
         database = open_snapshot(read_snapshot(folder))
         put_prices(database)
         if query == "find":
-            wanted = (
-                {"place": place, "name": "", "digest": row["sha1"]}
-                for place, row in zip(range(100_000), _rows(folder), strict=False)
-            )
-            database.local.put_table("wanted", WANTED, wanted)
+            digests = _wanted(folder).read_text().split()[1:]
+            rows = ({"place": n, "name": "", "digest": d, "sha1": d} for n, d in enumerate(digests))
+            database.local.put_table("wanted", WANTED, rows)
         return database.ask(query, **question)
 
     return step
 
 
-def _load(folder: Path, _other: Path) -> Iterable[object]:
-    return open_snapshot(read_snapshot(folder)).engine.run("SELECT 1")
+def _count(folder: Path, _other: Path) -> Iterable[object]:
+    database = open_snapshot(read_snapshot(folder))
+    database.engine.lock()
+    return database.engine.select("SELECT count(*) FROM objects")
+
+
+def _export(folder: Path, _other: Path) -> Iterable[object]:
+    question = {"bucket": BUCKET, "prefix": "", "with_members": False}
+    return lines_of(open_snapshot(read_snapshot(folder)), question, "sum", "sha1")
 
 
 def _compare(folder: Path, other: Path) -> Iterable[object]:
@@ -53,81 +55,43 @@ def _compare(folder: Path, other: Path) -> Iterable[object]:
     return sides.ask("compare", rows=20)
 
 
-def _rows(folder: Path) -> Iterator[dict[str, Any]]:
-    for file in sorted((folder / ROWS).iterdir()):
-        with gzip.open(file, "rt", encoding="utf-8") as texts:
-            for text in texts:
-                yield _plain(text)
+def _wanted(folder: Path) -> Path:
+    """A list of digests, of which most are there."""
+    file = folder.with_name("wanted.csv")
+    if not file.exists():
+        file.write_text("\n".join(["sha1", *(str(row_of(n).sha1) for n in range(_WANTED))]))
+    return file
 
 
-def _plain(line: str) -> dict[str, Any]:
-    item = json.loads(line)["Item"]
-    return {name: next(iter(value.values())) for name, value in item.items()}
-
-
-def _python_duplicates(folder: Path, _other: Path) -> Iterable[object]:
-    groups: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
-    for row in _rows(folder):
-        groups[row["sha1"], int(row["size_bytes"])].append(row["object"])
-    wasted = (((len(keys) - 1) * at[1], keys) for at, keys in groups.items() if len(keys) > 1)
-    return sorted(wasted, reverse=True)[:20]
-
-
-def _python_export(folder: Path, _other: Path) -> Iterable[object]:
-    return sorted((row["object"], row["sha1"]) for row in _rows(folder))
-
-
-def _python_compare(folder: Path, other: Path) -> Iterable[object]:
-    left = {row["object"]: row["sha1"] for row in _rows(folder)}
-    return Counter(left.pop(row["object"], None) == row["sha1"] for row in _rows(other)).items()
-
-
-STEPS: Final[dict[str, Callable[[Path, Path], Iterable[object]]]] = {
-    "load": _load,
+STEPS: Final[dict[str, _Step]] = {
+    "load": lambda folder, _other: [tables_of(read_snapshot(folder))],
+    "count": _count,
     "duplicates": _ask(
         "duplicates", bucket="", prefix="", least_bytes=1, with_members=False, groups=20
     ),
-    "export": _ask("export", bucket=BUCKET, prefix="", with_members=False),
+    "coverage": _ask("coverage", bucket="", prefix=""),
+    "export": _export,
     "find": _ask("find", bucket=""),
-    "totals": _ask("totals"),
     "compare": _compare,
-    "python duplicates": _python_duplicates,
-    "python export": _python_export,
-    "python compare": _python_compare,
 }
 
 
-def _scan(folder: Path) -> dict[str, float]:
-    """Scan moto's table, which is filled before."""
-    import boto3  # noqa: PLC0415 - the memory of the other steps is measured without them
-    from moto import mock_aws  # noqa: PLC0415 - likewise
-
-    with mock_aws(), new_folder(folder.with_name("scanned")) as (partial, _):
-        table = boto3.resource("dynamodb").create_table(
-            TableName="digests", BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in _KEYS],
-            KeySchema=[{"AttributeName": _KEYS[0], "KeyType": "HASH"},
-                       {"AttributeName": _KEYS[1], "KeyType": "RANGE"}],
-        )  # fmt: skip
-        with table.batch_writer() as writer:
-            for line in lines(SCANNED_ROWS):
-                writer.put_item(Item=_plain(line))
-        client = boto3.client("dynamodb")
-        meter = ProcessMeter()
-        scan.scan(client, "digests", SCANNED_ROWS, partial, ROWS)
-        return meter.stop()
+def answer(step: str, folder: Path, other: Path) -> Iterable[object]:
+    """The answer of a step, or, if it begins with `PLAIN`, that of plain DuckDB."""
+    if not step.startswith(PLAIN):
+        return STEPS[step](folder, other)
+    question = step.removeprefix(PLAIN)
+    if question not in plain.QUERIES:
+        return [plain.database_of(folder)]
+    return plain.answer(question, folder, other, _wanted(folder))
 
 
 def main(step: str, folder: str, other: str) -> None:
     """Print the time and memory of *step* over the snapshots in *folder* and *other*."""
-    if step == SCAN:
-        result = _scan(Path(folder))
-    else:
-        meter = ProcessMeter()
-        for _ in STEPS[step](Path(folder), Path(other)):
-            pass
-        result = meter.stop()
-    print(json.dumps(result))
+    meter = ProcessMeter()
+    for _ in answer(step, Path(folder), Path(other)):
+        pass
+    print(json.dumps(meter.stop()))
 
 
 if __name__ == "__main__":

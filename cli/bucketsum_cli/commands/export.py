@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, Final
@@ -22,8 +21,8 @@ from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, keys_to_list, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
-from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, Format, not_recorded
-from bucketsum_cli.snapshots.database import Database
+from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, not_recorded
+from bucketsum_cli.snapshots.database import Answer, Database
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
@@ -102,10 +101,9 @@ def export(
         else:
             format_ = FORMATS[format_name]
             is_bag = format_ is BAGIT and _is_bag(database, question)
-            records = database.ask("export", **question).records()
-            entries = _entries(records, prefix if relative or is_bag else "")
-            entries = entries if format_ is not BAGIT else _payload(entries, is_bag=is_bag)
-            problems = _write(format_, algorithm, entries, file)
+            without = prefix if relative or is_bag else ""
+            lines = lines_of(database, question, format_name, algorithm, without, is_bag=is_bag)
+            problems = _write(lines, file, has_percents=format_ is BAGIT)
     states = _not_hashed(database, question, with_all=format_name == _PARQUET)
     _note_states(states, is_parquet=format_name == _PARQUET)
     if _are_left_out(problems, bucket, algorithm) or states:
@@ -148,11 +146,11 @@ def _write_parquet(database: Database, file: IO[bytes], *, relative: bool) -> No
     with TemporaryDirectory(prefix="bucketsum-") as folder:
         path = Path(folder, "export.parquet")
         query = query_text("export")
-        if relative:
-            query = (
-                "SELECT e.* REPLACE (substr(e.key, length(q.prefix) + 1) AS key) "  # noqa: S608 - a query of ours
-                f"FROM ({query}) e CROSS JOIN question q ORDER BY bucket, key, member NULLS FIRST"
-            )
+        key = "substr(e.key, length(q.prefix) + 1)" if relative else "e.key"
+        query = (
+            f"SELECT e.* REPLACE ({key} AS key) FROM ({query}) e CROSS JOIN question q "  # noqa: S608 - a query of ours
+            "ORDER BY bucket, key, member NULLS FIRST"
+        )
         database.local.write_parquet(query, path)
         with path.open("rb") as whole:
             shutil.copyfileobj(whole, file)
@@ -178,37 +176,62 @@ def _are_left_out(problems: Counter[str], bucket: str, algorithm: str) -> bool:
     return bool(problems)
 
 
-def _entries(records: Iterable[dict[str, Any]], prefix: str) -> Iterator[Entry]:
-    """The entries of *records*, with names without *prefix*."""
-    for record in records:
-        member = record["member"]
-        name = record["key"] if member is None else f"{record['key']}{MEMBER_MARK}{member}"
-        is_hashed = record["state"] == ObjectState.HASHED
-        if not is_hashed and record["sha1"]:
-            continue  # counted by `_not_hashed`
-        digests = {name: record[name] for name in ALGORITHMS if record[name]}
-        yield Entry(name.removeprefix(prefix).encode(), digests, record["size_bytes"])
+def lines_of(
+    database: Database,
+    question: Mapping[str, Any],
+    format_name: str,
+    algorithm: str,
+    prefix: str = "",
+    *,
+    is_bag: bool = False,
+) -> Iterator[bytes | BadLine]:
+    """The lines of objects, with names without *prefix*; or why an object has none."""
+    format_ = FORMATS[format_name]
+    digests = [algorithm] if format_.has_one_digest else [*ALGORITHMS]
+    database.local.put_question(question)
+    entries = _entries(database.local.run(_lines_query(digests, prefix)), digests)
+    entries = entries if format_ is not BAGIT else _payload(entries, is_bag=is_bag)
+    return format_.lines(entries, algorithm)
+
+
+def _lines_query(digests: Sequence[str], prefix: str) -> str:
+    """The part of `export.sql` for lines with *digests*, with names without *prefix*.
+
+    Objects whose digest does not hold are counted by `_not_hashed`.
+    """
+    return (
+        f"SELECT substr(concat(key, '{MEMBER_MARK}' || member), {len(prefix) + 1}), size_bytes, "  # noqa: S608 - texts of ours
+        f"{', '.join(digests)} FROM ({query_text('export')}) "
+        f"WHERE sha1 IS NULL OR state = '{ObjectState.HASHED}' ORDER BY key, member NULLS FIRST"
+    )
+
+
+def _entries(rows: Answer, digests: Sequence[str]) -> Iterator[Entry]:
+    for name, size_bytes, *values in rows:
+        known = {name: value for name, value in zip(digests, values, strict=True) if value}
+        yield Entry(name.encode(), known, size_bytes)
 
 
 def _payload(entries: Iterable[Entry], *, is_bag: bool) -> Iterator[Entry]:
     """The payload of a bag: what is below data/ in one that *is_bag*; else all, below data/."""
     for entry in entries:
         if not is_bag:
-            yield replace(entry, name=_PAYLOAD + entry.name)
+            yield entry._replace(name=_PAYLOAD + entry.name)
         elif entry.name.startswith(_PAYLOAD):
             yield entry
 
 
 def _write(
-    format_: Format, algorithm: str, entries: Iterable[Entry], file: IO[bytes] | None
+    lines: Iterable[bytes | BadLine], file: IO[bytes] | None, *, has_percents: bool
 ) -> Counter[str]:
-    """Write the lines of *entries*, or print them without a *file*; returns why some have none."""
+    """Write the *lines*, or print them without a *file*; returns why objects have none."""
     problems: Counter[str] = Counter()
-    for line in format_.lines(entries, algorithm):
+    for line in lines:
         if isinstance(line, BadLine):
             problems[line.reason] += 1
             continue
-        problems[_PERCENT] += format_ is BAGIT and b"%25" in line
+        if has_percents and b"%25" in line:
+            problems[_PERCENT] += 1
         if file is not None:
             file.write(line)
         elif not print_text(line.decode()):

@@ -20,7 +20,13 @@ from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.asking import athena_option, snapshot_option
-from bucketsum_cli.commands.find_list import ListedDigest, find_in_snapshot, note_first, wanted_in
+from bucketsum_cli.commands.find_list import (
+    ListedDigest,
+    algorithms_of,
+    find_in_snapshot,
+    note_first,
+    wanted_in,
+)
 from bucketsum_cli.commands.lists import algorithm_option, format_option
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import FORMATS, Format, entries_in
@@ -110,7 +116,7 @@ def find(
     stack = target.find()
     if stack.parameters.get("Sha1Index") == "no":
         rows = [
-            {"place": place, "name": name, "digest": sha1}
+            {"place": place, "name": name, "digest": sha1, SHA1.name: sha1}
             for place, (name, sha1) in enumerate(wanted)
         ]
         find_in_snapshot(target, rows, bad, snapshot_name, athena, yes=yes, as_json=as_json)
@@ -192,12 +198,11 @@ def _for_a_snapshot(
         return wanted_in(listed, listed.name, *how)
     if any(how):
         raise click.UsageError("--format and --algorithm are about the list of --list")
-    kinds = [algorithm for algorithm in ALGORITHMS.values() if with_sha1 or algorithm is not SHA1]
     digests = [
-        {"place": place, "name": content, "digest": content.lower()}
+        {"place": place, "name": content, "digest": content.lower(), name: content.lower()}
         for place, content in enumerate(contents)
-        if any(algorithm.is_digest(content.lower()) for algorithm in kinds)
-        and not Path(content).exists()
+        for name in algorithms_of(content)
+        if (with_sha1 or name != SHA1.name) and not Path(content).exists()
     ]
     if digests and len(digests) < len(contents):
         raise click.UsageError("only digests can be looked up in a snapshot: leave out the files")

@@ -163,7 +163,7 @@ def _require_algorithms(database: Database, missing: Sequence[ListedDigest]) -> 
         for name, count in zip(ALGORITHMS, counts, strict=True)
         if count
     }
-    sought = {name for digest in missing for name in _algorithms_of(digest.digest)}
+    sought = {name for digest in missing for name in algorithms_of(digest.digest)}
     if recorded and sought and not sought & recorded:
         verify = command_line("verify", "BUCKET", "--missing", min(sought))
         raise CannotDoError(
@@ -172,7 +172,8 @@ def _require_algorithms(database: Database, missing: Sequence[ListedDigest]) -> 
         )
 
 
-def _algorithms_of(digest: str) -> list[str]:
+def algorithms_of(digest: str) -> list[str]:
+    """The algorithms whose digests have as many digits: one, or none."""
     return [name for name, algorithm in ALGORITHMS.items() if algorithm.is_digest(digest.lower())]
 
 

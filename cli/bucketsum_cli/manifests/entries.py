@@ -6,8 +6,8 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -34,8 +34,7 @@ class Reported:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A name with its digests.
 
     Attributes:
@@ -93,7 +92,7 @@ def by_name(entries: Iterable[Entry]) -> tuple[list[Entry], int]:
         ) <= 1:
             repeated += 1
             digests, size = {**first.digests, **entry.digests}, next(iter(sizes), None)
-            unique[entry.name, 0] = replace(first, digests=digests, size_bytes=size)
+            unique[entry.name, 0] = first._replace(digests=digests, size_bytes=size)
         else:
             unique[entry.name, entry.line] = entry
     return [*unique.values()], repeated

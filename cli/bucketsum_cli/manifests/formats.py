@@ -36,6 +36,7 @@ class Format:
         head: Algorithm → what comes before all lines.
         has_markers: Whether it has empty objects that stand for folders: no program opens them.
         has_nul: Whether a name may have a NUL.
+        has_one_digest: Whether its line has the digest of one algorithm, and no other.
     """
 
     name: str
@@ -44,22 +45,27 @@ class Format:
     head: Callable[[str], bytes] = lambda _algorithm: b""
     has_markers: bool = False
     has_nul: bool = False
+    has_one_digest: bool = True
 
     def lines(self, entries: Iterable[Entry], algorithm: str) -> Iterator[bytes | BadLine]:
         """The lines of *entries*, with the digests of *algorithm*."""
         if head := self.head(algorithm):
             yield head
         for number, entry in enumerate(entries, 1):
-            line: bytes | str = not_recorded(algorithm)
-            is_folder = not entry.name or (entry.name.endswith(b"/") and not self.has_markers)
-            if is_folder and entry.size_bytes == 0:
-                line = FOLDER_MARKER
-            elif not entry.name and self.name != "digests":
-                line = "an empty name"
-            elif algorithm in entry.digests:
-                is_refused = b"\0" in entry.name and not self.has_nul
-                line = "a NUL in the name" if is_refused else self.line(entry, algorithm)
+            reason = self._reason(entry)
+            if reason is None and algorithm not in entry.digests:
+                reason = not_recorded(algorithm)
+            line = reason or self.line(entry, algorithm)
             yield line if isinstance(line, bytes) else BadLine(number, line)
+
+    def _reason(self, entry: Entry) -> str | None:
+        """Why *entry* has no line, whatever its digests are."""
+        name = entry.name
+        if entry.size_bytes == 0 and (not name or (name[-1:] == b"/" and not self.has_markers)):
+            return FOLDER_MARKER
+        if not name and self.name != "digests":
+            return "an empty name"
+        return "a NUL in the name" if b"\0" in name and not self.has_nul else None
 
 
 def not_recorded(algorithm: str) -> str:
@@ -73,10 +79,20 @@ HASHDEEP: Final = Format(
     "hashdeep", records.hashdeep_entries_in, records.hashdeep_line, records.hashdeep_head
 )
 CSV: Final = Format(
-    "csv", records.csv_entries_in, records.csv_line, records.csv_head, has_markers=True
+    "csv",
+    records.csv_entries_in,
+    records.csv_line,
+    records.csv_head,
+    has_markers=True,
+    has_one_digest=False,
 )
 JSONL: Final = Format(
-    "jsonl", records.json_entries_in, records.json_line, has_markers=True, has_nul=True
+    "jsonl",
+    records.json_entries_in,
+    records.json_line,
+    has_markers=True,
+    has_nul=True,
+    has_one_digest=False,
 )
 DIGESTS: Final = Format(
     "digests", sums.digests_in, sums.digest_line, has_markers=True, has_nul=True

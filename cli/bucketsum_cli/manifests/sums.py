@@ -27,6 +27,7 @@ _RCLONE_REPLACES: Final = re.compile(rb"[\x00-\x1f\x7f]|\xe2\x90[\x80-\xa1]|\xe2
 """Control characters; U+2400 to 2421, which rclone prints for them; U+201B, its quote for those."""
 _IN_BAG: Final = re.compile(rb"([^ \t]+)[ \t]+(?:\*(?=data/))?(.+)", re.DOTALL)
 _ESCAPE: Final = re.compile(rb"\\(.?)", re.DOTALL)
+_TO_ESCAPE: Final = re.compile(rb"[\\\n\r]")
 _ESCAPED: Final = {b"\\": b"\\", b"n": b"\n", b"r": b"\r"}
 _PERCENT: Final = re.compile(rb"%(25|0[AaDd])")
 _LINE_BREAK: Final = re.compile(rb"%(0[AaDd])")
@@ -173,10 +174,11 @@ def _text(field: bytes) -> str:
 
 def _escaped(entry: Entry) -> tuple[bytes, bytes]:
     name = as_path(entry.name)
-    escaped = name
+    if not _TO_ESCAPE.search(name):
+        return b"", name
     for letter, character in _ESCAPED.items():  # the backslash is the first
-        escaped = escaped.replace(character, b"\\" + letter)
-    return b"" if escaped == name else b"\\", escaped
+        name = name.replace(character, b"\\" + letter)
+    return b"\\", name
 
 
 def _unescaped(name: bytes) -> bytes:

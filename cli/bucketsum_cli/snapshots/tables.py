@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
-from typing import Final
+from typing import Any, Final
 
 from bucketsum_cli.snapshots.database import Database, DuckDb, explained, own_folder, require_engine
 from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, Snapshot, require_whole
@@ -18,11 +19,12 @@ from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import notes
 
 VIEWS: Final = (
-    "objects", "versions", "members", "deletions", "current_objects", "listing", "samples", "cells",
+    "objects", "versions", "members", "deletions", "current_objects", "contents", "listing",
+    "samples", "cells",
 )  # fmt: skip
 """What questions are asked of."""
 
-_FORM: Final = 4
+_FORM: Final = 5
 """Of the tables; a change of them changes it."""
 _CATALOG: Final = """
 SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
@@ -86,13 +88,20 @@ def _require_no_companions(file: Path) -> None:
 
 def _is_ours(file: Path) -> bool:
     """Whether the views are those of this program: one of a stranger could read other files."""
-    with closing(DuckDb(file, read_only=True)) as theirs, closing(DuckDb()) as ours:
+    with closing(DuckDb(file, read_only=True)) as theirs:
+        return _catalog_of(theirs) == _own_catalog()
+
+
+@cache
+def _own_catalog() -> list[tuple[Any, ...]]:
+    with closing(DuckDb()) as ours:
         _create(ours)
-        with explained():
-            catalogs = [
-                database.connection.execute(_CATALOG).fetchall() for database in (theirs, ours)
-            ]
-    return catalogs[0] == catalogs[1]
+        return _catalog_of(ours)
+
+
+def _catalog_of(tables: DuckDb) -> list[tuple[Any, ...]]:
+    with explained():
+        return tables.connection.execute(_CATALOG).fetchall()
 
 
 def _make_tables(snapshot: Snapshot, file: Path) -> None:
@@ -124,8 +133,12 @@ def _create(tables: DuckDb, snapshot: Snapshot | None = None) -> None:
 
 
 def _load(tables: DuckDb, query: str, paths: Sequence[str]) -> None:
-    """Run the statements of a *query*; those that read files read *paths*."""
-    for statement in tables.connection.extract_statements(query_text(query)):
+    """Run the statements of a *query*; those that read files read *paths*.
+
+    The items are stored only as versions, members and deletions.
+    """
+    text = query_text(query).replace("CREATE TABLE items", "CREATE TEMP TABLE items")
+    for statement in tables.connection.extract_statements(text):
         if not statement.named_parameters:
             tables.execute(statement.query)
         elif paths or query == "load":

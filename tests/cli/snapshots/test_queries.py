@@ -18,9 +18,10 @@ from bucketsum.table.columns import names_of
 from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.row_parts import FailedReading, ReadByS3
 from bucketsum.table.rows import Row, Status
-from bucketsum_cli.commands.find_list import WANTED, wanted_in
-from bucketsum_cli.snapshots.database import Database
-from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.commands.find_list import WANTED, algorithms_of, wanted_in
+from bucketsum_cli.snapshots.database import Database, DuckDb
+from bucketsum_cli.snapshots.folder import ROWS, Listed
+from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot
 
@@ -139,10 +140,18 @@ def test_coverage(case: Case) -> None:
 def test_find(case: Case) -> None:
     """Every place of a digest of any algorithm is shown, and a digest that nothing has is named."""
     digests = sorted(
-        {d for r in case.oracle.objects.values() for d in (r.sha1, *r.digests.values()) if d}
+        {
+            d
+            for r in case.oracle.objects.values()
+            for d in (r.sha1, *r.digests.values())
+            if d and algorithms_of(d)
+        }
     )
     digests.append("0" * 40)
-    wanted = ({"place": n, "name": "\n'\"", "digest": d} for n, d in enumerate(digests))
+    wanted = (
+        {"place": n, "name": "\n'\"", "digest": d, **dict.fromkeys(algorithms_of(d), d)}
+        for n, d in enumerate(digests)
+    )
     case.database.local.put_table("wanted", WANTED, wanted)
     got: Counter[tuple[Any, ...]] = Counter()
     for _, _, digest, bucket, key, *_, deleted_at in case.database.ask("find", bucket=""):
@@ -205,8 +214,10 @@ def test_each_way_to_damage_a_row_is_seen(tmp_path: Path) -> None:
         for place, value in enumerate(STRANGE)
     ]
     expected = {row.key: row.status.value for row in shown_rows(cases)}
-    database = open_snapshot(Hostile(cases).write(tmp_path / "s", ()))
-    got = database.engine.run("SELECT key, status FROM items WHERE kind IN ('object', 'member')")
+    snapshot, local = Hostile(cases).write(tmp_path / "s", ()), DuckDb()
+    files = [str(snapshot.folder / file.name) for file in snapshot.of_kind(ROWS)]
+    local.execute(query_text("load"), {"files": files})
+    got = local.run("SELECT key, status FROM items WHERE kind IN ('object', 'member')")
     assert dict(got) == expected
     names = {key.split("-")[1] for key, status in expected.items() if status == "damaged"}
     attributes = {"object", "entry", *names_of(Row), *(f"digest_{a}" for a in EXTRA_ALGORITHMS)}

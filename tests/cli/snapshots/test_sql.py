@@ -200,7 +200,7 @@ def test_own_lists_are_asked_beside_the_views(run_sql: Run, tmp_path: Path) -> N
     )
     for text, reason in (
         (f"Objects={tmp_path}/a.csv", "is a view or table already"), ("a", "is not NAME=FILE"),
-        (f"items={tmp_path}/a.csv", "is a view or table already"), ("a=no.csv", "no such file"),
+        (f"listed={tmp_path}/a.csv", "is a view or table already"), ("a=no.csv", "no such file"),
         (f"a={tmp_path}/x*.csv", "has one of"), (f"c={tmp_path}/c.txt", "must end with"),
         ('a"=x.csv', "is not NAME=FILE"),
     ):  # fmt: skip

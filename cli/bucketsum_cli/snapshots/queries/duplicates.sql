@@ -3,28 +3,21 @@
 -- expensive object are wasted. A member of an archive is a copy that wastes nothing by itself.
 -- question: bucket, prefix, least_bytes, with_members, groups.
 WITH existing AS (
-  SELECT o.bucket, o.key, CAST(NULL AS VARCHAR) AS member, o.version, o.sha1, o.size_bytes,
-    o.storage_class, o.is_current,
-    coalesce(p.usd_per_byte_month, s.usd_per_byte_month) * o.size_bytes AS usd
-  FROM question q JOIN objects o
-    ON q.bucket IN ('', o.bucket) AND starts_with(o.key, q.prefix)
-      AND o.size_bytes >= q.least_bytes
-  LEFT JOIN storage_prices p ON p.storage_class = o.storage_class
+  SELECT c.bucket, c.key, c.member, c.version, c.sha1, c.size_bytes, c.storage_class,
+    CASE WHEN c.member IS NULL THEN c.is_current END AS is_current,
+    CASE WHEN c.member IS NULL
+      THEN coalesce(p.usd_per_byte_month, s.usd_per_byte_month) * c.size_bytes END AS usd
+  FROM question q JOIN contents c
+    ON q.bucket IN ('', c.bucket) AND starts_with(c.key, q.prefix)
+      AND c.size_bytes >= q.least_bytes AND (q.with_members OR c.member IS NULL)
+  LEFT JOIN storage_prices p ON p.storage_class = c.storage_class
   JOIN storage_prices s ON s.storage_class = 'STANDARD'
-  WHERE o.state = 'hashed' AND o.present
-), contents AS (
-  SELECT * FROM existing
-  UNION ALL
-  SELECT m.bucket, m.key, m.member, m.version, m.sha1, m.size_bytes, NULL, NULL, NULL
-  FROM question q JOIN members m
-    ON q.with_members AND q.bucket IN ('', m.bucket) AND starts_with(m.key, q.prefix)
-      AND m.size_bytes >= q.least_bytes
-  WHERE m.state = 'hashed'
+  WHERE c.state = 'hashed'
 ), grouped AS (
   SELECT sha1, size_bytes, count(*) AS copies,
     size_bytes * greatest(count(usd) - 1, 0) AS wasted_bytes,
     coalesce(sum(usd) - max(usd), 0) AS wasted_usd_per_month
-  FROM contents GROUP BY sha1, size_bytes HAVING count(*) > 1
+  FROM existing GROUP BY sha1, size_bytes HAVING count(*) > 1
 ), ranked AS (
   SELECT sha1, size_bytes, copies, wasted_bytes, wasted_usd_per_month,
     row_number() OVER (ORDER BY wasted_bytes DESC, copies DESC, sha1) AS place,
@@ -37,6 +30,6 @@ SELECT r.place, r.sha1, r.size_bytes, r.copies, r.wasted_bytes, r.wasted_usd_per
   r.all_groups, r.all_wasted_bytes, r.all_wasted_usd_per_month,
   c.bucket, c.key, c.member, c.version, c.storage_class
 FROM question q JOIN ranked r ON r.place <= q.groups
-JOIN contents c ON c.sha1 = r.sha1 AND c.size_bytes = r.size_bytes
+JOIN existing c ON c.sha1 = r.sha1 AND c.size_bytes = r.size_bytes
 ORDER BY r.place, c.is_current DESC NULLS LAST, c.usd DESC NULLS LAST, c.bucket, c.key, c.version,
   c.member

@@ -67,7 +67,12 @@ SELECT m.bucket, m.key, m.version, m.member,
     ELSE 'lost' END AS state,
   m.status, m.reason, {m.@, ...},
   m.size_bytes, m.method, m.compressed_bytes, m.recorded_at, m.remarks,
-  CASE WHEN m.sequencer = a.sequencer THEN a.deleted_at END AS deleted_at
+  CASE WHEN m.sequencer = a.sequencer THEN a.deleted_at END AS deleted_at, a.is_current
 FROM items m JOIN versions a
   ON a.bucket = m.bucket AND a.key = m.key AND a.version = m.version AND a.status <> 'not recorded'
 WHERE m.kind = 'member';
+
+CREATE TABLE deletions AS
+SELECT bucket, key, version, deleted_at, deleted_by, expires_at, deletion_sequencer AS sequencer,
+  status, sha1
+FROM items WHERE kind IN ('object', 'tombstone') AND deletion_sequencer IS NOT NULL;

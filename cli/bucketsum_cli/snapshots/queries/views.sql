@@ -2,13 +2,17 @@
 CREATE VIEW objects AS
 SELECT * FROM versions WHERE status <> 'not recorded';
 
-CREATE VIEW deletions AS
-SELECT bucket, key, version, deleted_at, deleted_by, expires_at, deletion_sequencer AS sequencer,
-  status, sha1
-FROM items WHERE kind IN ('object', 'tombstone') AND deletion_sequencer IS NOT NULL;
-
 CREATE VIEW current_objects AS
 SELECT * FROM versions WHERE is_current;
+
+CREATE VIEW contents AS
+SELECT bucket, key, CAST(NULL AS VARCHAR) AS member, version, state, status, reason, {@, ...},
+  size_bytes, etag, storage_class, created_at, recorded_at, deleted_at, is_current
+FROM versions
+UNION ALL
+SELECT bucket, key, member, version, state, status, reason, {@, ...}, size_bytes, NULL, NULL, NULL,
+  recorded_at, deleted_at, is_current
+FROM members;
 
 CREATE VIEW samples AS
 SELECT run_id, found['cell_id'] AS cell_id, TRY_CAST(found['run'] AS BIGINT) AS repetition,
