@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import gc
 
-from bucketsum.table.archive_values import ArchiveSettings
-
 gc.disable()  # all that a cold start makes stays: looking for garbage took a tenth of its time
 
 import os
@@ -31,6 +29,7 @@ from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.s3.stored_checksums import ComparingSource, StoredChecksums
 from bucketsum.settings import Settings
+from bucketsum.table.archive_values import ArchiveSettings
 from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
