@@ -24,7 +24,6 @@ from tests.support.evidence_world import (
 from bucketsum.backfill import accounting, closing
 from bucketsum.backfill.backfill_records import BackfillStatus, Tally
 from bucketsum.backfill.balance import Balance, BalanceEntry, Standing
-from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.overdue import overdue, period_days
 from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.run import next_step
@@ -134,47 +133,6 @@ def test_an_overwritten_version_is_not_selected(world: EvidenceWorld) -> None:
     assert balance_of(world.close()) == {"verified": 1, "not selected": 1}
 
 
-def test_a_killed_invocation_counts_nothing_twice(
-    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Wherever it dies, the page is counted once, and its findings are the same items."""
-    expected = everything(world)
-    world.begin(storage_classes=("STANDARD", "GLACIER"))
-    put = EvidenceTable._put_item  # noqa: SLF001 - where all writes pass
-    for deaths in range(40):
-        calls = iter(range(1000))
-
-        def dies(*arguments: Any, calls: Iterator[int] = calls, at: int = deaths) -> bool:  # noqa: ANN401
-            if next(calls) == at:
-                raise KeyboardInterrupt
-            return put(*arguments)
-
-        monkeypatch.setattr(EvidenceTable, "_put_item", dies)
-        try:
-            world.close()
-        except KeyboardInterrupt:
-            continue
-        break
-    monkeypatch.setattr(EvidenceTable, "_put_item", put)
-    assert balance_of(world.close()) == expected
-    assert len(list(world.records.findings(RUN))) == 8
-    assert len(list(world.records.reports())) == 1
-
-
-def test_two_invocations_of_a_segment_count_it_once(world: EvidenceWorld) -> None:
-    """Lambda may deliver an event twice; the second sees that the position has moved."""
-    for number in range(7):
-        world.put(f"sound/{number}", verified=VERIFIED)
-    member = world.begin()
-    evidence = world.evidence()
-    [event] = evidence.next_events(RUN, [member])
-    [before] = world.records.segments(RUN)
-    evidence.count(RUN, event["parts"], PLENTY)
-    again = replace(before, position="{}", done=True, balance="[]")
-    assert not world.records.advance(RUN, before, again)
-    assert balance_of(world.close()) == {"verified": 7}
-
-
 def test_a_deletion_that_was_on_its_way_is_no_loss(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,25 +185,6 @@ def test_reports_are_a_chain(world: EvidenceWorld) -> None:
     assert second.previous_sha256 == hashlib.sha256(text).hexdigest()  # type: ignore[union-attr]
     assert json.loads(text)["previous_sha256"] is None
     assert len(world.topic.messages) == 2
-
-
-def test_of_two_runs_that_want_one_number_the_second_takes_the_next(
-    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither report is lost, and no number is used twice."""
-    other = "20261122T100000"
-    world.begin()
-    world.begin(other)
-    append = EvidenceTable.append
-
-    def late(self: EvidenceTable, report: Any) -> bool:  # noqa: ANN401 - a ChainedReport
-        monkeypatch.setattr(EvidenceTable, "append", append)
-        world.close(other)
-        return append(self, report)
-
-    monkeypatch.setattr(EvidenceTable, "append", late)
-    world.close()
-    assert [report.run for report in world.records.reports()] == [other, RUN]  # type: ignore[union-attr]
 
 
 def denied(operation: str) -> ClientError:

@@ -50,9 +50,7 @@ class Evidence:
             DamagedItem: Another program changed an item of the run.
         """
         records = self.accountant.evidence
-        if (closing := records.closing(run_id)) is None:
-            closing = self._planned(members)
-            records.close(run_id, closing)
+        closing = records.closing(run_id) or records.begin_closing(run_id, self._planned(members))
         left = [segment.number for segment in records.segments(run_id) if not segment.done]
         event: dict[str, Any] = {"backfill_id": run_id}
         if left:
@@ -103,7 +101,7 @@ class Evidence:
             waited = seconds_since(closing.counted_from)
             if 0 <= waited < DELETIONS_SECONDS:
                 return round(DELETIONS_SECONDS - waited)
-        report = self._chained(run_id, closing, balance, findings)
+        report = self._chained(run_id, balance, findings)
         return self._deliver(run_id, report, findings, hashed)
 
     def _settled_findings(self, run_id: str) -> tuple[list[RowFinding], Balance]:
@@ -132,25 +130,28 @@ class Evidence:
         return row if row and row.deletion else None
 
     def _chained(
-        self, run_id: str, closing: Closing, balance: Balance, findings: Sequence[RowFinding]
+        self, run_id: str, balance: Balance, findings: Sequence[RowFinding]
     ) -> ChainedReport:
         """The report of the run in the chain; the number is noted before it is written.
 
-        So a kill between the two never makes a second report, and of two runs at once that have
-        the same number, only one is written, and the other takes the next.
+        So neither a kill between the two, nor another invocation, ever makes a second report; and
+        of two runs at once that have the same number, one is written, and the other takes the next.
         """
         records = self.accountant.evidence
         while True:
+            last = next(iter(records.reports(forward=False)), None)  # before the others are read
+            if isinstance(last, DamagedItem):
+                raise last
+            closing = records.closing(run_id)
+            assert closing  # noqa: S101 - it was there before
             report = records.report(closing.number) if closing.number else None
             if report and report.run == run_id:
                 return report
-            last = next(iter(records.reports(forward=False)), None)
-            if isinstance(last, DamagedItem):
-                raise last
-            number = last.number + 1 if last else 1
-            closing = replace(closing, number=number)
-            records.close(run_id, closing)
-            document = self._document(run_id, closing, balance, findings)
+            number, before = last.number + 1 if last else 1, closing.number
+            numbered = replace(closing, number=number)
+            if number < (before or 0) or not records.choose(run_id, numbered, before):
+                continue  # another invocation is further
+            document = self._document(run_id, numbered, balance, findings)
             previous = last.sha256 if last else None
             text = json.dumps(document | {"number": number, "previous_sha256": previous}, indent=1)
             sha256 = hashlib.sha256(text.encode()).hexdigest()

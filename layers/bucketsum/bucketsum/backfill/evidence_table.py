@@ -36,12 +36,22 @@ class EvidenceTable(RunItems):
         with intact("end of the run", run_id):
             return decoded(Closing, response["Item"]) if "Item" in response else None
 
-    def close(self, run_id: str, closing: Closing) -> None:
-        """Write the end of a run; before it the segments of its accounting, if there are none."""
-        for number in range(closing.segments if closing.number is None else 0):
+    def begin_closing(self, run_id: str, closing: Closing) -> Closing:
+        """Write the segments of a run's accounting, then its end; returns the one that is there."""
+        for number in range(closing.segments):
             segment = Segment(number, closing.segments)
             self._put(key_of(run_id, _segment_item(number)), segment, absent("item"))
+        is_first = self._put(key_of(run_id, _CLOSING), closing, absent("item"))
+        return closing if is_first else self.closing(run_id) or closing
+
+    def close(self, run_id: str, closing: Closing) -> None:
+        """Write the present state of the end of a run."""
         self._put(key_of(run_id, _CLOSING), closing)
+
+    def choose(self, run_id: str, closing: Closing, before: int | None) -> bool:
+        """Note the number of a report in place of *before*; False if another is noted by now."""
+        same = absent("number") if before is None else compared("number", "=", before)
+        return self._put(key_of(run_id, _CLOSING), closing, same)
 
     def segments(self, run_id: str) -> list[Segment]:
         """The segments of a run, by number; consistent."""
