@@ -19,7 +19,8 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_bytes import hash_slice
-from bucketsum.long_objects.slicer import SliceOutcome, Slicer, SliceReport
+from bucketsum.long_objects.slice_result import SliceOutcome, SliceReport
+from bucketsum.long_objects.slicer import Slicer
 from bucketsum.table import digests_table
 from bucketsum.table.codec import encoded
 from bucketsum.table.condition import compared

@@ -20,7 +20,8 @@ from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_reader import SliceReader
-from bucketsum.long_objects.slicer import Slicer, SliceReport
+from bucketsum.long_objects.slice_result import SliceReport
+from bucketsum.long_objects.slicer import Slicer
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import Row, row_key_of

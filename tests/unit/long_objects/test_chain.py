@@ -40,7 +40,7 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
 from bucketsum.long_objects.slice_bytes import slice_bytes_in
 from bucketsum.long_objects.slice_reader import MEMBERS_NOT_READ
-from bucketsum.long_objects.slicer import SliceOutcome
+from bucketsum.long_objects.slice_result import SliceOutcome
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome

@@ -19,7 +19,7 @@ from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_bytes import slice_bytes_in
 from bucketsum.long_objects.slice_reader import SliceReader
 from bucketsum.long_objects.slice_report import publish_slice
-from bucketsum.long_objects.slicer import Slicer, SliceReport
+from bucketsum.long_objects.slicer import Slicer
 from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage, message_of
 from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
@@ -31,6 +31,8 @@ from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from bucketsum.long_objects.slice_result import SliceReport
 
 SETTINGS: Final = Settings.from_env(os.environ)
 

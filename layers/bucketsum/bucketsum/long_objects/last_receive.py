@@ -6,7 +6,7 @@ from bucketsum.hashing.ending import given_up
 from bucketsum.long_objects.long_object_rows import ending_of
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.long_objects.slicer import SliceReport
+from bucketsum.long_objects.slice_result import SliceReport
 from bucketsum.table.digests_table import DigestsTable
 
 

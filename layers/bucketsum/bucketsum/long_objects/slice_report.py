@@ -8,7 +8,7 @@ from datetime import datetime
 from bucketsum.hashing import metric
 from bucketsum.hashing.report import Report
 from bucketsum.hashing.result import HashResult
-from bucketsum.long_objects.slicer import SliceReport
+from bucketsum.long_objects.slice_result import SliceReport
 from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
 
 from bucketsum.errors import (
@@ -30,7 +29,7 @@ from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_reader import Slice, SliceReader
-from bucketsum.measure import Measurement
+from bucketsum.long_objects.slice_result import SliceOutcome, SliceReport
 from bucketsum.settings import Settings
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
@@ -42,41 +41,6 @@ LEASE_MARGIN_SECONDS: Final = 5
 
 LONGEST_LEASE_SECONDS: Final = 2 * (LONGEST_INVOCATION_SECONDS + LEASE_MARGIN_SECONDS)
 """A lease beyond this is none of a worker, even if its clock is wrong by an invocation."""
-
-
-class SliceOutcome(StrEnum):
-    """The outcome of a message that leaves its object unfinished."""
-
-    CONTINUED = "continued"
-    """The slice is saved, and the message of the next one is sent."""
-    RESENT = "resent"
-    """The slice was saved before, but the message of the next one perhaps not sent: it is now."""
-    SUPERFLUOUS = "superfluous"
-    """The slice was done before, or its object is not in progress any more."""
-    BEGUN = "begun"
-    """Its progress was removed by another program: it begins again."""
-    STOPPED = "stopped"
-    """A person stopped it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SliceReport:
-    """The result of one message.
-
-    Attributes:
-        message: The progress in the message.
-        progress: The object's progress; None if it is not in progress.
-        measurement: Bytes and seconds of the slice, if one was read.
-        sha1: The object's digest, if it is hashed.
-        reason: Why it was not hashed.
-    """
-
-    outcome: SliceOutcome | Outcome
-    message: Progress
-    progress: Progress | None = None
-    measurement: Measurement | None = None
-    sha1: str | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
