@@ -7,6 +7,8 @@ import hashlib
 import io
 import json
 import shlex
+import tracemalloc
+from collections import Counter
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, Final
@@ -21,6 +23,7 @@ from bucketsum.table.row_parts import ReadByS3
 from bucketsum.table.rows import Row
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.manifests.entries import Entry, Reported
+from bucketsum_cli.manifests.reports import rows_in
 from bucketsum_cli.objects.s3_readings import ReportImport
 
 REPORTS: Final = "reports"
@@ -157,6 +160,38 @@ def test_an_overwritten_null_version_is_not_the_one_that_was_read(stack: Stack) 
         imports = ReportImport(s3, stack.digests_table(), [stack.bucket], source)
         assert [imported.outcome for imported in imports.lines([entry])] == [reading]
     assert row_of(stack, "a").version.is_null
+
+
+def test_a_report_of_any_length_is_read_in_bounded_memory(stack: Stack) -> None:
+    """Ten times as many lines need no more; all are counted."""
+    fields = line(stack, "k" * 900, "", sha1_of(b"a"), status="failed")
+    text = io.StringIO()
+    csv.writer(text).writerow(fields)
+    source = ReadByS3("job", LATER)
+    s3: Any = None  # no line is looked up
+    imports = ReportImport(s3, stack.digests_table(), [stack.bucket], source)
+    peaks = []
+    for count in (1_000, 10_000):
+        part: Any = SimpleNamespace(readline=Lines(text.getvalue().encode(), count).readline)
+        tracemalloc.start()
+        outcomes = Counter(imported.outcome for imported in imports.lines(rows_in(part, "part")))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert outcomes == {"not read": count}
+    assert peaks[1] < peaks[0] * 1.5
+
+
+class Lines:
+    """A file of one line, as often as it is read."""
+
+    def __init__(self, text: bytes, count: int) -> None:
+        self._text = text
+        self._left = count
+
+    def readline(self, _: int) -> bytes:
+        """The line, or the end."""
+        self._left -= 1
+        return self._text if self._left >= 0 else b""
 
 
 def test_a_dry_run_writes_nothing(run: Run, versioned: Stack) -> None:

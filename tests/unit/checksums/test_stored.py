@@ -124,3 +124,21 @@ def test_hostile_lists_of_parts_are_named(pages: list[dict[str, Any]], reason: s
     """Parts that do not add up to the object are not compared."""
     with pytest.raises(NotComparedError, match=reason):
         parts_in(pages, COMPOSITE, 8)
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(["PartNumber", "Size", "ChecksumCRC32", "ChecksumSHA1"]),
+            st.none() | st.booleans() | st.integers(-1, 9) | st.text(max_size=9) | st.just(CRC32),
+        ),
+        max_size=4,
+    )
+)
+def test_no_list_of_parts_ends_a_reading(listed: list[dict[str, Any]]) -> None:
+    """Any list is that of the object's parts, or a reason."""
+    try:
+        parts = parts_in([page(*listed)], COMPOSITE, 8)
+    except NotComparedError:
+        return
+    assert sum(part.size_bytes for part in parts) == 8
