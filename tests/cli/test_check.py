@@ -29,8 +29,7 @@ from bucketsum.table.rows import Status
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments import coverage
 from bucketsum_cli.buckets.served_buckets import AttachedBucket
-from bucketsum_cli.objects import comparison as checks
-from bucketsum_cli.objects import versions
+from bucketsum_cli.objects import counterparts, file_digests, versions
 from bucketsum_cli.objects.files import sha1_of_file
 
 ROTTEN = Difference(f"sha1:{'e' * 40}", "2026-11-27T10:00:00.000Z")
@@ -195,7 +194,7 @@ def test_file_that_cannot_be_read_is_no_equal_file(
             raise PermissionError(13, "Permission denied")
         return sha1_of_file(path, shown, task)
 
-    monkeypatch.setattr(checks, "sha1_of_file", refuse_b)
+    monkeypatch.setattr(file_digests, "sha1_of_file", refuse_b)
     (folder / "broken").symlink_to("nowhere")
     ended = run("check", folder)
     assert ended.status == 1
@@ -413,7 +412,7 @@ def test_many_keys_are_for_compare(
     for command in ((str(tmp_path / "a"),), ("--sums", "-")):
         assert "compare" not in run("check", *command, answer=f"{sha1}  a\n").err
         with monkeypatch.context() as few:
-            few.setattr(checks, "_MANY_KEYS", 0)
+            few.setattr(counterparts, "_MANY_KEYS", 0)
             ended = run("check", *command, answer=f"{sha1}  a\n")
         assert ended.status == 0
         assert f"`bucketsum compare LIST {stack.bucket}`" in " ".join(ended.err.split())

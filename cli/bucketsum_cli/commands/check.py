@@ -22,16 +22,9 @@ from bucketsum_cli.commands.check_hints import note_hints
 from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
 from bucketsum_cli.manifests.entries import BadLine, Entry, by_name, without_names
 from bucketsum_cli.manifests.formats import FORMATS, Format, entries_in
-from bucketsum_cli.objects.comparison import (
-    ComparedFile,
-    Comparison,
-    Counterpart,
-    Result,
-    files_listed,
-    hashed_files,
-    objects_of,
-    results_of,
-)
+from bucketsum_cli.objects.comparison import ComparedFile, Comparison, results_of
+from bucketsum_cli.objects.counterparts import Counterpart, Result, objects_of
+from bucketsum_cli.objects.file_digests import files_listed, hashed_files
 from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_left_out, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.terminal.columns import KEY, Cell, Column

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.table.rows import Status
 from bucketsum_cli.aws.errors import AWS_ERRORS
-from bucketsum_cli.objects.comparison import ComparedFile, Result
+from bucketsum_cli.objects.comparison import ComparedFile
+from bucketsum_cli.objects.counterparts import Result
 from bucketsum_cli.objects.rows import dead_letters_hint, pending_hints
 from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.terminal.hints import command_line

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
+from bucketsum.archives.member_rows import MemberRows, archive_entry, member_entry
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, state_of
@@ -24,6 +24,7 @@ from bucketsum_cli.objects.rows import (
     digest_state,
     listing_hint,
     recorded_row,
+    split_name,
 )
 from bucketsum_cli.objects.versions import listed_key, newest_version
 from bucketsum_cli.terminal.columns import SHA1, SIZE, Cell, Column
@@ -70,12 +71,6 @@ class MemberListing:
     archive_reason: str | None
     members: Annotated[tuple[ListedMember, ...], "Its members by path."]
     complete: Annotated[bool, "Whether all requested members are listed."]
-
-
-def split_name(name: str) -> tuple[str, str | None]:
-    """Split ``KEY!/path``; the path is None if there is none, and may be empty."""
-    archive, mark, path = name.partition(MEMBER_MARK)
-    return archive, path if mark else None
 
 
 def _required_archive(key: str, recorded: Row) -> Row:
