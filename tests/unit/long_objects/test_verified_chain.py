@@ -19,7 +19,6 @@ from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.hashing.verification import Verification
 from bucketsum.invocation.deadline import Deadline
-from bucketsum.long_objects.last_receive import ended_unread
 from bucketsum.long_objects.message import body_of, progress_in_message
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.outcome import Outcome
@@ -176,12 +175,11 @@ def test_a_difference_is_not_lost_with_a_second_reading_that_is_refused() -> Non
 def test_after_the_last_receive_a_long_object_is_unreadable(error: Exception) -> None:
     """Its chain ends, and the row says since when and why; a recording, and others, go on."""
     chain, created, row = recorded_chain()
-    tables = chain.table, chain.progress_table
     chain.hand_over.begin(Job(created, Verification(row)))
     message = progress_in_message(chain.messages.popleft())
-    assert ended_unread(*tables, message, KeyError("a bug")) is None
-    assert ended_unread(*tables, replace(message, offset=1), error) is None
-    report = ended_unread(*tables, message, error)
+    assert chain.slicer.give_up(message, KeyError("a bug")) is None
+    assert chain.slicer.give_up(replace(message, offset=1), error) is None
+    report = chain.slicer.give_up(message, error)
     assert report
     assert (report.outcome, report.reason) == (Outcome.UNREADABLE, str(error))
     after = chain.recorded(created)
@@ -189,7 +187,7 @@ def test_after_the_last_receive_a_long_object_is_unreadable(error: Exception) ->
     assert replace(after, failed_reading=None) == row
     assert chain.in_progress() == []
     chain.progress_table.begin(progress_of(Job(created)))
-    assert ended_unread(*tables, message, error) is None
+    assert chain.slicer.give_up(message, error) is None
 
 
 def test_slices_never_replace_the_digest_of_their_version() -> None:

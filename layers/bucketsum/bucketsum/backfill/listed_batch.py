@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import Tally, tally_of
-from bucketsum.backfill.counts import object_hash
+from bucketsum.backfill.counts import BackfillCounts, object_hash
 from bucketsum.backfill.listed_tasks import ListedTasks
 from bucketsum.backfill.messages import body_of, listed_objects_in
 from bucketsum.errors import MalformedMessage, TableBusy
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
     from bucketsum.backfill.listed_tasks import ListedTask
-    from bucketsum.backfill.table import BackfillsTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class ListedBatchHasher:
 
     hasher: TaskHasher
     table: DigestsTable
-    backfills: BackfillsTable
+    backfills: BackfillCounts
     settings: Settings
 
     def handle(

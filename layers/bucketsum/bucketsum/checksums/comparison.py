@@ -6,7 +6,7 @@ import json
 from base64 import b64encode
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bucketsum.checksums.running import Crc, is_crc, is_known, running
 from bucketsum.checksums.stored import NotComparedError, StoredChecksum, StoredPart
@@ -14,25 +14,6 @@ from bucketsum.table.checksum_values import ChecksumResult, Compared
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
-
-
-class Witness(Protocol):
-    """S3's checksum beside the bytes of an object, in the same pass."""
-
-    def update(self, chunk: ReadableBuffer) -> None:
-        """Look at the next chunk."""
-
-    def passing(self, chunks: Generator[bytes]) -> Generator[bytes]:
-        """Look at each chunk and pass it on; ends *chunks* when it is closed."""
-        ...
-
-    def compared(self, digests: Mapping[str, str]) -> Compared:
-        """The result, after all chunks; *digests* has those in hexadecimal that were computed."""
-        ...
-
-    def saved(self) -> str | None:
-        """The state, with which another process continues; None if none can."""
-        ...
 
 
 class NotCompared:
@@ -43,18 +24,18 @@ class NotCompared:
         self._result = Compared(ChecksumResult.NOT_COMPARED, name, reason)
 
     def update(self, chunk: ReadableBuffer) -> None:
-        """See `Witness.update` for the contract."""
+        """See `ChecksumComparison.update` for the contract."""
 
     def passing(self, chunks: Generator[bytes]) -> Generator[bytes]:
-        """See `Witness.passing` for the contract."""
+        """See `ChecksumComparison.passing` for the contract."""
         return chunks
 
-    def compared(self, digests: Mapping[str, str]) -> Compared:  # noqa: ARG002 - as a witness
-        """See `Witness.compared` for the contract."""
+    def compared(self, digests: Mapping[str, str]) -> Compared:  # noqa: ARG002 - as the other's
+        """See `ChecksumComparison.compared` for the contract."""
         return self._result
 
     def saved(self) -> str | None:
-        """See `Witness.saved` for the contract."""
+        """See `ChecksumComparison.saved` for the contract."""
         return None
 
 
@@ -109,7 +90,7 @@ class ChecksumComparison:
         return f"{self.checksum.algorithm}:{b64encode(value).decode()} as read"
 
     def update(self, chunk: ReadableBuffer) -> None:
-        """See `Witness.update` for the contract."""
+        """Look at the next chunk."""
         if self._is_computed:
             return
         rest = memoryview(chunk)
@@ -122,14 +103,14 @@ class ChecksumComparison:
             self._left_bytes -= len(rest)
 
     def passing(self, chunks: Generator[bytes]) -> Generator[bytes]:
-        """See `Witness.passing` for the contract."""
+        """Look at each chunk and pass it on; ends *chunks* when it is closed."""
         with closing(chunks):
             for chunk in chunks:
                 self.update(chunk)
                 yield chunk
 
     def compared(self, digests: Mapping[str, str]) -> Compared:
-        """See `Witness.compared` for the contract."""
+        """The result, after all chunks; *digests* has those in hexadecimal that were computed."""
         name = str(self.checksum)
         if self._is_computed:
             value = bytes.fromhex(digests[self.checksum.algorithm])
@@ -145,7 +126,7 @@ class ChecksumComparison:
         return Compared(ChecksumResult.EQUAL, name)
 
     def saved(self) -> str | None:
-        """See `Witness.saved`; `resume` continues from it."""
+        """The state, with which `resume` continues in another process; None if none can."""
         if self._is_computed:
             return _NOTHING
         if not is_crc(self.checksum.algorithm):
@@ -174,3 +155,7 @@ class ChecksumComparison:
             raise NotComparedError("the saved state of S3's checksum is damaged") from error
         if not is_possible:
             raise NotComparedError("the saved state of S3's checksum is that of other parts")
+
+
+Witness: TypeAlias = ChecksumComparison | NotCompared
+"""S3's checksum beside the bytes of an object, in the same pass."""

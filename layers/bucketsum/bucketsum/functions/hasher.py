@@ -98,9 +98,9 @@ _REPORT: Final = Report(
 
 @made_once
 def _listed_batch() -> ListedBatchHasher:
-    from bucketsum.backfill import listed_batch, table  # noqa: PLC0415 - as said
+    from bucketsum.backfill import counts, listed_batch  # noqa: PLC0415 - as said
 
-    backfills = table.BackfillsTable(_DYNAMODB, _BACKFILLS_TABLE)
+    backfills = counts.BackfillCounts(_DYNAMODB, _BACKFILLS_TABLE)
     return listed_batch.ListedBatchHasher(_TASKS, _TABLE, backfills, SETTINGS)
 
 

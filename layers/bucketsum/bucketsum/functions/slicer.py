@@ -13,7 +13,6 @@ from bucketsum.hashing.report import Report
 from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
-from bucketsum.long_objects.last_receive import ended_unread
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_bytes import slice_bytes_in
@@ -102,7 +101,6 @@ def _reported(received: ReceivedMessage, deadline: Deadline) -> SliceReport:
     except Exception as error:
         if received.receive_count < SETTINGS.max_receives:
             raise
-        tables = _SLICER.digests_table, _SLICER.progress_table
-        if report := ended_unread(*tables, message, error):
+        if report := _SLICER.give_up(message, error):
             return report
         raise

@@ -20,7 +20,7 @@ from bucketsum.errors import (
     Unconfirmed,
 )
 from bucketsum.events.message_fields import shown
-from bucketsum.hashing.ending import End, Ending
+from bucketsum.hashing.ending import End, Ending, given_up
 from bucketsum.hashing.object_rows import hashed_row, refused_row
 from bucketsum.hashing.result import ReadObject
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS, Deadline
@@ -78,6 +78,22 @@ class Slicer:
         except Exception:
             self.progress_table.end_lease(progress)
             raise
+
+    def give_up(self, message: Progress, error: Exception) -> SliceReport | None:
+        """End a verification after its last receive, as unreadable; see `given_up`.
+
+        Raises:
+            ClientError: DynamoDB refused.
+        """
+        progress = self.progress_table.at(message.row_key)
+        if progress is None or (progress.etag, progress.offset) != (message.etag, message.offset):
+            return None
+        ending, table = ending_of(progress, self.digests_table), self.digests_table
+        end = given_up(ending, table, progress.created, error)
+        if end is None:
+            return None
+        self.progress_table.remove_progress(progress)
+        return SliceReport(end.outcome, message, progress, reason=end.reason)
 
     def _due(self, message: Progress) -> Progress | SliceReport:
         """The progress before the slice of *message*; a report if there is nothing to read."""
