@@ -106,6 +106,7 @@ def _fill() -> None:
         table.record(_row(name, "null", content))
     with Path("cat.jpg").open("ab") as file:
         file.write(b"damage")
+    s3.put_object(Bucket=_BUCKET, Key="2026.zip", Body=b"zip")
     path = "pier.jpg"
     member = _row("2026.zip", member_entry("null", _SEQUENCER, path), contents[path])
     with MemberRows(dynamodb, _STACK).writer() as writer:

@@ -62,8 +62,8 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     eleven metrics, which costs 0.0001 USD (with --watch, each time). Values that your credentials
     do not allow you to read are left out.
 
-    Exits with 1 if there are messages in the dead-letter queue, if the last verification of a
-    bucket found an object that differs or is lost, and still does, if an object differed in the
+    Exits with 1 if there are messages in the dead-letter queue, if an object that
+    the last verification of a bucket found lost or different still is, if an object differed in the
     last day, if the scheduled verification of a bucket is overdue, if new objects of a bucket are
     not hashed, if an event source mapping is disabled, or if the record of a long object, a sweep
     or a backfill is damaged; else with 2 if your credentials do not allow a read that would show
