@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Validators of the state machines, if npm can install them; otherwise their tests say so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test proofs second soak check product bench events reference pictures docs package sbom audit lock clean
+.PHONY: help setup demo test proofs second trino soak check product bench events reference pictures docs package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -63,6 +63,23 @@ $(SECOND)/.ready: .venv/.ready requirements-second.lock
 
 second: $(SECOND)/.ready ## Run the end-to-end tests on a second emulator of AWS (Linux, Python 3.13, Java, Maven; ten minutes)
 	@PYTHONPATH=. $(BIN)/pytest --numprocesses 0 -p tests.second.plugin $(or $(ARGS),tests/e2e)
+
+TRINO := .venv/trino
+TRINO_RELEASE := io.trino:trino-server:476:tar.gz
+
+# 800 MB, for one plugin of many: the others are hard links to each other, and go after it is unpacked.
+$(TRINO)/.ready: .venv/.ready
+	@rm -rf $(TRINO) && mkdir -p $(TRINO)
+	@PYTHONPATH=. $(BIN)/python -c 'import sys; from tests.cli.trino.trino_server import java; sys.exit(not java())' \
+	  && mvn --batch-mode --quiet org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+	    -Dartifact=$(TRINO_RELEASE) -DoutputDirectory=$(CURDIR)/$(TRINO) \
+	  && tar -xzf $(TRINO)/trino-server-*.tar.gz -C $(TRINO) --strip-components 1 \
+	  && find $(TRINO)/plugin -mindepth 1 -maxdepth 1 ! -name hive -exec rm -rf {} + \
+	  && rm -rf $(TRINO)/trino-server-*.tar.gz $(TRINO)/secrets-plugin && touch $@ \
+	  || echo "there is no Java 24 or newer, or Trino could not be fetched" >&2
+
+trino: $(TRINO)/.ready ## Ask every question of a real Trino, the engine of Athena (Java 24, Maven; else it is skipped)
+	@PYTHONPATH=. $(BIN)/pytest --numprocesses 0 -p tests.cli.trino.plugin $(or $(ARGS),tests/cli/trino tests/cli/snapshots/test_queries.py)
 
 soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its parts fail at random (ARGS="--objects 1000": fewer objects)
 	@$(BIN)/python -m tests.soak $(ARGS)

@@ -91,9 +91,12 @@ def pytest_configure() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave tests/proofs to `make proofs`, which fetches their programs and names the folder."""
-    is_proofs = collection_path == Path(__file__).parent / "proofs"
-    return True if is_proofs and not any("proofs" in name for name in config.args) else None
+    """Leave these folders to `make`, which fetches their programs and names the folder."""
+    is_proofs = collection_path.parent == Path(__file__).parent and collection_path.name in (
+        "proofs", "trino",
+    )  # fmt: skip
+    is_named = any(collection_path.name in name for name in config.args)
+    return True if is_proofs and not is_named else None
 
 
 class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types

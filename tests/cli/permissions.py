@@ -26,6 +26,7 @@ _NAMES: Final = {
     "elsewhere": "bucketsum",
     "inbox": "bucketsum-123456789012-us-east-1",
     "SweepBucketName": "bucketsum-sweepbucket-1",
+    **dict.fromkeys(("free", "enforced", "managed"), "my-workgroup"),
     "digests": "bucketsum-DigestsTable-1",
     "arrivals": "bucketsum-ArrivalsQueue-1",
     "backfill": "bucketsum-BackfillQueue-1",
@@ -38,7 +39,7 @@ _NAMES: Final = {
 """Names in tests → those that CloudFormation gives; a stack's output is its own name there."""
 
 _ARNS: Final = {
-    "athena": dict.fromkeys(("QueryString", "QueryExecutionId", "WorkGroup"), "workgroup/primary"),
+    "athena": {"WorkGroup": "workgroup/{}", "QueryExecutionId": "workgroup/primary"},
     "cloudformation": {"StackName": "stack/{}/1"},
     "dynamodb": {"TableName": "table/{}", "TableArn": "{}", "ExportArn": "{}"},
     "events": {"Name": "rule/{}"},

@@ -21,7 +21,7 @@ Analyse dynamodb:ExportTableToPointInTime table/bucketsum-DigestsTable-1
 Analyse dynamodb:DescribeExport table/bucketsum-DigestsTable-1/export/01
 Analyse s3:PutObject,PutObjectAcl my-lists/export/1
 Analyse glue:CreateTable table/bucketsum_1f/objects
-Analyse athena:StartQueryExecution workgroup/primary
+Analyse athena:StartQueryExecution,GetWorkGroup workgroup/primary,workgroup/my-workgroup
 Operate states:StartExecution stateMachine:bucketsum-Backfill
 Operate,Measure states:StopExecution execution:bucketsum-Sweep:1
 Operate dynamodb:DeleteItem table/bucketsum-DigestsTable-1 in/bucketsum-selftest-1/a

@@ -36,15 +36,21 @@ _ATTACH: Final = (
     "cloudformation:UpdateStack cloudformation:DeleteStack cloudformation:DescribeStackEvents"
 )
 _SNAPSHOT: Final = "dynamodb:DescribeTable dynamodb:Scan s3:ListBucketVersions"
-_ATHENA: Final = (
-    f"{_SNAPSHOT} athena:StartQueryExecution athena:GetQueryExecution athena:GetQueryResults "
-    "athena:StopQueryExecution athena:GetWorkGroup glue:CreateDatabase glue:GetDatabase "
-    "glue:CreateTable glue:UpdateTable glue:GetTable glue:GetTables s3:PutObject "
-    "s3:AbortMultipartUpload s3:GetObject s3:ListBucket s3:GetBucketLocation"
+_EXPORT: Final = (
+    f"{_SNAPSHOT} dynamodb:ExportTableToPointInTime dynamodb:DescribeExport s3:PutObject "
+    "s3:PutObjectAcl s3:AbortMultipartUpload s3:GetObject"
 )
+_STORED: Final = f"{_SNAPSHOT} s3:GetObject s3:ListBucket"
+"""Of a question about a snapshot in S3, which is fetched."""
 _FORGET: Final = (
-    "glue:DeleteDatabase s3:ListBucketVersions s3:ListBucketMultipartUploads "
-    "s3:AbortMultipartUpload s3:DeleteObjectVersion"
+    "glue:GetDatabase glue:DeleteDatabase glue:DeleteTable s3:ListBucketVersions "
+    "s3:ListBucketMultipartUploads s3:AbortMultipartUpload s3:DeleteObjectVersion"
+)
+_ATHENA: Final = (
+    f"{_EXPORT} athena:StartQueryExecution athena:GetQueryExecution athena:GetQueryResults "
+    "athena:StopQueryExecution athena:GetWorkGroup glue:CreateDatabase glue:CreateTable "
+    "glue:GetTable glue:GetTables s3:ListBucket s3:GetBucketLocation "
+    f"s3:ListMultipartUploadParts {_FORGET}"
 )
 _CHECK: Final = (
     f"{_SHOW} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
@@ -56,25 +62,23 @@ ACTIONS: Final = {
     "show": f"{_SHOW} {_LS} s3:ListBucket",
     "find": "dynamodb:Query dynamodb:BatchGetItem dynamodb:DescribeTable dynamodb:Scan "
     "s3:ListBucketVersions",
-    "find --list": _SNAPSHOT,
-    "find --snapshot": _SNAPSHOT,
+    "find --list": _STORED,
+    "find --snapshot": _STORED,
     "check": f"{_LS} {_FAILURES}",
     **{f"check {option}": f"{_LS} s3:GetObjectVersion" for option in ("--bag", "--bags")},
     "snapshot": _SNAPSHOT,
-    "snapshot --via export": f"{_SNAPSHOT} dynamodb:ExportTableToPointInTime "
-    "dynamodb:DescribeExport s3:PutObject s3:PutObjectAcl s3:AbortMultipartUpload s3:GetObject",
-    "duplicates": _SNAPSHOT,
-    "compare": f"{_SNAPSHOT} s3:GetObject",
-    "coverage": f"{_SNAPSHOT} s3:GetObject s3:GetBucketVersioning",
-    "changes": f"{_SNAPSHOT} s3:GetBucketVersioning",
-    "sql": _SNAPSHOT,
-    **{f"{name} --athena": _ATHENA for name in ("duplicates", "find", "sql")},
+    "snapshot --via export": _EXPORT,
+    "duplicates": _STORED,
+    "compare": _STORED,
+    "coverage": f"{_STORED} s3:GetBucketVersioning",
+    "changes": f"{_STORED} s3:GetBucketVersioning",
+    "sql": _STORED,
+    **{f"{name} --athena": _ATHENA for name in ("compare", "duplicates", "find", "sql")},
     "coverage --athena": f"{_ATHENA} s3:GetBucketVersioning",
-    "compare --athena": f"{_ATHENA} {_FORGET}",
-    "snapshot delete": _FORGET,
-    "page": _SNAPSHOT,
-    "page --publish": f"{_SNAPSHOT} s3:PutObject s3:ListBucket s3:GetObject",
-    "export": f"{_SNAPSHOT} s3:PutObject",
+    "snapshot delete": f"{_FORGET} s3:GetObject",
+    "page": _STORED,
+    "page --publish": f"{_STORED} s3:PutObject",
+    "export": f"{_STORED} s3:PutObject",
     "status": _STATUS,
     "failures": _FAILURES,
     "failures --discard": f"{_FAILURES} sqs:DeleteMessage",
@@ -144,7 +148,7 @@ _ANY: Final = (
 """Actions that AWS permits for no narrower resource; all of them only read."""
 
 _RESOURCES: Final[Mapping[str, tuple[str, ...]]] = {
-    "athena": ("athena:*:*:workgroup/primary",),
+    "athena": tuple(f"athena:*:*:workgroup/{name}" for name in ("primary", "my-workgroup")),
     "cloudformation": _STACKS,
     "cloudformation:CreateStack": _STACKS[1:],
     "cloudformation:UpdateStack": _STACKS[1:],

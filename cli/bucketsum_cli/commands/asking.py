@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.decorators import FC
 
 from bucketsum_cli.arguments.target import Target
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Database, require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
@@ -19,11 +20,15 @@ from bucketsum_cli.terminal.formatting import duration_text, moment_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 
+if TYPE_CHECKING:
+    from bucketsum_cli.snapshots.athena import Athena  # boto3
+
 snapshot_option = click.option(
     "--snapshot",
     "snapshot_name",
-    metavar="last|FOLDER",
-    help="Ask the last snapshot, or the one in FOLDER; by default, a new one is taken.",
+    metavar="last|FOLDER|URL",
+    help="Ask the last snapshot, or the one in FOLDER or at s3://BUCKET/FOLDER; by default, a new "
+    "one is taken.",
 )
 
 _WORKGROUP: Final = "bucketsum.workgroup"
@@ -50,7 +55,7 @@ def athena_option(command: FC) -> FC:
         click.option(
             "--athena",
             metavar="URL",
-            help="Have Athena answer, from tables that are written to s3://BUCKET/FOLDER.",
+            help="Have Athena ask a snapshot in S3, and write tables to s3://BUCKET/FOLDER.",
         ),
     ):
         command = option(command)
@@ -62,60 +67,76 @@ def database_of(
 ) -> tuple[Database, Snapshot]:
     """The database of the snapshot *name*, or of a new one as in *taking*; notes which, how old.
 
-    With the URL *athena*, the database is asked by Athena.
+    With the URL *athena*, the rows stay in S3, and Athena answers; a new snapshot is an export.
 
     Raises:
         CannotDoError: It lacks the listing that *taking* wants.
     """
     require_engine()
-    snapshot = snapshot_for(target, name, taking)
+    snapshot = snapshot_for(target, name, replace(taking, export_to=athena))
     require_listing(snapshot, taking.listed)
-    database = open_snapshot(snapshot)
-    return by_athena(target, database, athena, snapshot), snapshot
+    if athena is None:
+        return open_snapshot(local(target, snapshot, yes=taking.yes)), snapshot
+    engine = athena_engine(target, athena, yes=taking.yes)
+    engine.ask_of(snapshot)
+    return Database(engine.local, engine), snapshot
 
 
 def databases_of(target: Target, named: Mapping[str, str]) -> Database:
     """A database of several snapshots, by their names; notes how old each is."""
     require_engine()
     return open_snapshots(
-        {name: snapshot_for(target, folder, Taking()) for name, folder in named.items()}
+        {
+            name: local(target, snapshot_for(target, folder, Taking()), yes=False)
+            for name, folder in named.items()
+        }
     )
 
 
-def by_athena(
-    target: Target, database: Database, url: str | None, snapshot: Snapshot | None = None
-) -> Database:
-    """Return *database*, or, with a *url*, one over the same tables that asks Athena.
-
-    Tables that belong to no *snapshot* are deleted when the command ends.
-    """
-    if url is None:
-        return database
-    from bucketsum_cli.snapshots.athena import Athena, place_for  # noqa: PLC0415 - boto3
+def athena_engine(target: Target, url: str, *, yes: bool) -> Athena:
+    """Athena, which writes its tables below *url* until the command ends."""
+    from bucketsum_cli.snapshots.athena import athena  # noqa: PLC0415 - boto3
 
     aws, _ = target.connect()
     context = click.get_current_context()
-    place = context.with_resource(place_for(aws, url, snapshot))
-    return Database(database.local, Athena(database.local, aws, place, context.meta[_WORKGROUP]))
+    return context.with_resource(athena(aws, url, context.meta[_WORKGROUP], yes=yes))
+
+
+def local(target: Target, snapshot: Snapshot, *, yes: bool) -> Snapshot:
+    """The *snapshot* with its files on this machine, for a local question."""
+    if snapshot.url:
+        from bucketsum_cli.snapshots.stored import fetch  # noqa: PLC0415 - boto3
+
+        fetch(target.connect()[0].client("s3"), snapshot, yes=yes)
+    return snapshot
 
 
 def delete_tables_of(target: Target, snapshot: Snapshot) -> None:
-    """Delete the tables that were written for Athena from *snapshot*, if there are any."""
-    from bucketsum_cli.snapshots.athena import delete_tables, kept_place  # noqa: PLC0415 - boto3
+    """Delete the tables that Athena wrote for *snapshot*, if its rows are in S3."""
+    from bucketsum_cli.snapshots.glue_tables import (  # noqa: PLC0415 - boto3
+        database_of,
+        delete_tables,
+    )
 
-    if place := kept_place(snapshot):
-        region = None if target.local else place.region
-        delete_tables(replace(target, region=region).connect()[0], place)
+    if snapshot.url:
+        region = None if target.local else snapshot.region
+        delete_tables(replace(target, region=region).connect()[0], database_of(snapshot))
+
+
+def named_snapshot(target: Target, name: str, *, of_stack: bool = True) -> Snapshot:
+    """The snapshot *name*: the last one, by default of the stack, or one in a folder or in S3."""
+    if S3Place.is_url(name):
+        from bucketsum_cli.snapshots.stored import stored_snapshot  # noqa: PLC0415 - boto3
+
+        return stored_snapshot(target.connect()[0].client("s3"), name)
+    return kept_snapshot(name, target.find() if name == LAST and of_stack else None)
 
 
 def snapshot_for(target: Target, name: str | None, taking: Taking) -> Snapshot:
     """The snapshot *name*, or a new one as in *taking*; notes which it is, and how old."""
-    if name is None:
-        snapshot = take(target.find(), taking)
-    else:
-        snapshot = kept_snapshot(name, target.find() if name == LAST else None)
+    snapshot = take(target.find(), taking) if name is None else named_snapshot(target, name)
     note(
-        f"snapshot {snapshot.folder}: {snapshot.rows:,} rows of {moment_text(snapshot.ended_at)} "
+        f"snapshot {snapshot.name}: {snapshot.rows:,} rows of {moment_text(snapshot.ended_at)} "
         f"UTC, {duration_text(max(0.0, snapshot.age_seconds))} old"
     )
     return snapshot
@@ -127,7 +148,7 @@ def require_rows_listed(database: Database, snapshot: Snapshot, prefix: str) -> 
     Raises:
         CannotDoError: As `require_listing`.
     """
-    rows = database.local.run("SELECT DISTINCT bucket FROM versions ORDER BY bucket")
+    rows = database.engine.run("SELECT DISTINCT bucket FROM versions ORDER BY bucket")
     require_listing(snapshot, [Listed(bucket, prefix) for (bucket,) in rows])
 
 
@@ -150,7 +171,7 @@ def require_listing(snapshot: Snapshot, listed: Iterable[Listed]) -> None:
     for keys in listed:
         if not is_listed(snapshot, keys):
             raise CannotDoError(
-                f"the snapshot {snapshot.folder} has no listing of s3://{keys.bucket}/{keys.prefix}"
+                f"the snapshot {snapshot.name} has no listing of s3://{keys.bucket}/{keys.prefix}"
                 f"; take one with `{command_line('snapshot', '--listing')}`, or leave out "
                 "--snapshot"
             )

@@ -14,7 +14,7 @@ import click
 
 from bucketsum_cli.arguments.options import json_option, limit_option, prefix_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.commands.asking import keys_to_list, snapshot_for
+from bucketsum_cli.commands.asking import keys_to_list, local, snapshot_for
 from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
@@ -111,7 +111,7 @@ def changes(
     before, after = _snapshots(target, earlier, later, since, bucket=bucket, yes=yes)
     comparison = _filled(before, after, since, {"bucket": bucket, "prefix": prefix})
     moment = since.replace(tzinfo=UTC).isoformat() if since else before.begun_at
-    answer = comparison.ask("changes", since=moment[:19], rows=limit)
+    answer = comparison.ask("changes", since=moment[:19].replace("T", " "), rows=limit)
     result = _result(since.isoformat() if since else str(before.folder), after, answer.records())
     if as_json:
         print_json(result)
@@ -136,7 +136,7 @@ def _snapshots(
         CannotDoError: They are of two tables, or in the wrong order.
     """
     listed = [] if earlier else keys_to_list(target, bucket, "", None)
-    before = snapshot_for(target, earlier, Taking(listed=listed, yes=yes))
+    before = local(target, snapshot_for(target, earlier, Taking(listed=listed, yes=yes)), yes=yes)
     if since:
         return before, before
     after = snapshot_for(target, later, Taking(listed=before.listed, yes=yes))
@@ -148,7 +148,7 @@ def _snapshots(
         )
     if before.ended_at > after.ended_at:
         raise CannotDoError(f"{before.folder} is later than {after.folder}; name the earlier first")
-    return before, after
+    return before, local(target, after, yes=yes)
 
 
 def _filled(
@@ -160,13 +160,13 @@ def _filled(
         CannotDoError: No snapshot has anything of *keys*.
     """
     comparison = SidesDatabase()
-    until = {"left_side": since.isoformat() if since else "", "right_side": ""}
+    until = {"left_side": since.isoformat(" ") if since else "", "right_side": ""}
     for table, snapshot in (("left_side", before), ("right_side", after)):
         question = {**keys, "until": until[table]}
         comparison.put_objects(table, snapshot, "changes_side", question)
     listed = () if since else map(asdict, before.listed)
     comparison.local.put_table("left_listed", "bucket VARCHAR, prefix VARCHAR", listed)
-    [(count,)] = comparison.local.run(
+    [(count,)] = comparison.engine.run(
         "SELECT (SELECT count(*) FROM left_side) + (SELECT count(*) FROM right_side)"
     )
     if not count:

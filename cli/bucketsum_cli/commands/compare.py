@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Annotated, Any, Final
 
@@ -12,8 +13,10 @@ import click
 from bucketsum_cli.arguments.options import json_option, limit_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import (
+    athena_engine,
     athena_option,
-    by_athena,
+    local,
+    named_snapshot,
     require_listing,
     snapshot_for,
     snapshot_option,
@@ -115,9 +118,9 @@ def compare(
     """Compare two buckets, snapshots or manifests, without a download.
 
     A and B are each BUCKET or BUCKET/PREFIX; a folder of a snapshot (of another stack, account or
-    Region), with #BUCKET/PREFIX if it has several; or a manifest: a file, - for stdin, or an s3://
-    URL of sha1sum's lists and the like, BagIt, hashdeep, rclone, CSV, or manifest.json of a report
-    of S3 Batch Operations' Compute checksum. Names are relative to the prefix.
+    Region), with #BUCKET/PREFIX if it has several or is in S3; or a manifest: a file, - for stdin,
+    or an s3:// URL of sha1sum's lists and the like, BagIt, hashdeep, rclone, CSV, or manifest.json
+    of a report of S3 Batch Operations' Compute checksum. Names are relative to the prefix.
 
     Buckets are listed, so that what S3 has now is compared. Contents are equal if a digest that
     both sides have is equal. Exits with 1 unless everything is equal. With
@@ -139,11 +142,10 @@ def compare(
         replace(side, format_=format_, algorithm=algorithm)
         if isinstance(side, ManifestFile)
         else side
-        for side in map(_listed_side, (left, left if right is None else right))
+        for side in map(partial(_listed_side, target), (left, left if right is None else right))
     ]
-    comparison = _filled(target, sides, names, snapshot_name, yes=yes)
-    answering = by_athena(target, comparison, athena)
-    records = list(answering.ask("compare", rows=limit).records())
+    comparison = _filled(target, sides, names, snapshot_name, athena, yes=yes)
+    records = list(comparison.ask("compare", rows=limit).records())
     counts = {record["result"]: record["objects"] for record in records}
     if counts.keys() <= {_LEFT_OUT}:
         raise CannotDoError(f"neither {left} nor {right or names} has anything to compare")
@@ -170,9 +172,9 @@ def compare(
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _listed_side(text: str) -> Objects | ManifestFile:
+def _listed_side(target: Target, text: str) -> Objects | ManifestFile:
     """The side that *text* names; objects of a snapshot only if it has a listing of them."""
-    side = side_of(text)
+    side = side_of(text, partial(named_snapshot, target))
     if isinstance(side, Objects) and side.snapshot:
         require_listing(side.snapshot, [side.keys])
     return side
@@ -183,6 +185,7 @@ def _filled(
     sides: Sequence[Objects | ManifestFile],
     names: str | None,
     name: str | None,
+    athena: str | None,
     *,
     yes: bool,
 ) -> SidesDatabase:
@@ -191,10 +194,11 @@ def _filled(
     listed = tuple(dict.fromkeys(wanted))
     own = None
     if listed:
-        own = snapshot_for(target, name, Taking(listed=listed, yes=yes))
+        own = snapshot_for(target, name, Taking(athena, listed, yes=yes))
         require_listing(own, listed)
     pattern, algorithm = name_pattern(names) if names else ("", "")
-    comparison = SidesDatabase()
+    engine = athena_engine(target, athena, yes=yes) if athena else None
+    comparison = SidesDatabase(engine)
     tables = [("left_side", sides[0]), ("right_side", sides[1])]
     lists = [(table, side) for table, side in tables if isinstance(side, ManifestFile)]
     for table, side in lists:
@@ -207,7 +211,8 @@ def _filled(
             keys |= {"pattern": pattern, "algorithm": algorithm}
             keys |= {"scope": scope_of(lists[0][1].place) if lists else ""}
             query = "names" if names and table == "left_side" else LISTED if lists else "side"
-            comparison.put_objects(table, snapshot, query, keys)
+            here = snapshot if engine else local(target, snapshot, yes=yes)
+            comparison.put_objects(table, here, query, keys)
     if len(lists) == 1:
         _put_listed(comparison, *lists[0])
     return comparison

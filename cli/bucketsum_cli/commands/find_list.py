@@ -159,7 +159,7 @@ def _require_algorithms(database: Database, missing: Sequence[ListedDigest]) -> 
     recorded = {
         name
         for table in ("versions", "members")
-        for counts in database.local.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
+        for counts in database.engine.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
         for name, count in zip(ALGORITHMS, counts, strict=True)
         if count
     }

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 from bucketsum_cli.machine.hardware import memory_mb
 from bucketsum_cli.snapshots.queries import query_text
+from bucketsum_cli.snapshots.queries.schema import Dialect
 from bucketsum_cli.snapshots.statements import require_query, statements_in
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import notes
@@ -52,11 +53,20 @@ class Answer:
         return (dict(zip(self.columns, row, strict=True)) for row in self)
 
 
-class QueryEngine(Protocol):
-    """DuckDB, or a service that answers from the same tables."""
+Question = Mapping[str, str | int | bool]
+"""The only row of the table ``question``."""
 
-    def run(self, sql: str) -> Answer:
-        """Run one statement of ours."""
+
+class QueryEngine(Protocol):
+    """DuckDB, or another that answers from the same tables."""
+
+    dialect: Dialect
+
+    def run(self, sql: str, question: Question | None = None) -> Answer:
+        """Run one query of ours."""
+
+    def keep(self, name: str, sql: str, question: Question | None = None) -> None:
+        """Make the table *name*, of this process alone, of the answer to a query of ours."""
 
     def select(self, sql: str) -> Answer:
         """Run a person's query; raises `CannotDoError` if it is not one."""
@@ -67,6 +77,8 @@ class QueryEngine(Protocol):
 
 class DuckDb:
     """A connection to DuckDB: it keeps tables, and is a `QueryEngine`."""
+
+    dialect = Dialect()
 
     def __init__(self, file: Path | None = None, *, read_only: bool = False) -> None:
         """Open the database in *file*, or one in memory; it spills into `own_folder`."""
@@ -105,8 +117,9 @@ class DuckDb:
                 self.connection.interrupt()
                 raise
 
-    def run(self, sql: str) -> Answer:
+    def run(self, sql: str, question: Question | None = None) -> Answer:
         """Run one statement; progress is shown on a terminal."""
+        self.put_question(question or {})
         with notes().status("asking ..."):
             self.execute(sql)
         columns = [column[0] for column in self.connection.description or ()]
@@ -156,7 +169,12 @@ class DuckDb:
                         "enable_external_access = false", "lock_configuration = true"):  # fmt: skip
             self.execute(f"SET {setting}")
 
-    def put_question(self, question: Mapping[str, str | int | bool]) -> None:
+    def keep(self, name: str, sql: str, question: Question | None = None) -> None:
+        """Make the temporary table *name* of the answer to a query."""
+        self.put_question(question or {})
+        self.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}")
+
+    def put_question(self, question: Question) -> None:
         """Make the table ``question`` of one row."""
         if question:
             columns = ", ".join(f"${name} AS {name}" for name in question)
@@ -193,8 +211,7 @@ class Database:
 
     def ask(self, query: str, **question: str | int | bool) -> Answer:
         """Ask the *query* of that name; *question* has the values of its table ``question``."""
-        self.local.put_question(question)
-        return self.engine.run(query_text(query))
+        return self.engine.run(query_text(query, self.engine.dialect), question)
 
 
 _TIMES: Final = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")

@@ -1,38 +1,37 @@
-"""DynamoDB's export of a table to S3, fetched: for tables that are too large to be scanned."""
+"""DynamoDB's export of a table to S3: for tables that are too large to be scanned."""
 
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.snapshots.folder import ROWS, exported
+from bucketsum_cli.snapshots.folder import MANIFESTS, exported
+from bucketsum_cli.snapshots.stored import fetch_file
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.live_progress import notes, with_bar
+from bucketsum_cli.terminal.live_progress import notes
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.snapshots.folder import SnapshotFile
 
 _POLL_SECONDS: Final = 10.0
-_FILES_AT_A_TIME: Final = 8
-_MANIFESTS: Final = ("manifest-summary.json", "manifest-files.json")
 
 
-def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[SnapshotFile, ...]:
-    """Have DynamoDB export the table *arn* to *url*, ``s3://BUCKET/PREFIX``, and fetch the files.
+def export(
+    stack: Stack, arn: str, place: S3Place, folder: Path
+) -> tuple[str, tuple[SnapshotFile, ...]]:
+    """Have DynamoDB export the table *arn* to *place*, and fetch its manifests alone.
+
+    Returns the folder that it wrote in *place*, and the files there.
 
     Raises:
-        CannotDoError: *url* is not such a URL, or the export failed.
+        CannotDoError: The export failed, or wrote no manifest.
     """
-    place = S3Place.of_folder(url)
-    dynamodb, s3 = stack.client("dynamodb"), stack.client("s3")
+    dynamodb = stack.client("dynamodb")
     prefix: dict[str, Any] = {"S3Prefix": place.key.removesuffix("/")} if place.key else {}
     started = dynamodb.export_table_to_point_in_time(
         TableArn=arn, S3Bucket=place.bucket, ExportFormat="DYNAMODB_JSON", **prefix
@@ -46,39 +45,14 @@ def export(stack: Stack, arn: str, url: str, folder: Path) -> tuple[SnapshotFile
             time.sleep(_POLL_SECONDS)
     if description["ExportStatus"] != "COMPLETED":
         reason = f"{description.get('FailureCode')}: {description.get('FailureMessage')}"
-        raise CannotDoError(f"DynamoDB's export to {url} failed: {reason}")
-    try:
-        return _fetched(
-            s3, place.bucket, PurePosixPath(description["ExportManifest"]).parent, folder
-        )
-    except s3.exceptions.NoSuchKey as error:
+        raise CannotDoError(f"DynamoDB's export to {place} failed: {reason}")
+    written = S3Place(place.bucket, f"{PurePosixPath(description['ExportManifest']).parent}/")
+    s3 = stack.client("s3")
+    if not all(fetch_file(s3, written, name, folder) for name in MANIFESTS):
         is_local = stack.connection.endpoint is not None
-        reason = "the local emulator writes no files" if is_local else str(error)
+        reason = "the local emulator writes no files" if is_local else f"{written} has no manifest"
         raise CannotDoError(
-            f"DynamoDB's export to {url} is complete, but its files are missing: {reason}; use "
+            f"DynamoDB's export to {place} is complete, but its files are missing: {reason}; use "
             "--via scan"
-        ) from error
-
-
-def _fetched(
-    s3: S3Client, bucket: str, at: PurePosixPath, folder: Path
-) -> tuple[SnapshotFile, ...]:
-    for name in _MANIFESTS:
-        _fetch(s3, bucket, str(at / name), folder / name)
-    files = exported(folder).files
-    with ThreadPoolExecutor(_FILES_AT_A_TIME) as pool:
-        fetched = pool.map(
-            lambda file: _fetch(
-                s3, bucket, str(at / ROWS / file.name.rpartition("/")[2]), folder / file.name
-            ),
-            files,
         )
-        list(with_bar(fetched, "fetching", len(files)))
-    return files
-
-
-def _fetch(s3: S3Client, bucket: str, key: str, path: Path) -> None:
-    body = s3.get_object(Bucket=bucket, Key=key)["Body"]
-    with path.open("wb") as file:
-        for chunk in body.iter_chunks(1024 * 1024):
-            file.write(chunk)
+    return written.key.removeprefix(place.key), exported(folder).files

@@ -27,22 +27,25 @@ ROWS: Final = "data"
 LISTING: Final = "listing"
 MEASUREMENTS: Final = "measurements"
 
-ATHENA: Final = "athena.json"
-"""Where Athena has its tables, if it has."""
 PARTIAL: Final = ".partial-"
 """The name of a folder begins so, until it is whole."""
 
-_LIST: Final = "snapshot.json"
+LIST: Final = "snapshot.json"
 _SUMMARY: Final = "manifest-summary.json"
 _EXPORTED_FILES: Final = "manifest-files.json"
+MANIFESTS: Final = (_SUMMARY, _EXPORTED_FILES)
+"""Of DynamoDB's export."""
 _OWN_FILES: Final = (
-    _LIST, _SUMMARY, _EXPORTED_FILES, ATHENA, "tables-*.duckdb*", ".*-tables-*.duckdb*",
-    "lock",
+    LIST, *MANIFESTS, "tables-*.duckdb*", ".*-tables-*.duckdb*", "lock",
 )  # fmt: skip
 """Beside those that a list names: its list first, the tables last."""
 _FULL: Final = "FULL_EXPORT"
 _BLOCK_BYTES: Final = 1024 * 1024
 _NOT_A_LIST: Final = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
+
+
+class NoSnapshotError(CannotDoError):
+    """There is no snapshot at a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,8 @@ class Snapshot:
         ended_at: When its last row was read.
         via: ``scan`` or ``export``.
         is_kept: Whether a person took it; else a question did, and later ones may remove it.
+        place: The folder of S3 with its list, ``s3://BUCKET/FOLDER/``; empty if it is here alone.
+        export: The folder in it that DynamoDB wrote.
     """
 
     folder: Path
@@ -90,6 +95,18 @@ class Snapshot:
     files: tuple[SnapshotFile, ...] = ()
     listed: tuple[Listed, ...] = ()
     is_kept: bool = True
+    place: str = ""
+    export: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name for a person."""
+        return self.place.rstrip("/") or str(self.folder)
+
+    @property
+    def url(self) -> str:
+        """The folder of S3 with its rows; empty if they are here alone."""
+        return self.place and f"{self.place}{self.export}"
 
     @property
     def rows(self) -> int:
@@ -106,6 +123,12 @@ class Snapshot:
         """Of the same table are those with the same source."""
         return (self.account, self.region, self.stack, self.table)
 
+    @property
+    def document(self) -> str:
+        """The text of its list."""
+        values = {name: value for name, value in asdict(self).items() if name != "folder"}
+        return json_text({"form": FORM, **values})
+
     def of_kind(self, kind: str) -> list[SnapshotFile]:
         """Its files of one kind, as `ROWS`."""
         return [file for file in self.files if file.name.startswith(f"{kind}/")]
@@ -119,7 +142,7 @@ def snapshots_folder() -> Path:
 def snapshots(*, is_quiet: bool = False) -> list[Snapshot]:
     """The snapshots in `snapshots_folder`, the newest first; notes which cannot be read."""
     kept = []
-    for file in snapshots_folder().glob(f"[!.]*/{_LIST}"):
+    for file in snapshots_folder().glob(f"[!.]*/{LIST}"):
         try:
             kept.append(read_snapshot(file.parent))
         except CannotDoError as error:
@@ -140,8 +163,7 @@ def new_folder(folder: Path) -> Iterator[tuple[Path, Callable[[Snapshot], None]]
     partial = folder.with_name(f"{PARTIAL}{os.getpid()}-{folder.name}")
 
     def complete(snapshot: Snapshot) -> None:
-        values = {name: value for name, value in asdict(snapshot).items() if name != "folder"}
-        (partial / _LIST).write_text(json_text({"form": FORM, **values}), "utf-8")
+        (partial / LIST).write_text(snapshot.document, "utf-8")
         partial.rename(folder)
 
     try:
@@ -159,7 +181,7 @@ def new_folder(folder: Path) -> Iterator[tuple[Path, Callable[[Snapshot], None]]
 
 def is_snapshot(folder: Path) -> bool:
     """Whether *folder* has the list of a snapshot, or an export's."""
-    return (folder / _LIST).exists() or (folder / _SUMMARY).exists()
+    return (folder / LIST).exists() or (folder / _SUMMARY).exists()
 
 
 def read_snapshot(folder: Path) -> Snapshot:
@@ -168,23 +190,23 @@ def read_snapshot(folder: Path) -> Snapshot:
     Raises:
         CannotDoError: There is none, or it is of another version.
     """
-    is_export = not (folder / _LIST).exists() and (folder / _SUMMARY).exists()
+    is_export = not (folder / LIST).exists() and (folder / _SUMMARY).exists()
     try:
         return exported(folder) if is_export else _listed(folder)
     except FileNotFoundError as error:
         raise CannotDoError(
-            f"{folder} is not a snapshot: it has neither {_LIST} nor DynamoDB's {_SUMMARY} and "
+            f"{folder} is not a snapshot: it has neither {LIST} nor DynamoDB's {_SUMMARY} and "
             f"{_EXPORTED_FILES}; `{command_line('snapshot', 'list')}` shows the snapshots"
         ) from error
     except OSError as error:
         raise CannotDoError(f"{folder} cannot be read: {error.strerror or error}") from error
     except _NOT_A_LIST as error:
-        name = _SUMMARY if is_export else _LIST
+        name = _SUMMARY if is_export else LIST
         raise CannotDoError(f"{folder / name} is damaged: {error!r:.200}; take another") from error
 
 
 def _listed(folder: Path) -> Snapshot:
-    values: dict[str, Any] = json.loads((folder / _LIST).read_text("utf-8"))
+    values: dict[str, Any] = json.loads((folder / LIST).read_text("utf-8"))
     form = values.pop("form")
     if form != FORM:
         raise CannotDoError(
@@ -200,9 +222,9 @@ def _listed(folder: Path) -> Snapshot:
 
 def _require_form(snapshot: Snapshot) -> None:
     """Refuse a list that another program changed: `read_snapshot` explains it."""
-    texts = (snapshot.stack, snapshot.account, snapshot.region, snapshot.table, snapshot.via)
+    names = ("stack", "account", "region", "table", "via", "place", "export")
     ended = datetime.fromisoformat(snapshot.ended_at)
-    if not all(isinstance(text, str) for text in texts) or ended.tzinfo is None:
+    if not all(isinstance(getattr(snapshot, name), str) for name in names) or ended.tzinfo is None:
         raise ValueError("a text or a time is missing")
     for file in snapshot.files:
         kind, _, name = file.name.partition("/")

@@ -13,7 +13,6 @@ from typing import Final
 
 from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.snapshots.folder import (
-    ATHENA,
     PARTIAL,
     Snapshot,
     delete_snapshot,
@@ -35,14 +34,14 @@ _DAY_SECONDS: Final = 86_400
 _LOCK: Final = "lock"
 
 
-def require_room(folder: Path, rows: int) -> str:
-    """The disk and memory that a snapshot of *rows* in *folder* takes.
+def require_room(folder: Path, rows: int, files_bytes: int = 0) -> str:
+    """The disk and memory that a snapshot of *rows* in *folder* takes; its files are not less.
 
     Raises:
         CannotDoError: The disk has not so much.
     """
     parent = next(path for path in folder.absolute().parents if path.exists())
-    needed, free = rows * _ROW_BYTES, shutil.disk_usage(parent).free
+    needed, free = max(rows * _ROW_BYTES, files_bytes), shutil.disk_usage(parent).free
     text = f"{size_text(needed)} of disk and up to {size_text(_MEMORY_BYTES)} of memory"
     if needed > free:
         raise CannotDoError(
@@ -77,8 +76,8 @@ def reason_kept(snapshot: Snapshot, same: Iterable[Snapshot]) -> str:
     """Why *snapshot* is there, of all those of the *same* table."""
     if snapshot.is_kept:
         return "taken by `snapshot`"
-    if (snapshot.folder / ATHENA).exists():
-        return "has tables for --athena"
+    if snapshot.url:
+        return "its rows are in S3"
     return "to be removed" if snapshot in _removable(same) else f"one of the last {LAST_ONES}"
 
 
@@ -89,11 +88,7 @@ def size_of(snapshot: Snapshot) -> int:
 
 def _removable(same: Iterable[Snapshot]) -> list[Snapshot]:
     """Those of the *same* table, the newest first, that nobody keeps."""
-    wanted = [
-        snapshot
-        for snapshot in same
-        if not snapshot.is_kept and not (snapshot.folder / ATHENA).exists()
-    ]
+    wanted = [snapshot for snapshot in same if not snapshot.is_kept and not snapshot.url]
     return wanted[LAST_ONES:]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,7 +12,13 @@ from typing import Final
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.manifests.formats import is_manifest_name
-from bucketsum_cli.snapshots.folder import Listed, Snapshot, is_snapshot, read_snapshot
+from bucketsum_cli.snapshots.folder import (
+    Listed,
+    NoSnapshotError,
+    Snapshot,
+    is_snapshot,
+    read_snapshot,
+)
 from bucketsum_cli.snapshots.manifest_rows import STDIN, ManifestFile
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
@@ -31,11 +39,12 @@ class Objects:
     snapshot: Snapshot | None = None
 
 
-def side_of(text: str) -> Objects | ManifestFile:
-    """The side that *text* names, by the first line that fits.
+def side_of(text: str, stored: Callable[[str], Snapshot] | None = None) -> Objects | ManifestFile:
+    """The side that *text* names, by the first line that fits; *stored* finds snapshots in S3.
 
     ========================================== =====================================================
     ``-``                                      a manifest on stdin
+    ``s3://…/NAME#BUCKET[/PREFIX]``            objects of a snapshot in S3, if there is one
     ``s3://BUCKET``, ``s3://BUCKET/PREFIX/``   objects
     ``s3://BUCKET/KEY``                        a manifest
     a folder that is a snapshot                its objects
@@ -52,9 +61,7 @@ def side_of(text: str) -> Objects | ManifestFile:
     if text == STDIN:
         return ManifestFile(text)
     if S3Place.is_url(text):
-        place = S3Place.of(text)
-        is_manifest = place.key and not place.key.endswith("/")
-        return ManifestFile(text) if is_manifest else Objects(Listed(place.bucket, place.key))
+        return _side_in_s3(text, stored)
     folder, mark, keys = text.partition("#")
     if Path(folder).is_dir() and (is_snapshot(Path(folder)) or not _may_be_bucket(folder, mark)):
         return _objects_in(folder, keys if mark else None)
@@ -68,6 +75,16 @@ def side_of(text: str) -> Objects | ManifestFile:
     if path.is_dir():
         note(f"{text} is taken for a bucket; the folder of this name is not a snapshot")
     return Objects(_keys(text))
+
+
+def _side_in_s3(text: str, stored: Callable[[str], Snapshot] | None) -> Objects | ManifestFile:
+    url, mark, keys = text.partition("#")
+    if mark and stored:
+        with suppress(NoSnapshotError):
+            return Objects(_keys(keys), stored(url))
+    place = S3Place.of(text)
+    is_manifest = place.key and not place.key.endswith("/")
+    return ManifestFile(text) if is_manifest else Objects(Listed(place.bucket, place.key))
 
 
 def _may_be_bucket(folder: str, mark: str) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from bucketsum.algorithms import ALGORITHMS
-from bucketsum_cli.snapshots.database import Database, DuckDb
+from bucketsum_cli.snapshots.database import Database, DuckDb, Question
 from bucketsum_cli.snapshots.folder import Snapshot
+from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.snapshots.manifest_rows import COLUMNS
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.tables import tables_of
@@ -21,8 +23,10 @@ _MORE: Final = {"listed_versions": "?versionId=", "listed_members": "!/"}
 class SidesDatabase(Database):
     """A database of two sides, which is of no snapshot."""
 
-    def __init__(self) -> None:
-        super().__init__(DuckDb())
+    def __init__(self, engine: InPlaceEngine | None = None) -> None:
+        """Sides of snapshots that *engine* reads where they lie, or of local ones."""
+        super().__init__(engine.local if engine else DuckDb(), engine)
+        self._in_place = engine
 
     def put_list(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Make the table ``lines`` of a list, which becomes a side by `put_listed`."""
@@ -30,11 +34,11 @@ class SidesDatabase(Database):
 
     def put_listed(self, table: str) -> int:
         """Make the *table* of a side from the list; returns how many lines repeat a name."""
-        self._put(table, "list_side")
-        counts = self.local.run(
-            f"SELECT (SELECT count(*) FROM lines) - (SELECT count(*) FROM {table}) AS repeated"  # noqa: S608 - a name of ours
+        self._keep(table, "list_side")
+        [(repeated,)] = self.engine.run(
+            f"SELECT (SELECT count(*) FROM lines) - (SELECT count(*) FROM {table})"  # noqa: S608 - a name of ours
         )
-        return sum(record["repeated"] for record in counts.records())
+        return int(repeated)
 
     def buckets_of_list(self) -> list[str]:
         """The buckets of a report of S3, if the list is one."""
@@ -44,7 +48,7 @@ class SidesDatabase(Database):
     def algorithms(self, table: str) -> list[str]:
         """The algorithms of the digests in a side."""
         columns = ", ".join(f"count({name})" for name in ALGORITHMS)
-        [counts] = self.local.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
+        [counts] = self.engine.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
         return [name for name, count in zip(ALGORITHMS, counts, strict=True) if count]
 
     def put_objects(
@@ -54,19 +58,31 @@ class SidesDatabase(Database):
 
         The queries of `LISTED` compare it with the list, whose names they may change.
         """
-        tables = tables_of(snapshot)
-        self.local.execute("ATTACH $file AS asked (READ_ONLY)", {"file": str(tables)})
+        with self._asked(snapshot):
+            queries = [query]
+            if query == LISTED:
+                self._keep("lines", "report_lines", question=keys)
+                queries += [more for more, mark in _MORE.items() if self._is_in_a_name(mark)]
+            self._keep(table, *queries, question=keys)
+
+    @contextmanager
+    def _asked(self, snapshot: Snapshot) -> Iterator[None]:
+        """Queries in the block are about *snapshot*."""
+        if self._in_place:
+            self._in_place.ask_of(snapshot)
+            yield
+            return
+        self.local.execute("ATTACH $file AS asked (READ_ONLY)", {"file": str(tables_of(snapshot))})
         self.local.execute("USE asked")
-        self.local.put_question(keys)
-        if query == LISTED:
-            self._put("lines", "report_lines")
-        self._put(table, query)
-        for more, mark in _MORE.items() if query == LISTED else ():
-            names = self.local.run(f"SELECT 1 FROM lines WHERE contains(name, '{mark}') LIMIT 1")  # noqa: S608 - a text of ours
-            if [*names.records()]:
-                self.local.execute(f"INSERT INTO {table} {query_text(more)}")
+        yield
         self.local.execute("USE memory")
         self.local.execute("DETACH asked")
 
-    def _put(self, table: str, query: str) -> None:
-        self.local.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {query_text(query)}")
+    def _is_in_a_name(self, mark: str) -> bool:
+        names = self.engine.run(f"SELECT name FROM lines WHERE strpos(name, '{mark}') > 0 LIMIT 1")  # noqa: S608 - a text of ours
+        return bool([*names])
+
+    def _keep(self, table: str, *queries: str, question: Question | None = None) -> None:
+        """Make the *table* of the answers to *queries*."""
+        texts = (query_text(query, self.engine.dialect) for query in queries)
+        self.engine.keep(table, "\nUNION ALL\n".join(texts), question)

@@ -9,6 +9,7 @@ from typing import Final
 
 from bucketsum.clock import now
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import attached_to
 from bucketsum_cli.snapshots.export import export
 from bucketsum_cli.snapshots.folder import (
@@ -16,6 +17,7 @@ from bucketsum_cli.snapshots.folder import (
     ROWS,
     Listed,
     Snapshot,
+    SnapshotFile,
     new_folder,
     read_snapshot,
     snapshots,
@@ -24,6 +26,7 @@ from bucketsum_cli.snapshots.folder import (
 from bucketsum_cli.snapshots.keeping import hold, remove_old, require_room
 from bucketsum_cli.snapshots.listing import list_keys
 from bucketsum_cli.snapshots.scan import TableFigures, figures_of, scan
+from bucketsum_cli.snapshots.stored import ASKED_ROWS, store
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import duration_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
@@ -31,7 +34,7 @@ from bucketsum_cli.terminal.output import confirm, note
 
 LAST: Final = "last"
 
-_ASKED_ROWS: Final = 1_000_000
+_ASKED_USD: Final = 1.0
 _EXPORTED_ROWS: Final = 10_000_000
 
 
@@ -40,7 +43,7 @@ class Taking:
     """The choices of a snapshot that is taken.
 
     Attributes:
-        export_to: ``s3://BUCKET/PREFIX`` for DynamoDB's export; None scans the table.
+        export_to: ``s3://BUCKET/PREFIX`` for DynamoDB's export, which stays there; None scans.
         listed: Keys that are listed in S3 too.
         inventory: Manifest of an S3 inventory that is read in place of a listing.
         to: Its folder; None is a new one in `snapshots_folder`.
@@ -66,14 +69,14 @@ def take(stack: Stack, taking: Taking) -> Snapshot:
     figures = figures_of(dynamodb, stack.table)
     name = f"{begun_at.replace(':', '-')}-{stack.name}"
     folder = taking.to or snapshots_folder() / name
-    room = require_room(folder, figures.rows)
-    if figures.rows > _ASKED_ROWS and not taking.yes:
-        _ask(figures, taking, room)
+    to = taking.export_to
+    place = S3Place.of_folder(f"{to.rstrip('/')}/{name}") if to else None
+    room = "no disk" if place else require_room(folder, figures.rows)
+    usd = figures.export_usd if place else figures.scan_usd
+    if (figures.rows > ASKED_ROWS or usd > _ASKED_USD) and not taking.yes:
+        _ask(figures, usd, room, is_export=place is not None)
     with new_folder(folder) as (partial, complete):
-        if taking.export_to:
-            files = export(stack, figures.arn, taking.export_to, partial)
-        else:
-            files = scan(dynamodb, stack.table, figures.rows, partial, ROWS)
+        written, files = _rows(stack, figures, place, partial)
         ended_at = now()
         for keys in taking.listed:
             files += list_keys(stack.client("s3"), keys, partial, inventory=taking.inventory)
@@ -87,26 +90,38 @@ def take(stack: Stack, taking: Taking) -> Snapshot:
             table=stack.table,
             begun_at=begun_at,
             ended_at=ended_at,
-            via="export" if taking.export_to else "scan",
+            via="export" if place else "scan",
             files=files,
             listed=tuple(taking.listed),
             is_kept=taking.is_kept,
+            place=str(place or ""),
+            export=written,
         )
         complete(snapshot)
+    if place:
+        store(stack.client("s3"), snapshot)
     hold(snapshot)
     remove_old(snapshot)
     return snapshot
 
 
-def _ask(figures: TableFigures, taking: Taking, room: str) -> None:
+def _rows(
+    stack: Stack, figures: TableFigures, place: S3Place | None, folder: Path
+) -> tuple[str, tuple[SnapshotFile, ...]]:
+    """The files of an export to *place*, and their folder in it; or of a scan, in *folder*."""
+    if place:
+        return export(stack, figures.arn, place, folder)
+    return "", scan(stack.client("dynamodb"), stack.table, figures.rows, folder, ROWS)
+
+
+def _ask(figures: TableFigures, usd: float, room: str, *, is_export: bool) -> None:
     """Show what a snapshot of a large table costs, and ask."""
     hint = ""
-    if figures.rows > _EXPORTED_ROWS and not taking.export_to:
+    if figures.rows > _EXPORTED_ROWS and not is_export:
         price = usd_text(figures.export_usd)
         hint = f"; --via export costs {price} USD and reads nothing from the table"
-    usd = usd_text(figures.export_usd if taking.export_to else figures.scan_usd)
-    duration = duration_text(figures.scan_seconds)
-    note(f"{figures.rows:,} rows: about {duration}, {usd} USD, {room}{hint}")
+    duration = "minutes" if is_export else f"about {duration_text(figures.scan_seconds)}"
+    note(f"{figures.rows:,} rows: {duration}, {usd_text(usd)} USD, {room}{hint}")
     confirm("Take a snapshot?", "nothing was read", yes=False)
 
 
@@ -116,7 +131,7 @@ def buckets_of(stack: Stack) -> tuple[str, ...]:
 
 
 def kept_snapshot(name: str, stack: Stack | None = None) -> Snapshot:
-    """The snapshot in the folder *name*, or the `LAST` one of *stack*; notes how old it is.
+    """The snapshot in the folder *name*, or the `LAST` one of *stack*.
 
     Raises:
         CannotDoError: There is none.

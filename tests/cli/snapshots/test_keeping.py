@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -64,12 +65,13 @@ def test_a_snapshot_that_is_read_or_has_tables_elsewhere_stays(run: Run) -> None
         assert reader.stdout
         assert reader.stdout.readline() == b"held\n"
         assert run("coverage", BUCKET).status == 0
-        with_tables = snapshots()[0]
-        (with_tables.folder / "athena.json").touch()
+        stored = snapshots()[0]
+        file = stored.folder / "snapshot.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"place": "s3://lists/x/"}))
         for _ in range(5):
             assert run("coverage", BUCKET).status == 0
-        assert {held.folder, with_tables.folder} <= {snapshot.folder for snapshot in snapshots()}
-        assert "has tables for --athena" in run("snapshot", "list").out
+        assert {held.folder, stored.folder} <= {snapshot.folder for snapshot in snapshots()}
+        assert "its rows are in S3" in run("snapshot", "list").out
         reader.communicate()
     assert run("coverage", BUCKET).status == 0
     assert held.folder not in {snapshot.folder for snapshot in snapshots()}

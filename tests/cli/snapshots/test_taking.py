@@ -122,7 +122,7 @@ def test_an_export_without_files_says_what_to_do(
 ) -> None:
     """The local emulator completes an export and writes none: the next step is a scan."""
     complete_exports(stack, monkeypatch)
-    monkeypatch.setattr(export, "_MANIFESTS", ("not-written.json",))
+    monkeypatch.setattr(export, "MANIFESTS", ("not-written.json",))
     run("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x").assert_refused(
         "its files are missing", "use --via scan"
     )

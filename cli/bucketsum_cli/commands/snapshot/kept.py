@@ -6,11 +6,10 @@ import click
 
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.commands.asking import delete_tables_of
+from bucketsum_cli.commands.asking import delete_tables_of, named_snapshot
 from bucketsum_cli.commands.snapshot.take import KeptSnapshot
 from bucketsum_cli.snapshots.folder import delete_snapshot, snapshots, snapshots_folder
 from bucketsum_cli.snapshots.keeping import reason_kept, size_of
-from bucketsum_cli.snapshots.taking import kept_snapshot
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
@@ -54,17 +53,21 @@ def list_snapshots(as_json: bool) -> None:
 
 
 @click.command("delete")
-@click.argument("name", metavar="last|FOLDER")
+@click.argument("name", metavar="last|FOLDER|URL")
 @yes_option
 @stack_options
 def delete(target: Target, name: str, yes: bool) -> None:
-    """Delete a snapshot, and its tables for --athena.
+    """Delete a snapshot, and the tables that Athena made of it.
+
+    Of a snapshot in S3, DynamoDB's export and its list stay there.
 
     Example: bucketsum snapshot delete last
     """
-    snapshot = kept_snapshot(name)
-    confirm(f"Delete {snapshot.folder}, {snapshot.rows:,} rows?", "nothing was deleted", yes=yes)
+    snapshot = named_snapshot(target, name, of_stack=False)
+    confirm(f"Delete {snapshot.name}, {snapshot.rows:,} rows?", "nothing was deleted", yes=yes)
     delete_tables_of(target, snapshot)
+    if snapshot.place:
+        note(f"the export stays in {snapshot.place}")
     if delete_snapshot(snapshot):
         say(f"deleted {snapshot.folder}")
     else:

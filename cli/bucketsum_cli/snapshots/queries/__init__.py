@@ -11,8 +11,12 @@ from bucketsum_cli.snapshots.queries.schema import Dialect, filled, object_colum
 
 _REPEATED: Final = re.compile(r"\{([^{}]*@[^{}]*?)(,| OR| UNION ALL|) \.\.\.\}")
 
+_DEFINITION: Final = re.compile(
+    r"^(?:CREATE \w+|INSERT INTO) (\w+)(?: AS)?\n(.+?);$", re.MULTILINE | re.DOTALL
+)
 
-def query_text(name: str) -> str:
+
+def query_text(name: str, dialect: Dialect | None = None) -> str:
     """The text of the query *name*, where ``{c.@, ...}`` is ``c.sha1, c.sha256``, and so on.
 
     ``@`` is each algorithm, ``@extra`` each of EXTRA_ALGORITHMS, ``@column`` each of
@@ -20,7 +24,13 @@ def query_text(name: str) -> str:
     separates them.
     """
     text = (files(__package__) / f"{name}.sql").read_text("utf-8")
-    return _REPEATED.sub(_repeated, filled(text, Dialect()))
+    return _REPEATED.sub(_repeated, filled(text, dialect or Dialect()))
+
+
+def definitions(dialect: Dialect) -> dict[str, str]:
+    """Tables and views of a snapshot → the query that each is made of."""
+    text = "".join(query_text(name, dialect) for name in ("load", "load_listing", "join", "views"))
+    return {match[1]: match[2] for match in _DEFINITION.finditer(text)}
 
 
 def _repeated(part: re.Match[str]) -> str:

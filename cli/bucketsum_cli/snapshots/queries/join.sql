@@ -40,25 +40,27 @@ WITH recorded AS (
 SELECT j.bucket, j.key, j.version, CASE WHEN r.key IS NULL THEN j.state ELSE 'repaired' END AS state,
   j.status, CASE j.state
     WHEN 'differs' THEN CASE WHEN j.s3_checksum_result = 'differs'
-      THEN concat('S3''s own checksum is ', j.s3_checksum, ', not that of the bytes: ', j.s3_checksum_reason)
-      ELSE concat('S3 returned ', j.differing_digest, ' on ', strftime(j.differs_at, '%Y-%m-%d')) END
+      THEN concat_ws('', 'S3''s own checksum is ', j.s3_checksum, ', not that of the bytes: ', j.s3_checksum_reason)
+      ELSE concat_ws('', 'S3 returned ', j.differing_digest, ' on ',
+        CAST(CAST(j.differs_at AS DATE) AS VARCHAR)) END
     WHEN 'unreadable' THEN coalesce(j.unreadable_reason, j.reason)
     ELSE j.reason END AS reason, {j.@, ...},
   j.size_bytes, j.etag, coalesce(j.listed_class, j.archived_class) AS storage_class,
   j.presence IN ('listed', 'unknown') AND j.deleted_at IS NULL AS present,
   CASE WHEN j.presence = 'listed' THEN j.latest END AS latest,
   coalesce(CASE WHEN j.presence = 'listed' THEN j.latest END, n.key IS NOT NULL) AS is_current,
-  {j.@column, ...}
+  j.created_at, {j.@column, ...}
 FROM judged j
 LEFT JOIN repaired r ON r.bucket = j.bucket AND r.key = j.key AND r.version = j.version
 LEFT JOIN newest n ON n.bucket = j.bucket AND n.key = j.key AND n.version = j.version
-UNION ALL BY NAME
-SELECT l.bucket, l.key, l.version, 'not recorded' AS state, 'not recorded' AS status,
-  l.size_bytes, l.etag, l.storage_class, true AS present, l.latest, l.latest AS is_current,
-  l.created_at
-FROM listing l ANTI JOIN items o
+UNION ALL
+SELECT l.bucket, l.key, l.version, 'not recorded', 'not recorded', NULL, {NULL AS @, ...},
+  l.size_bytes, l.etag, l.storage_class, true, l.latest, l.latest, l.created_at,
+  {NULL AS @column, ...}
+FROM listing l LEFT JOIN items o
   ON o.kind = 'object' AND o.bucket = l.bucket AND o.key = l.key AND o.version = l.version
-    AND o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag;
+    AND o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag
+WHERE o.key IS NULL;
 
 -- A member is known only as well as its archive; that of an earlier archive at the key is lost.
 CREATE TABLE members AS

@@ -7,6 +7,6 @@ FROM (
     {CASE WHEN m.state = 'hashed' THEN m.@ END AS @, ...}
   FROM question q JOIN members m ON m.bucket = q.bucket AND starts_with(m.key, q.prefix)
   JOIN current_objects c ON c.bucket = m.bucket AND c.key = m.key AND c.version = m.version
-) v SEMI JOIN lines l ON l.name = v.name
-ANTI JOIN current_objects c ON c.bucket = (SELECT bucket FROM question)
-  AND c.key = (SELECT prefix FROM question) || v.name
+) v WHERE v.name IN (SELECT name FROM lines) AND NOT EXISTS (
+  SELECT 1 FROM question q JOIN current_objects c ON c.bucket = q.bucket
+  WHERE c.key = q.prefix || v.name)

@@ -5,7 +5,7 @@ SELECT s.name, s.size_bytes,
   CASE WHEN s.why IS NOT NULL AND n.name IS NULL THEN s.why ELSE s.detail END AS detail, {s.@, ...}
 FROM (
   SELECT substr(c.key, length(q.prefix) + 1) AS name, c.size_bytes, c.state AS status, c.reason AS detail,
-    CASE WHEN c.size_bytes = 0 AND (c.key = q.prefix OR ends_with(c.key, '/'))
+    CASE WHEN c.size_bytes = 0 AND (c.key = q.prefix OR substr(c.key, -1) = '/')
         THEN 'a folder marker'
       WHEN q.scope = 'payload' AND NOT starts_with(substr(c.key, length(q.prefix) + 1), 'data/')
         THEN 'a tag file of the bag'

@@ -5,4 +5,4 @@ FROM (
     o.state AS status, o.reason AS detail, {CASE WHEN o.state = 'hashed' THEN o.@ END AS @, ...}
   FROM question q JOIN objects o ON o.bucket = q.bucket AND starts_with(o.key, q.prefix)
   WHERE o.present
-) v SEMI JOIN lines l ON l.name = v.name
+) v WHERE v.name IN (SELECT name FROM lines)

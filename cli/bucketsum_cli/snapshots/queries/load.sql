@@ -1,13 +1,12 @@
--- Items of the digests table, in the form of DynamoDB's export → the table `items`.
+-- Items of the digests table, in the form of DynamoDB's export → the table `items`, in DuckDB and
+-- in Trino: `schema.py` fills what is in angle brackets, for each.
 -- An attribute of another type than here is present, but NULL within: its row is damaged, by the
--- rules of `row_of`. Without `records`, DuckDB reads each line twice and four times as long.
--- `schema.py` fills what is in angle brackets.
+-- rules of `row_of`.
 CREATE TABLE items AS
 WITH raw AS (
-  SELECT parse_filename(filename) AS file, Item AS i,
+  SELECT <file> AS file, Item AS i,
     Item.status.S IS NOT DISTINCT FROM 'not_hashed' AS is_tombstone
-  FROM read_json($files, format = 'newline_delimited', records = 'true', filename = true,
-    columns = {Item: 'STRUCT(<struct>)'})
+  FROM <export>
 ), judged AS (
   SELECT *,
     concat_ws(', ', <deletion damage>,
@@ -17,7 +16,7 @@ WITH raw AS (
   SELECT
     file, damage, is_tombstone, strpos(i.entry.S, '!/') AS mark, strpos(i.object.S, '/') AS slash,
     i.object.S AS object, i.entry.S AS entry,
-    CASE WHEN regexp_full_match(i.sequencer.S, '[0-9A-F]{32}') THEN i.sequencer.S END AS sequencer,
+    CASE WHEN <sequencer> THEN i.sequencer.S END AS sequencer,
     CASE WHEN damage = '' THEN i END AS i
   FROM judged
 )
@@ -31,14 +30,14 @@ SELECT
     ELSE substr(entry, 1, mark - 1) END AS version,
   CASE WHEN mark > 0 THEN coalesce(i.member.S, substr(entry, mark + 2)) END AS member,
   CASE WHEN damage = '' THEN i.status.S ELSE 'damaged' END AS status,
-  CASE WHEN damage = '' THEN i.reason.S ELSE concat('another program changed ', damage,
-    '; correct its item in the table, or delete it and hash the object again') END AS reason,
+  CASE WHEN damage = '' THEN i.reason.S ELSE 'another program changed ' || damage
+    || '; correct its item in the table, or delete it and hash the object again' END AS reason,
   i.sha1.S AS sha1,
   {coalesce(i.digest_@extra.S, CASE '@extra' WHEN 'crc32' THEN i.crc32.S END) AS @extra, ...},
   CASE WHEN i.deletion_sequencer IS NOT NULL
-    THEN coalesce(TRY_CAST(i.deleted_at.S AS TIMESTAMP), TIMESTAMP '1970-01-01') END AS deleted_at,
+    THEN coalesce(<deleted_at>, TIMESTAMP '1970-01-01') END AS deleted_at,
   CASE WHEN TRY_CAST(i.expires_at.N AS BIGINT) BETWEEN 0 AND 253402300799
-    THEN make_timestamp(TRY_CAST(i.expires_at.N AS BIGINT) * 1000000) END AS expires_at,
+    THEN <expires_at> END AS expires_at,
   sequencer,
   <columns>
 FROM known;

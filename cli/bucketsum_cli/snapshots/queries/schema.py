@@ -25,6 +25,18 @@ _LAST_SECOND: Final = 253_402_300_799  # of the year 9999
 class Dialect:
     """DuckDB's SQL for the fields of an item, ``i.NAME.S`` and ``i.NAME.N``."""
 
+    wide = "HUGEINT"
+    """A type of whole numbers beyond 64 bits."""
+    file = "parse_filename(filename)"
+    """The file of a row of `export`."""
+    export = """read_json($files, format = 'newline_delimited', records = 'true', filename = true,
+    columns = {Item: 'STRUCT(<struct>)'})"""
+    """The files of a snapshot; without `records`, lines are read twice, at a fourth the speed."""
+    listed = """read_json($files, format = 'newline_delimited', records = 'true', columns = {
+  bucket: 'VARCHAR', key: 'VARCHAR', version: 'VARCHAR', latest: 'BOOLEAN',
+  size_bytes: 'BIGINT', etag: 'VARCHAR', created_at: 'TIMESTAMP', storage_class: 'VARCHAR'})"""
+    """Versions that S3 has."""
+
     def is_text(self, name: str) -> str:
         """Whether an attribute is a text."""
         return f"i.{name}.S IS NOT NULL"
@@ -50,15 +62,16 @@ class Dialect:
 
     def is_moment(self, name: str) -> str:
         """Whether it is a time as S3 writes it."""
-        pattern = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z"
+        pattern = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z"
         return f"({self.matches(name, pattern)} AND {self.time(name)} IS NOT NULL)"
-
-    wide: str = "HUGEINT"
-    """A type of whole numbers beyond 64 bits."""
 
     def time(self, name: str) -> str:
         """Its value as a time; null if it is not one."""
         return f"TRY_CAST(i.{name}.S AS TIMESTAMP)"
+
+    def epoch(self, name: str) -> str:
+        """The time of its value in seconds since 1970."""
+        return f"make_timestamp({self.integer(name)} * 1000000)"
 
     def integer(self, name: str) -> str:
         """Its value as a whole number; null if that has more than 64 bits."""
@@ -70,11 +83,48 @@ class Dialect:
 
     def struct(self) -> str:
         """The type of an item: an attribute of another type is there, and null within."""
-        kinds = {"object": "S", "entry": "S"} | {
-            name: "N" if int in attribute.types else "S"
-            for name, attribute in _attributes().items()
-        }
-        return ", ".join(f"{name} STRUCT({kind} VARCHAR)" for name, kind in kinds.items())
+        return ", ".join(f"{name} STRUCT({kind} VARCHAR)" for name, kind in _kinds().items())
+
+
+class TrinoDialect(Dialect):
+    """The same in the SQL of Trino, which is Athena's."""
+
+    wide = "DECIMAL(38, 0)"
+    file = """regexp_extract("$path", '[^/]*$')"""
+    export = "export"
+    listed = "listed_versions"
+
+    def matches(self, name: str, pattern: str, kind: str = "S") -> str:
+        """Whether all of it matches the regular expression *pattern*."""
+        return rf"coalesce(regexp_like(i.{name}.{kind}, '\A(?:{pattern})\z'), false)"
+
+    def time(self, name: str) -> str:
+        """Its value as a time; null if it is not one: a date alone is not."""
+        return time_of(f"i.{name}.S")
+
+    def epoch(self, name: str) -> str:
+        """The time of its value in seconds since 1970."""
+        return f"CAST(from_unixtime({self.integer(name)}) AT TIME ZONE 'UTC' AS timestamp(3))"
+
+    def struct(self) -> str:
+        """The type of an item in Glue's words."""
+        fields = ",".join(
+            f"{name}:struct<{kind.lower()}:string>" for name, kind in _kinds().items()
+        )
+        return f"struct<{fields}>"
+
+
+def time_of(text: str) -> str:
+    """Trino's SQL for the time that a *text* is, with or without a zone; else null."""
+    zoned = f"CASE WHEN strpos({text}, 'T') > 0 THEN {text} END"
+    return f"CAST(try(from_iso8601_timestamp({zoned})) AT TIME ZONE 'UTC' AS timestamp(3))"
+
+
+def _kinds() -> dict[str, str]:
+    """The attributes of an item → the type that each has, ``S`` or ``N``."""
+    return {"object": "S", "entry": "S"} | {
+        name: "N" if int in attribute.types else "S" for name, attribute in _attributes().items()
+    }
 
 
 def _attributes() -> dict[str, Attribute]:
@@ -85,7 +135,8 @@ def _attributes() -> dict[str, Attribute]:
 
 def object_columns() -> list[str]:
     """Columns of objects alone: those of the views that no query names."""
-    named = {"status", "sha1", "reason", "size_bytes", "etag", "archived_class", *_OF_MEMBERS}
+    named = {"status", "sha1", "reason", "size_bytes", "etag", "archived_class", "created_at"}
+    named |= _OF_MEMBERS
     columns = [NAMES.get(attribute.name, attribute.name) for attribute in schema_of(Row)]
     return [name for name in columns if name not in named]
 
@@ -93,7 +144,13 @@ def object_columns() -> list[str]:
 def filled(text: str, dialect: Dialect) -> str:
     """The loading query *text* with what follows from the schema."""
     parts = {
+        "<file>": dialect.file,
+        "<export>": dialect.export,
+        "<listed>": dialect.listed,
         "<struct>": dialect.struct(),
+        "<sequencer>": dialect.matches("sequencer", "[0-9A-F]{32}"),
+        "<deleted_at>": dialect.time("deleted_at"),
+        "<expires_at>": dialect.epoch("expires_at"),
         "<damage>": ",\n".join(_damage(dialect, is_deletion=False)),
         "<deletion damage>": ",\n".join(_damage(dialect, is_deletion=True)),
         "<columns>": ",\n".join(_columns(dialect)),

@@ -1,0 +1,104 @@
+"""Queries that a workgroup of Athena runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.snapshots.database import Answer
+from bucketsum_cli.snapshots.in_place_engine import answer_of
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.output import note
+
+_POLL_SECONDS: Final = 0.5
+_LIMIT: Final = "limit"
+"""Is in the reason of a query that a workgroup's limit of bytes ended."""
+
+
+class AthenaQueries:
+    """Queries of one workgroup.
+
+    Attributes:
+        is_enforced: Whether it alone decides where results and tables go, in its own place.
+    """
+
+    def __init__(self, aws: Connection, workgroup: str, results: S3Place) -> None:
+        """Write *results* where the person wants them, unless the workgroup refuses that.
+
+        Raises:
+            CannotDoError: The workgroup is disabled.
+        """
+        self._athena = aws.client("athena")
+        self._workgroup = workgroup
+        group = self._athena.get_work_group(WorkGroup=workgroup)["WorkGroup"]
+        if group.get("State") == "DISABLED":
+            raise CannotDoError(f"the workgroup {workgroup} is disabled; see --workgroup")
+        settings = group.get("Configuration", {})
+        is_managed = settings.get("ManagedQueryResultsConfiguration", {}).get("Enabled", False)
+        self.is_enforced = bool(settings.get("EnforceWorkGroupConfiguration")) and not is_managed
+        self._results: dict[str, Any] = {}
+        if self.is_enforced:
+            place = settings.get("ResultConfiguration", {}).get("OutputLocation")
+            note(f"the workgroup {workgroup} keeps what it writes in {place}; nothing deletes it")
+        elif not is_managed:
+            self._results = {"ResultConfiguration": {"OutputLocation": str(results)}}
+
+    def run(self, sql: str, database: str) -> Answer:
+        """Run one statement; names without a database are of *database*.
+
+        Raises:
+            CannotDoError: Athena refuses it.
+        """
+        query = self._athena.start_query_execution(
+            QueryString=sql,
+            QueryExecutionContext={"Database": database},
+            WorkGroup=self._workgroup,
+            **self._results,
+        )["QueryExecutionId"]
+        is_headed = self._wait(query)
+        pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query)
+        return _answer(iter(pages), is_headed=is_headed)
+
+    def _wait(self, query: str) -> bool:
+        """Wait for the end of *query*; returns whether its answer begins with the columns' names.
+
+        Raises:
+            CannotDoError: It failed.
+        """
+        try:
+            with notes().status("asking Athena ..."):
+                while True:
+                    answer = self._athena.get_query_execution(QueryExecutionId=query)
+                    execution = answer["QueryExecution"]
+                    if execution["Status"]["State"] not in ("QUEUED", "RUNNING"):
+                        break
+                    time.sleep(_POLL_SECONDS)
+        except KeyboardInterrupt:
+            self._athena.stop_query_execution(QueryExecutionId=query)
+            raise
+        status = execution["Status"]
+        reason = status.get("StateChangeReason", "")
+        if status["State"] == "CANCELLED" and _LIMIT in reason.lower():
+            raise CannotDoError(
+                f"a limit of the workgroup {self._workgroup} ended the query: {reason}; name "
+                "another with --workgroup"
+            )
+        if status["State"] != "SUCCEEDED":
+            raise CannotDoError(f"Athena: {reason or status['State'].lower()}")
+        return bool(execution["StatementType"] == "DML")
+
+
+def _answer(pages: Iterator[Mapping[str, Any]], *, is_headed: bool) -> Answer:
+    first = next(pages)["ResultSet"]
+    rows = chain(
+        first["Rows"][is_headed:], chain.from_iterable(page["ResultSet"]["Rows"] for page in pages)
+    )
+    return answer_of(
+        [(column["Name"], column["Type"]) for column in first["ResultSetMetadata"]["ColumnInfo"]],
+        ([datum.get("VarCharValue") for datum in row["Data"]] for row in rows),
+    )

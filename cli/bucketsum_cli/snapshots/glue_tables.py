@@ -1,0 +1,153 @@
+"""Databases of bucketsum's own in Glue, each with the files of its tables in a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from botocore.exceptions import ClientError
+
+from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.buckets.bucket_contents import emptied_folder
+from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.snapshots.folder import Snapshot
+from bucketsum_cli.snapshots.stored import bytes_below
+from bucketsum_cli.terminal.errors import CannotDoError
+
+_DATABASE: Final = re.compile("bucketsum_[0-9a-f]{16}")
+_ABSENT: Final = ("EntityNotFoundException", "NoSuchBucket")
+_HIVE: Final = "org.apache.hadoop.hive.ql.io"
+_JSON: Final = ("org.apache.hadoop.mapred.TextInputFormat",
+                f"{_HIVE}.HiveIgnoreKeyTextOutputFormat",
+                "org.openx.data.jsonserde.JsonSerDe")  # fmt: skip
+_PARQUET: Final = (f"{_HIVE}.parquet.MapredParquetInputFormat",
+                   f"{_HIVE}.parquet.MapredParquetOutputFormat",
+                   f"{_HIVE}.parquet.serde.ParquetHiveSerDe")  # fmt: skip
+_FORMS: Final = {"json": _JSON, "parquet": _PARQUET}
+"""Classification → formats of input and output, and what reads a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class AthenaPlace:
+    """A database in Glue, and the folder of S3 for the files of its tables.
+
+    Attributes:
+        url: The person's, ``s3://BUCKET/FOLDER``; the folder has the name of the database.
+    """
+
+    url: str
+    database: str
+
+    @classmethod
+    def new(cls, url: str) -> AthenaPlace:
+        """A new place below *url*.
+
+        Raises:
+            CannotDoError: *url* is not such a URL.
+        """
+        return cls(str(S3Place.of_folder(url)).rstrip("/"), f"bucketsum_{secrets.token_hex(8)}")
+
+    @property
+    def files(self) -> S3Place:
+        """The folder of its files."""
+        return S3Place.of_folder(f"{self.url}/{self.database}")
+
+
+def database_of(snapshot: Snapshot) -> str:
+    """The database of a snapshot in S3: everybody who asks it finds the same tables."""
+    return f"bucketsum_{hashlib.sha256(snapshot.url.encode()).hexdigest()[:16]}"
+
+
+class GlueTables:
+    """The tables of one database, which is made if there is none."""
+
+    def __init__(self, aws: Connection, place: AthenaPlace) -> None:
+        """Files are where the database was first made, or at *place*."""
+        self._glue, self._s3 = aws.client("glue"), aws.client("s3")
+        values = {"Name": place.database, "LocationUri": str(place.files)}
+        with _absent_is_fine("AlreadyExistsException"):
+            self._glue.create_database(DatabaseInput=values)
+        self.place = _place_in(aws, place.database) or place
+
+    def sizes(self) -> dict[str, int]:
+        """The tables that are there → bytes of their files."""
+        pages = self._glue.get_paginator("get_tables").paginate(DatabaseName=self.place.database)
+        return {
+            table["Name"]: bytes_below(
+                self._s3, S3Place.of_folder(table["StorageDescriptor"]["Location"])
+            )
+            for page in pages
+            for table in page["TableList"]
+        }
+
+    def add(self, name: str, columns: Mapping[str, str], form: str, location: S3Place) -> None:
+        """Make the table *name* over files of this *form*, ``json`` or ``parquet``."""
+        read, written, library = _FORMS[form]
+        with _absent_is_fine("AlreadyExistsException"):
+            self._glue.create_table(
+                DatabaseName=self.place.database,
+                TableInput={
+                    "Name": name,
+                    "TableType": "EXTERNAL_TABLE",
+                    "Parameters": {"classification": form},
+                    "StorageDescriptor": {
+                        "Columns": [{"Name": n, "Type": kind} for n, kind in columns.items()],
+                        "Location": str(location),
+                        "InputFormat": read,
+                        "OutputFormat": written,
+                        "SerdeInfo": {"SerializationLibrary": library},
+                    },
+                },
+            )
+
+
+def delete_tables(aws: Connection, database: str) -> None:
+    """Delete the *database* with its tables, and the files of its folder.
+
+    Raises:
+        CannotDoError: It is not one of bucketsum's own, or its folder is not.
+    """
+    place = _place_in(aws, database)
+    if place is None:
+        return
+    with _absent_is_fine():
+        aws.client("glue").delete_database(Name=database)
+    with _absent_is_fine():
+        for _ in emptied_folder(aws.client("s3"), place.files, database):
+            pass
+
+
+def _place_in(aws: Connection, name: str) -> AthenaPlace | None:
+    """The place of the database *name*; None if there is none.
+
+    Raises:
+        CannotDoError: Another program made it, or changed where its files are.
+    """
+    try:
+        database = aws.client("glue").get_database(Name=name)["Database"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] in _ABSENT:
+            return None
+        raise
+    url = database.get("LocationUri", "").rstrip("/")
+    if not _DATABASE.fullmatch(name) or not url.endswith(f"/{name}"):
+        raise CannotDoError(
+            f"the database {name} of Glue, whose files are in {url or 'no folder'}, is left as it "
+            "is: its name or its folder is not one of bucketsum's own"
+        )
+    return AthenaPlace(url.removesuffix(f"/{name}"), name)
+
+
+@contextmanager
+def _absent_is_fine(*codes: str) -> Iterator[None]:
+    """Ignore that something is not there; or an error with one of *codes*."""
+    try:
+        yield
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in (codes or _ABSENT):
+            raise

@@ -1,0 +1,133 @@
+"""An engine that answers from a snapshot's files where they lie, and makes the tables it needs."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from bucketsum_cli.snapshots.database import Answer, DuckDb, Question
+from bucketsum_cli.snapshots.folder import Snapshot
+from bucketsum_cli.snapshots.in_place import (
+    TRINO,
+    SnapshotTables,
+    all_of,
+    question_part,
+    with_parts,
+    without_heading,
+    words_of,
+)
+from bucketsum_cli.snapshots.queries.schema import Dialect
+from bucketsum_cli.terminal.errors import CannotDoError
+
+_QUERY: Final = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
+_TEMPORARY: Final = "SELECT table_name FROM duckdb_tables() WHERE temporary"
+_READ: Final[Mapping[str, Callable[[str], Any]]] = {
+    "bigint": int, "integer": int, "double": float, "boolean": lambda text: text == "true",
+    "timestamp": lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC),
+}  # fmt: skip
+"""Types of columns → the value of a text in an answer."""
+
+
+class InPlaceEngine(ABC):
+    """A `QueryEngine` over a snapshot in S3; all else that a question needs is small, and copied.
+
+    Attributes:
+        tables: Of the snapshot that is asked.
+        local: Keeps the small tables of questions.
+    """
+
+    dialect: Dialect = TRINO
+
+    def __init__(self, local: DuckDb, tables: SnapshotTables, own: str) -> None:
+        """Copy the temporary tables of *local* to the database *own*, of this process alone."""
+        self.tables = tables
+        self.local = local
+        self._own = own
+        self._kept: dict[str, str] = {}
+
+    def lock(self) -> None:  # noqa: B027 - nothing is locked: permissions are the person's
+        """Prepare for queries of a person."""
+
+    def select(self, sql: str) -> Answer:
+        """Run a person's query.
+
+        Raises:
+            CannotDoError: It does not begin with SELECT or WITH, or the engine refuses it.
+        """
+        if not _QUERY.match(without_heading(sql)):
+            raise CannotDoError("a query for Athena must begin with SELECT or WITH")
+        return self.run(sql.rstrip().removesuffix(";"))
+
+    def run(self, sql: str, question: Question | None = None) -> Answer:
+        """Run one query; of the tables that it needs, those that are not there are made."""
+        return self._answer(self._complete(sql, question or {}))
+
+    def keep(self, name: str, sql: str, question: Question | None = None) -> None:
+        """Make the table *name*, of this process alone, of the answer to a query of ours."""
+        table = self._table(name)
+        self._make(self._own, table, self._complete(sql, question or {}))
+        self._kept[name] = all_of(self._own, table)
+
+    def _complete(self, sql: str, question: Question) -> str:
+        """The *sql* with the rows of all that it names."""
+        sql = without_heading(sql)
+        own = question_part(question) | self._small_tables(sql) | self._kept
+        for name in self.tables.missing(sql, self._there()):
+            self._make(self.tables.database, name, self.tables.making(name))
+        return with_parts(sql, own | self.tables.parts)
+
+    def _small_tables(self, sql: str) -> dict[str, str]:
+        """Copy the temporary tables that *sql* names."""
+        parts = {}
+        for (name,) in [*self.local.run(_TEMPORARY)]:
+            if name in words_of(sql) and name not in self._kept:
+                table = self._table(name)
+                with TemporaryDirectory(prefix="bucketsum-") as folder:
+                    file = Path(folder, "0.parquet")
+                    self._put(table, file, self.local.write_parquet(f"FROM {name}", file))
+                parts[name] = all_of(self._own, table)
+        return parts
+
+    def _table(self, name: str) -> str:
+        return f"{name}_{secrets.token_hex(4)}"
+
+    @abstractmethod
+    def ask_of(self, snapshot: Snapshot) -> None:
+        """Ask *snapshot* from now on."""
+
+    @abstractmethod
+    def _there(self) -> Collection[str]:
+        """Tables that are there."""
+
+    @abstractmethod
+    def _make(self, database: str, table: str, sql: str) -> None:
+        """Write the answer to *sql* as a *table* of a *database*."""
+
+    @abstractmethod
+    def _put(self, table: str, file: Path, types: Mapping[str, str]) -> None:
+        """Copy a *file* of Parquet as a *table* of this process; *types* are DuckDB's."""
+
+    @abstractmethod
+    def _answer(self, sql: str) -> Answer:
+        """The answer to *sql*."""
+
+
+def answer_of(columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str | None]]) -> Answer:
+    """The answer with these names and types of *columns*, and *rows* of texts."""
+    readers = [_READ.get(kind.partition("(")[0], str) for _, kind in columns]
+    return Answer(
+        [name for name, _ in columns],
+        (
+            tuple(
+                None if text is None else reader(text)
+                for reader, text in zip(readers, row, strict=True)
+            )
+            for row in rows
+        ),
+    )
