@@ -102,6 +102,13 @@ class HereOptions:
     confine: Confinement | None = None
     disks: tuple[Path, ...] = ()
 
+    @classmethod
+    def of(
+        cls, bucket: str | None, usd: float | None, confine: str | None, disks: tuple[Path, ...]
+    ) -> HereOptions:
+        """The options as they were given."""
+        return cls(bucket, usd, Confinement(confine) if confine else None, disks)
+
 
 def planned_sweep(
     fields: Mapping[str, Any],

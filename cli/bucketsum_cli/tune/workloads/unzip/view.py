@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
-from bucketsum_lab.workloads.unzip.workload import UnzipStatistics
+from bucketsum_lab.workloads.unzip.parameters import UnzipStatistics
 
 
 def _members(own: UnzipStatistics) -> str:

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
-from bucketsum import memory
-from bucketsum.digest import RunningDigest
-from bucketsum.errors import BadSettings
-from bucketsum.memory import MEMORY_MB_PER_CPU, has_second_core
-from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
+from bucketsum.memory import MEMORY_MB_PER_CPU
+from bucketsum.table.archive_values import Engine, Mode
 from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.estimate import read_seconds
-from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import Generated, disk_refusal, whole_in
-from bucketsum_lab.protocol.parameters import Parameter
-from bucketsum_lab.protocol.probe import answer_of, created_object, failed
-from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.workloads.unzip.parameters import (
+    AUTO_THREADS,
+    INFLATE,
+    MODE,
+    NULL,
+    THREADS,
+    UnzipStatistics,
+)
 
 if TYPE_CHECKING:
-    from bucketsum.archives.archive_reader import ArchiveReader
-    from bucketsum.table.row_parts import ArchiveRecord
     from bucketsum_lab.protocol.objects import PlannedObject
     from bucketsum_lab.protocol.parameters import Setting, Value, Variant
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
@@ -35,26 +33,6 @@ if TYPE_CHECKING:
 ARCHIVE_BYTES_MIN: Final = 1_000_000
 ARCHIVE_BYTES_MAX: Final = 2_000_000_000
 """Of generated archives: small members find room, and none needs Zip64."""
-
-NULL: Final = "null"
-"""As stream, but members are not hashed: the time of decompression alone."""
-
-MODE: Final = Parameter(
-    "mode",
-    (*Mode, NULL),
-    meaning="stream (no disk), tmp (archive and members on disk), discard (only archive on disk), "
-    "null (no disk, members not hashed)",
-)
-INFLATE: Final = Parameter("inflate", tuple(Engine), meaning="decompression library ({})")
-AUTO_THREADS: Final = "auto"
-"""As the hasher: see `archive_threads`."""
-
-THREADS: Final = Parameter(
-    "archive_threads",
-    (AUTO_THREADS, 1, 2, 4, 8, 16, 32, 64),
-    "{} threads",
-    meaning="threads that read the archive on the disk ({}); `auto`: one for each vCPU, at least 2",
-)
 
 _KEEPS_ARCHIVE: Final = (Mode.TMP, Mode.DISCARD)
 _MB_PER_VCPU_SECOND: Final[Mapping[Value, int]] = {
@@ -67,15 +45,6 @@ _MB_PER_VCPU_SECOND: Final[Mapping[Value, int]] = {
 
 _ZLIB_SLOWDOWN: Final = 1.6
 """Time of zlib over that of ISA-L; bench/measured/unzip.md."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnzipStatistics(WorkloadStatistics):
-    """The contents of the archive."""
-
-    members: int
-    directories: int
-    member_bytes: int
 
 
 class UnzipWorkload(Workload):
@@ -152,36 +121,9 @@ class UnzipWorkload(Workload):
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read the archive and its members, and compare them with the known contents."""
-        from bucketsum.s3.range_reads import range_reader
-        from bucketsum_lab.workloads.unzip.null_members import read_members
+        from bucketsum_lab.workloads.unzip.probe import probe
 
-        mode = event["variant"]["mode"]
-        try:
-            reader = _reader(**event["variant"], memory_mb=context.policy.memory_mb)
-        except BadSettings as error:  # this layer cannot; the next cell can
-            return failed("NotUnzipped", str(error))
-        created = created_object(event)
-        read = range_reader(context.s3, created)
-        digest = RunningDigest()
-        meter = Meter()
-        with closing(context.source.open(created).chunks) as chunks:
-            if mode == NULL:
-                passing, limits = digest.passing(chunks), reader.settings.limits
-                summary = read_members(read, created.size_bytes, passing, limits, reader.engine)
-                sha1s = None
-            else:
-                archive = reader.open(read, created.size_bytes)
-                sha1s = [member.digest.sha1 or "" for member in archive.members(chunks, digest)]
-                summary = archive.summary
-        answer = {
-            **answer_of(event, digest.digest(), meter),
-            "mode": mode,
-            "inflate": reader.engine,
-            **_counts(summary),
-        }
-        if problem := _problem(event, summary, sha1s):
-            answer |= failed(*problem)
-        return answer
+        return probe(event, context)
 
     def statistics(self, samples: Sequence[Sample]) -> UnzipStatistics | None:
         """The archive's contents: equal in all good samples, because the prober checks them."""
@@ -205,56 +147,6 @@ class UnzipWorkload(Workload):
         mode = setting.own["mode"]
         storage = {"EphemeralStorageSize": storage_mb} if mode == Mode.TMP else {}
         return {"ArchiveMode": mode, **storage}
-
-
-def _reader(
-    mode: Value, inflate: Value, archive_threads: Value = AUTO_THREADS, *, memory_mb: int
-) -> ArchiveReader:
-    """The hasher's reader for this memory, without limits on the archive.
-
-    Raises:
-        BadSettings: There is no such mode, or the layer has no such engine.
-    """
-    from bucketsum.archives.archive_reader import ArchiveReader
-    from bucketsum.archives.decoders import ENGINES
-
-    if mode not in MODE.allowed:
-        raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(map(str, MODE.allowed))}")
-    if inflate not in ENGINES:
-        raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
-    is_auto = archive_threads == AUTO_THREADS
-    settings = ArchiveSettings(
-        Mode.STREAM if mode == NULL else Mode(str(mode)),
-        Limits(members=10_000_000, total_bytes=10**15, ratio=10**6),
-        threads=memory.archive_threads(memory_mb) if is_auto else int(archive_threads),
-        second_core=archive_threads != 1 and has_second_core(memory_mb),
-    )
-    return ArchiveReader(settings, engine=Engine(str(inflate)))
-
-
-def _counts(summary: ArchiveRecord) -> dict[str, Value]:
-    return {field.name: getattr(summary, field.name) for field in fields(UnzipStatistics)}
-
-
-def _problem(
-    event: ProbeEvent, summary: ArchiveRecord, sha1s: list[str] | None
-) -> tuple[str, str] | None:
-    """Error and cause of a failed sample; None if all members are as expected."""
-    from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
-
-    if summary.reason is not None:
-        return "NotUnzipped", summary.reason
-    if summary.unreadable:
-        return "NotUnzipped", f"{summary.unreadable} members are not readable"
-    contents = _counts(summary)
-    if sha1s is not None:
-        contents["members_sha1"] = members_sha1(sha1s)
-    wrong = [
-        f"{name} {contents[name]} instead of {expected}"
-        for name, expected in (event["contents"] or {}).items()
-        if contents.get(name, expected) != expected
-    ]
-    return ("WrongMembers", ", ".join(wrong)) if wrong else None
 
 
 def _count(key: str, field: str, metadata: Mapping[str, str]) -> int:
