@@ -133,7 +133,7 @@ layer.s3 layer.table settings
 layer.checksums: layer.events layer.table
 layer.events: layer
 layer.functions: layer layer.archives layer.backfill layer.hashing layer.invocation \
-layer.long_objects layer.queue layer.s3 layer.table settings
+layer.long_objects layer.queue layer.s3 layer.table
 layer.hashing: layer layer.archives layer.checksums layer.events layer.invocation layer.queue \
 layer.s3 layer.table settings
 layer.invocation: layer

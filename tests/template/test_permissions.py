@@ -95,7 +95,8 @@ def test_calls_through_a_reached_function_are_found(tmp_path: Path) -> None:
 def test_every_client_is_looked_at() -> None:
     """Every annotated client goes into an attribute that the search for calls knows."""
     assert clients_kept(LIBRARY) == set(OF_THE_PRODUCT)
-    services = re.findall(r"client_of\(\s*\"(\w+)\"", HANDLER.read_text(encoding="utf-8"))
+    [resources] = [path for path in LIBRARY if path.name == "resources.py"]
+    services = re.findall(r"client_of\(\s*\"(\w+)\"", resources.read_text(encoding="utf-8"))
     assert sorted(services) == ["dynamodb", "s3", "sqs"]
 
 

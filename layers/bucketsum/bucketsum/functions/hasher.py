@@ -10,27 +10,19 @@ gc.disable()  # all that a cold start makes stays: looking for garbage took a te
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from aws_lambda_powertools import Logger, Metrics
-
 from bucketsum.backfill import is_listed
-from bucketsum.environment import needed
 from bucketsum.hashing.batch import BatchHasher
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
-from bucketsum.hashing.report import Report
+from bucketsum.hashing.resources import Resources
 from bucketsum.hashing.small_object_connections import network_of
 from bucketsum.hashing.small_objects import SmallObjectHasher
-from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
+from bucketsum.invocation.clients import made_once
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
-from bucketsum.queue.dead_letters import DeadLetters, message_of
-from bucketsum.s3.chosen_reader import reader
-from bucketsum.s3.signed_requests import SignedRequests
-from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.s3.stored_checksums import ComparingSource, StoredChecksums
-from bucketsum.settings import Settings
+from bucketsum.queue.dead_letters import message_of
+from bucketsum.s3.stored_checksums import ComparingSource
 from bucketsum.table.archive_values import ArchiveSettings
-from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -39,47 +31,28 @@ if TYPE_CHECKING:
     from bucketsum.backfill.listed_batch import ListedBatchHasher
     from bucketsum.long_objects.hand_over import HandOver
 
-SETTINGS: Final = Settings.from_env(os.environ)
-(_BACKFILLS_TABLE,) = needed(os.environ, "BACKFILLS_TABLE")
-
-# Service and namespace come from the environment, so that two stacks never share a metric.
-logger = Logger(use_rfc3339=True)  # Lambda filters JSON logs by level where it knows the time
-metrics = Metrics()
-
+_RESOURCES: Final = Resources(os.environ, asks_checksum=True)
+SETTINGS, _TABLE = _RESOURCES.settings, _RESOURCES.table
+logger, metrics = _RESOURCES.logger, _RESOURCES.metrics
 log_layer(logger)
-speed_up_botocore()
-_DYNAMODB: Final = client_of("dynamodb", PROMPT)
-_REQUESTS: Final = SignedRequests.of_region(
-    _DYNAMODB.meta.region_name, asks_checksum=SETTINGS.compares_checksums
-)
-_sqs: Final = made_once(lambda: client_of("sqs", PROMPT))
-_s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # for archives and few other objects
+_DYNAMODB: Final = _RESOURCES.dynamodb
+_READER, _CHECKSUMS = _RESOURCES.reader, _RESOURCES.checksums
 
 
 # What few invocations use is imported at its first use: a cold start must not load it.
 def _archives(archives: ArchiveSettings) -> ArchiveHasher:
     from bucketsum.archives.archive_hasher import ArchiveHasher  # noqa: PLC0415 - as said
 
-    return ArchiveHasher.of(archives, _s3(), _DYNAMODB, SETTINGS)
+    return ArchiveHasher.of(archives, _RESOURCES.s3(), _DYNAMODB, SETTINGS)
 
 
 @made_once
 def _hand_over() -> HandOver:
     from bucketsum.long_objects.hand_over import HandOver  # noqa: PLC0415 - as said
 
-    return HandOver.of(_DYNAMODB, _sqs(), SETTINGS)
+    return HandOver.of(_DYNAMODB, _RESOURCES.sqs(), SETTINGS)
 
 
-_TABLE: Final = DigestsTable(
-    _DYNAMODB,
-    SETTINGS.digests_table,
-    SETTINGS.deleted_row_days,
-    has_sha1_index=SETTINGS.has_sha1_index,
-)
-_READER: Final = reader(_s3, _REQUESTS, SETTINGS.read_policy, os.environ)
-_CHECKSUMS: Final = (
-    StoredChecksums(_s3, SETTINGS.extra_algorithms) if SETTINGS.compares_checksums else None
-)
 _HASHER: Final = ObjectHasher(
     source=ComparingSource(_READER, _CHECKSUMS) if _CHECKSUMS else _READER,
     table=_TABLE,
@@ -91,16 +64,14 @@ _NETWORK: Final = network_of(_READER, _DYNAMODB, _TABLE)
 _SMALL: Final = SmallObjectHasher(_NETWORK, SETTINGS, checksums=_CHECKSUMS) if _NETWORK else None
 _TASKS: Final = NotifiedHasher(_HASHER, _TABLE, _SMALL)
 _BATCH: Final = BatchHasher(_TASKS, SETTINGS)
-_REPORT: Final = Report(
-    lambda: DeadLetters(_sqs(), SETTINGS), logger, metrics, SETTINGS.logs_objects
-)
+_REPORT: Final = _RESOURCES.report()
 
 
 @made_once
 def _listed_batch() -> ListedBatchHasher:
     from bucketsum.backfill import counts, listed_batch  # noqa: PLC0415 - as said
 
-    backfills = counts.BackfillCounts(_DYNAMODB, _BACKFILLS_TABLE)
+    backfills = counts.BackfillCounts(_DYNAMODB, _RESOURCES.backfills_table)
     return listed_batch.ListedBatchHasher(_TASKS, _TABLE, backfills, SETTINGS)
 
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from aws_lambda_powertools import Logger, Metrics
-
 from bucketsum.backfill.counts import BackfillCounts
-from bucketsum.environment import needed
-from bucketsum.hashing.report import Report
-from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
+from bucketsum.hashing.resources import Resources
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
@@ -19,13 +15,7 @@ from bucketsum.long_objects.slice_bytes import slice_bytes_in
 from bucketsum.long_objects.slice_reader import SliceReader
 from bucketsum.long_objects.slice_report import publish_slice
 from bucketsum.long_objects.slicer import Slicer
-from bucketsum.queue.dead_letters import DeadLetters, ReceivedMessage, message_of
-from bucketsum.s3.chosen_reader import reader
-from bucketsum.s3.signed_requests import SignedRequests
-from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.s3.stored_checksums import StoredChecksums
-from bucketsum.settings import Settings
-from bucketsum.table.digests_table import DigestsTable
+from bucketsum.queue.dead_letters import ReceivedMessage, message_of
 from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -33,40 +23,24 @@ if TYPE_CHECKING:
 
     from bucketsum.long_objects.slice_result import SliceReport
 
-SETTINGS: Final = Settings.from_env(os.environ)
-
-logger = Logger(use_rfc3339=True)
-metrics = Metrics()
-
+_RESOURCES: Final = Resources(os.environ, asks_checksum=False)  # most GETs are of ranges
+SETTINGS, _DYNAMODB = _RESOURCES.settings, _RESOURCES.dynamodb
+logger, metrics = _RESOURCES.logger, _RESOURCES.metrics
 log_layer(logger)
-speed_up_botocore()
-_DYNAMODB: Final = client_of("dynamodb", PROMPT)
-_REQUESTS: Final = SignedRequests.of_region(_DYNAMODB.meta.region_name)
-_s3: Final = made_once(lambda: client_of("s3", CLIENT_CONFIG))  # few objects need it
-_SQS: Final = client_of("sqs", PROMPT)
-
+_REPORT: Final = _RESOURCES.report()
 _SLICER: Final = Slicer(
     reader=SliceReader(
-        source=reader(_s3, _REQUESTS, SETTINGS.read_policy, os.environ),
+        source=_RESOURCES.reader,
         extra_algorithms=SETTINGS.extra_algorithms,
         slice_bytes=slice_bytes_in(os.environ),
-        checksums=StoredChecksums(_s3, SETTINGS.extra_algorithms)
-        if SETTINGS.compares_checksums
-        else None,
+        checksums=_RESOURCES.checksums,
     ),
     progress_table=ProgressTable(_DYNAMODB, SETTINGS.digests_table),
-    digests_table=DigestsTable(
-        _DYNAMODB,
-        SETTINGS.digests_table,
-        SETTINGS.deleted_row_days,
-        has_sha1_index=SETTINGS.has_sha1_index,
-    ),
-    queue=LongObjectsQueue(_SQS, SETTINGS.arrivals_queue_url),
+    digests_table=_RESOURCES.table,
+    queue=LongObjectsQueue(_RESOURCES.sqs(), SETTINGS.arrivals_queue_url),
     settings=SETTINGS,
 )
-
-_BACKFILLS: Final = BackfillCounts(_DYNAMODB, *needed(os.environ, "BACKFILLS_TABLE"))
-_REPORT: Final = Report(lambda: DeadLetters(_SQS, SETTINGS), logger, metrics, SETTINGS.logs_objects)
+_BACKFILLS: Final = BackfillCounts(_DYNAMODB, _RESOURCES.backfills_table)
 
 
 @logger.inject_lambda_context
