@@ -23,6 +23,7 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
+from bucketsum_cli.selftest.scratch_backfill import backfill_of
 from bucketsum_cli.terminal.formatting import size_text, speed_text
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _backfill(scratch: Scratch) -> Finding:
     content = b"listed"
     row_key = scratch.put("backfill", content)
     scratch.delete_row(scratch.row(row_key))
-    progress = scratch.backfill(row_key)
+    progress = backfill_of(row_key, scratch)
     if progress is None:
         return failed("it has not ended in time")
     if progress.has_failed or progress.tally.hashed != 1:

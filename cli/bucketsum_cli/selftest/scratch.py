@@ -9,17 +9,13 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.table import RUNS
-from bucketsum.clock import now
 from bucketsum.events.version import Version
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import item_key, progress_of
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import Row, RowKey
-from bucketsum_cli.aws.executions import new_execution_name
-from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.dead_letters.queue import received
@@ -30,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.backfills import RecordedProgress
 
 T = TypeVar("T")
 
@@ -133,27 +128,6 @@ class Scratch:
             raise CannotDoError(problem)
         return value
 
-    def backfill(self, row_key: RowKey) -> RecordedProgress | None:
-        """Run a backfill of the key, and wait for its end; None if it does not end in time."""
-        backfills = Backfills(self.stack)
-        started = Backfill(
-            backfill_id=new_execution_name(),
-            bucket=row_key.bucket,
-            status=BackfillStatus.RUNNING,
-            started_at=now(),
-            prefix=row_key.key,
-        )
-        table, name = self.stack.outputs["BackfillsTableName"], started.backfill_id
-        self._partitions.append((table, "backfill", name, "item"))
-        self._items.append((table, {"backfill": {"S": RUNS}, "item": {"S": name}}))
-        backfills.start(started)
-
-        def look() -> RecordedProgress | None:
-            progress = backfills.progress(name)
-            return progress if progress.is_over else None
-
-        return self.until(look)
-
     def send_again(self, row: Row) -> None:
         """Send the event of *row* to the arrivals queue."""
         self._send(event_body(row))
@@ -229,6 +203,12 @@ class Scratch:
                     continue
                 if isinstance(line, dict):
                     yield line
+
+    def expect_backfill(self, name: str) -> None:
+        """Delete the records of this backfill at the end."""
+        table = self.stack.outputs["BackfillsTableName"]
+        self._partitions.append((table, "backfill", name, "item"))
+        self._items.append((table, {"backfill": {"S": RUNS}, "item": {"S": name}}))
 
     def expect_sweep(self, run_id: str) -> None:
         """Delete the measurements of this sweep at the end."""
