@@ -49,6 +49,7 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         "bucketsum.archives.zip_model",
         "bucketsum.archives.decoders", "bucketsum.s3.range_reads",
         "bucketsum.hashing.deletions", "bucketsum.hashing.restores",  # rare
+        "bucketsum.hashing.verification",  # of listed objects, and of versions with a digest
         "bucketsum.long_objects",  # rare
         "bucketsum_lab",  # not the hasher's
         "isal", "inflate64", "anycrc",  # at the first object that needs it

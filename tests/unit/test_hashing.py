@@ -227,6 +227,19 @@ def test_an_event_never_replaces_the_digest_of_its_version(
         assert row.difference.digest == f"sha1:{report.sha1}"
 
 
+def test_a_digest_of_another_release_does_not_end_an_event() -> None:
+    """Nothing here computes it: all others are compared."""
+    held = replace(
+        row_with(NO_SEQUENCER), entry="v1", sha1=hashlib.sha1(CONTENT).hexdigest(),
+        size_bytes=len(CONTENT), digests={"sha3": "ab"},
+    )  # fmt: skip
+    table = table_with(held)
+    report = hasher(FakeSource(), table).hash(Job(replace(BIG, version_id="v1")), PLENTY)
+    [row] = rows_in(table)
+    assert report.outcome is Outcome.VERIFIED
+    assert row.digests == {"sha3": "ab", "md5": hashlib.md5(CONTENT).hexdigest()}
+
+
 def test_an_event_that_cannot_be_read_leaves_the_digest_of_its_version() -> None:
     """A row of a version has a digest for good, whatever events come."""
     held = replace(row_with(NO_SEQUENCER), entry="v1", etag="an-etag")

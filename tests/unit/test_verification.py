@@ -25,6 +25,7 @@ from bucketsum.errors import (
     ObjectGone,
     ObjectSuperseded,
     ObjectUnreadable,
+    OutOfTime,
     SourceInterrupted,
     SourceUnavailable,
 )
@@ -198,6 +199,7 @@ def test_a_row_says_since_when_its_object_is_unreadable(answers: list[bytes]) ->
 UNREADABLE_ONCE: Final[list[list[bytes | BucketsumError]]] = [
     [SourceUnavailable("SlowDown")],
     [SourceInterrupted("another size")],
+    [OutOfTime("the invocation ended")],
     [ROT, OTHER],
     [ROT, ObjectUnreadable("denied")],
 ]

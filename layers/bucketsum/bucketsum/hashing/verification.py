@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bucketsum.algorithms import SHA1
+from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.clock import now
 from bucketsum.hashing.ending import End, Purpose, require_agreement
 from bucketsum.table.checksum_values import Compared
@@ -47,8 +47,9 @@ class Verification:
         return self.expected.archive is None
 
     def algorithms(self, extra: tuple[str, ...]) -> tuple[str, ...]:
-        """See `Ending.algorithms`: those that the row has are compared too."""
-        return tuple(dict.fromkeys((*extra, *self.expected.digests)))
+        """See `Ending.algorithms`: those that the row has are compared too, if they are known."""
+        known = (name for name in self.expected.digests if name in ALGORITHMS)
+        return tuple(dict.fromkeys((*extra, *known)))
 
     def write(self, table: DigestsTable, row: Row) -> Mapping[str, Any] | None:
         """See `Ending.write` for the contract."""
