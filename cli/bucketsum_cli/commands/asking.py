@@ -135,11 +135,16 @@ def named_snapshot(target: Target, name: str, *, of_stack: bool = True) -> Snaps
 def snapshot_for(target: Target, name: str | None, taking: Taking) -> Snapshot:
     """The snapshot *name*, or a new one as in *taking*; notes which it is, and how old."""
     snapshot = take(target.find(), taking) if name is None else named_snapshot(target, name)
+    note_snapshot(snapshot)
+    return snapshot
+
+
+def note_snapshot(snapshot: Snapshot) -> None:
+    """Note which *snapshot* answers, and how old it is."""
     note(
         f"snapshot {snapshot.name}: {snapshot.rows:,} rows of {moment_text(snapshot.ended_at)} "
         f"UTC, {duration_text(max(0.0, snapshot.age_seconds))} old"
     )
-    return snapshot
 
 
 def require_rows_listed(database: Database, snapshot: Snapshot, prefix: str) -> None:

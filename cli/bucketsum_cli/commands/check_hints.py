@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.table.rows import Status
+from bucketsum.table.state import ObjectState, state_of
 from bucketsum_cli.aws.errors import AWS_ERRORS
 from bucketsum_cli.objects.comparison import ComparedFile
 from bucketsum_cli.objects.counterparts import Result
@@ -51,7 +51,7 @@ def _recorded_elsewhere(stack: Stack, files: Sequence[ComparedFile]) -> str | No
     for file in [file for file in missing if file.sha1 not in (None, _EMPTY)][:_LOOK_UPS]:
         for row in stack.digests_table().with_sha1(file.sha1 or ""):
             end = _common_end(row.key, file.key)
-            is_there = row.status is Status.HASHED and not row.deletion
+            is_there = state_of(row) is ObjectState.HASHED
             if end and is_there and row.bucket == stack.bucket:
                 prefix = row.key.removesuffix(end)
                 option = f"use --prefix {prefix}" if prefix else "leave out --prefix"

@@ -17,6 +17,7 @@ from bucketsum_cli.commands.asking import (
     athena_option,
     local,
     named_snapshot,
+    note_snapshot,
     require_listing,
     snapshot_for,
     snapshot_option,
@@ -177,6 +178,7 @@ def _listed_side(target: Target, text: str) -> Objects | ManifestFile:
     side = side_of(text, partial(named_snapshot, target))
     if isinstance(side, Objects) and side.snapshot:
         require_listing(side.snapshot, [side.keys])
+        note_snapshot(side.snapshot)
     return side
 
 

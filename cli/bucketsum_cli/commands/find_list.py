@@ -16,7 +16,7 @@ from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in
 from bucketsum_cli.objects.rows import HELD
 from bucketsum_cli.snapshots.database import Database
-from bucketsum_cli.snapshots.folder import Listed
+from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
@@ -120,56 +120,64 @@ def find_in_snapshot(
     records = database.ask("find", bucket=target.bucket or "").records()
     results = [_result(list(rows)) for _, rows in groupby(records, key=lambda row: row["place"])]
     missing = [result for result in results if not result.objects]
-    _require_algorithms(database, missing)
+    recorded = _recorded_algorithms(database)
+    lacking = [sorted(_algorithms_in(row)) for row in wanted if not _algorithms_in(row) & recorded]
+    if len(lacking) == len(wanted) and recorded:
+        raise _without(lacking[0])
     if as_json:
         print_json_array(results)
     else:
         _print(results)
         say(f"{len(results) - len(missing):,} of {count_text(len(results), 'digest')} recorded")
-    absent = [*_absent(results)]
+    absent = [*_absent(results, wanted, recorded)]
     note_first(absent, "; see --json")
     note_first([f"skipped {reason}" for reason in bad])
+    if _are_unlisted(results, snapshot) or absent or bad:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _are_unlisted(results: Iterable[ListedDigest], snapshot: Snapshot) -> bool:
+    """Note the buckets that *results* are of, and *snapshot* has no listing of."""
     buckets = {at.bucket for result in results for at in result.objects}
     unlisted = [bucket for bucket in buckets if not is_listed(snapshot, Listed(bucket, ""))]
     if unlisted:
         note(f"S3 was not listed: what is shown in {', '.join(sorted(unlisted))} may be gone")
-    if absent or bad or unlisted:
-        raise SystemExit(ANSWER_IS_NO)
+    return bool(unlisted)
 
 
-def _absent(results: Iterable[ListedDigest]) -> Iterator[str]:
-    """Yield each digest that no object has whose content holds."""
-    for result in results:
+def _absent(
+    results: Sequence[ListedDigest], wanted: Sequence[Mapping[str, Any]], recorded: set[str]
+) -> Iterator[str]:
+    """Yield each digest of *wanted* that no object has whose content holds."""
+    for result, row in zip(results, wanted, strict=True):
         name = result.digest
         name += "" if result.name == result.digest else f" {result.name}"
         states = {at.state for at in result.objects}
-        if not states:
+        if not states and recorded and not _algorithms_in(row) & recorded:
+            yield f"not known, as no row has {' or '.join(sorted(_algorithms_in(row)))}: {name}"
+        elif not states:
             yield f"not recorded: {name}"
         elif not states & HELD:
             yield f"only in what is {' or '.join(sorted(states))}: {name}"
 
 
-def _require_algorithms(database: Database, missing: Sequence[ListedDigest]) -> None:
-    """Refuse to call a digest not recorded if no row has one of its algorithm.
-
-    Raises:
-        CannotDoError: The digests of a list have such algorithms alone.
-    """
+def _recorded_algorithms(database: Database) -> set[str]:
     columns = ", ".join(f"count({name})" for name in ALGORITHMS)
-    recorded = {
-        name
-        for table in ("versions", "members")
-        for counts in database.engine.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
-        for name, count in zip(ALGORITHMS, counts, strict=True)
-        if count
-    }
-    sought = {name for digest in missing for name in algorithms_of(digest.digest)}
-    if recorded and sought and not sought & recorded:
-        verify = command_line("verify", "BUCKET", "--missing", min(sought))
-        raise CannotDoError(
-            f"no row has a digest of {' or '.join(sorted(sought))}, so nothing can be found: "
-            f"`{verify}` adds it, if the stack's parameter ExtraAlgorithms has it"
-        )
+    [counts] = database.engine.run(f"SELECT {columns} FROM contents")  # noqa: S608 - names of ours
+    return {name for name, count in zip(ALGORITHMS, counts, strict=True) if count}
+
+
+def _algorithms_in(row: Mapping[str, Any]) -> set[str]:
+    return {name for name in ALGORITHMS if row.get(name)}
+
+
+def _without(algorithms: Sequence[str]) -> CannotDoError:
+    """The error that no row has a digest of *algorithms*, so that nothing can be found."""
+    verify = command_line("verify", "BUCKET", "--missing", algorithms[0])
+    return CannotDoError(
+        f"no row has a digest of {' or '.join(algorithms)}, so nothing can be found: `{verify}` "
+        "adds it, if the stack's parameter ExtraAlgorithms has it"
+    )
 
 
 def algorithms_of(digest: str) -> list[str]:

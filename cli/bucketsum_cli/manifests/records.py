@@ -29,7 +29,8 @@ _DIGESTS: Final = ("hash", "digest", "checksum")
 """Columns of a digest whose algorithm is in the column ``algorithm``, or told by its length."""
 _DELIMITERS: Final = ",;\t"
 _SUFFIX: Final = re.compile(r"(?<=\d)[ _-]?(?:hash|sum|digest|checksum)$")
-_SIZE_MAX: Final = (1 << 63) - 1
+_SIZE_MAX: Final = 50 << 40
+"""No object of S3 has more bytes."""
 _HASHDEEP_ALGORITHMS: Final = ("md5", "sha1", "sha256")
 
 

@@ -228,6 +228,7 @@ def with_states(stack: Stack, rows: Sequence[Row]) -> list[tuple[Row, ObjectStat
     Members are left out if their archive has no row (it expired, or is not recorded yet), or if
     that is of a later archive at this key; they have its deletion.
     """
+    stack.client("s3")  # threads cannot make one
     archives = stack.digests_table().rows_at(_archive_key(row) for row in rows if row.member)
     pairs = [(row, archives.get(_archive_key(row)) if row.member else row) for row in rows]
     known = [(row, at) for row, at in pairs if at and at.sequencer == row.sequencer]

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
+from bucketsum.backfill.listing import ARCHIVED
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status
@@ -41,11 +42,13 @@ FINDINGS: Final = (ObjectState.DIFFERS, ObjectState.DAMAGED)
 def pending_hints(bucket: str) -> dict[Pending, str]:
     """The next step for objects of *bucket*, by state."""
     hashes = f"`{command_line('backfill', bucket)}` hashes them"
+    archived = f"those in {' or '.join(sorted(ARCHIVED))} after a restore, with --archived"
     attach = command_line("attach", bucket, "--prefix", "TEXT")
     return {
         Pending.NOT_HASHED_YET: "repeat this later; if no messages wait in "
         f"`{command_line('status')}`, {hashes}",
-        Pending.NEEDS_BACKFILL: f"they are from before the bucket was attached; {hashes}",
+        Pending.NEEDS_BACKFILL: f"they are from before the bucket was attached; {hashes}, "
+        f"{archived}",
         Pending.NOT_COVERED: f"no notification covers the keys; {hashes}, `{attach}` covers new "
         "objects",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from bucketsum.backfill.listing import ARCHIVED
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.terminal.hints import command_line
 
@@ -28,7 +29,8 @@ def next_steps() -> dict[str, str]:
         ObjectState.LOST: "S3 no longer has these, and no deletion was recorded: the event was "
         f"lost, or has not arrived yet; else `{repair}`",
         ObjectState.NOT_RECORDED: f"`{ls}` says which wait, need a backfill or are not covered; "
-        f"`{backfill}` hashes all",
+        f"`{backfill}` hashes them, those in {' or '.join(sorted(ARCHIVED))} after a restore, with "
+        "--archived",
         ObjectState.UNREADABLE: f"`{redrive}` hashes again what could not be read",
         "unreadable member": f"`{members}` shows the members of an archive",
         ObjectState.DAMAGED: f"`{show}` says what another program changed in a row",

@@ -147,6 +147,7 @@ def test_a_manifest_and_a_snapshot_folder(run: Run, tmp_path: Path) -> None:
     folder = run("snapshot", "--listing", "--to", tmp_path / "s", "--json").document["folder"]
     again = run("compare", f"{folder}#{BUCKET}/a/", file, "--json")
     assert again.document["counts"] == {"equal": 2, "only left": 3}
+    assert f"snapshot {folder}: " in again.err
     file.write_text("nonsense\n" + file.read_text())
     bad = run("compare", file, f"{folder}#{BUCKET}/a/")
     assert bad.status == 1
@@ -378,6 +379,17 @@ def test_a_list_of_another_algorithm_is_a_hint(run: Run, tmp_path: Path) -> None
     ended = run("compare", tmp_path / "a", "-", "--format", "rclone", "--algorithm", "blake2b",
                 answer=listed)  # fmt: skip
     assert (ended.status, "not recorded" in ended.out, "2" in ended.err) == (1, True, False)
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_list_of_an_algorithm_that_no_row_has_says_so(run: Run) -> None:
+    """A backfill would add nothing: the algorithms of both sides are named, and what adds one."""
+    listed = f"{hashlib.sha256(b'1').hexdigest()}  same\n"
+    ended = run("compare", "-", f"{BUCKET}/a/", answer=listed)
+    shown = " ".join(ended.err.split())
+    assert ended.status == 1
+    assert "A has sha256, B has sha1: `bucketsum verify BUCKET --missing sha256`" in shown
+    assert "backfill" not in shown
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda name: name[:-1], lambda name: f"{name}0"])

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import (
     BUCKET,
+    READ,
     hashed,
     put_and_record,
     put_object,
@@ -25,6 +27,7 @@ from tests.cli.deployed import (
     record_deletion,
 )
 
+from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.manifests.formats import FORMATS
 
@@ -174,6 +177,9 @@ def test_members_and_a_manifest_in_s3(run: Run, planted: Stack) -> None:
     body = planted.client("s3").get_object(Bucket=BUCKET, Key="lists/all.sha1")["Body"].read()
     names = [line.split("  ", 1)[1] for line in body.decode().splitlines()]
     assert names == ["a.zip", "a.zip!/m/x"]
+    record_archive(planted, {"m/x": b"m"}, archive=replace(READ, status=ArchiveStatus.TRUNCATED))
+    partial = run("export", BUCKET, "--members", "--prefix", "a.")
+    assert (partial.status, "not all members of the archive are known" in partial.err) == (1, True)
     assert run("export", BUCKET, "--format", "bagit").out.count("  data/") == 6
     run("export", BUCKET, "-o", "s3://lists", "--snapshot", "last").assert_refused("has no key")
 
@@ -225,6 +231,24 @@ def test_a_list_of_digests_is_found(run: Run, tmp_path: Path) -> None:
     run("find").assert_refused("--list")
     other = run("find", "0" * 64, "--snapshot", "last", "--json")
     assert (other.status, other.document[0]["objects"]) == (1, [])
+
+
+def test_an_algorithm_that_no_row_has_is_not_a_digest_that_is_missing(
+    run: Run, planted: Stack, tmp_path: Path
+) -> None:
+    """Beside others it is said of each digest; a size that no object has is a bad line."""
+    content = CONTENTS["a b"]
+    md5, sha512 = hashlib.md5(content).hexdigest(), hashlib.sha512(content).hexdigest()
+    listed = tmp_path / "list"
+    listed.write_text(f"{sha512}\n{md5}\n")
+    ended = run("find", "--list", listed)
+    assert (ended.status, "1 of 2 digests recorded" in ended.out) == (1, True)
+    assert f"not known, as no row has sha512: {sha512}" in " ".join(ended.err.split())
+    head = "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n"
+    listed.write_text(f"{head}1,{'0' * 32},{'0' * 64},./a\n")
+    assert "not recorded: " in run("find", "--list", listed, "--snapshot", "last").err
+    listed.write_text(f"key,sha1,size\na b,{hashlib.sha1(content).hexdigest()},{2**62}\n")
+    assert "1 line of a manifest is not an entry" in run("compare", listed, planted.bucket).out
 
 
 def test_the_algorithm_of_a_list_can_be_named(run: Run, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.row_parts import FailedReading, ReadByS3
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.commands.find_list import WANTED, algorithms_of, wanted_in
+from bucketsum_cli.snapshots import database
 from bucketsum_cli.snapshots.database import Database, DuckDb
 from bucketsum_cli.snapshots.folder import ROWS, Listed
 from bucketsum_cli.snapshots.queries import query_text
@@ -49,9 +51,9 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """The snapshot with each of the listings."""
     rows, listed = request.param
     folder = tmp_path_factory.mktemp("snapshots") / "s"
-    database = open_snapshot(rows.write(folder, listed))
-    put_prices(database)
-    return Case(database, Oracle(rows, listed))
+    opened = open_snapshot(rows.write(folder, listed))
+    put_prices(opened)
+    return Case(opened, Oracle(rows, listed))
 
 
 def test_the_views_have_every_row_once(case: Case) -> None:
@@ -171,6 +173,24 @@ def test_find_asks_for_all_digests_of_an_entry(case: Case) -> None:
     case.database.local.put_table("wanted", WANTED, wanted)
     places = {(place, key) for place, _, _, _, key, *_ in case.database.ask("find", bucket="")}
     assert [(place, row.key) in places for place in range(3)] == [True, True, False]
+
+
+def test_plain_queries_need_little_memory(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The join is made at the load, and what does not fit is spilled."""
+    [(path,)] = case.database.local.run("SELECT path FROM duckdb_databases() WHERE NOT internal")
+    local = DuckDb(Path(shutil.copy(path, tmp_path / "copy.duckdb")), read_only=True)
+    monkeypatch.setattr(database, "_MEMORY_MB", 100)
+    monkeypatch.setattr(database, "memory_mb", lambda: 0)
+    local.lock()
+    counts = set()
+    for query in ("FROM objects", "FROM objects WHERE present", "FROM objects ORDER BY sha1, key",
+                  "FROM objects a SEMI JOIN objects b ON a.sha1 = b.sha1 AND a.key <> b.key",
+                  "SELECT DISTINCT bucket, key, version FROM objects"):  # fmt: skip
+        [(count,)] = local.select(f"SELECT count(*) FROM ({query})")  # noqa: S608 - a query of ours
+        counts.add(count)
+    assert max(counts) == len(case.oracle.objects)
 
 
 def test_totals(case: Case) -> None:

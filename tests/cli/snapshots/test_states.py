@@ -252,6 +252,14 @@ def verify(world: World) -> Answers:
     return {**counted, **world.of_versions(answered, "kind")}
 
 
+def repair(world: World) -> Answers:
+    """The version of each key that a copy would repair."""
+    ended = [
+        world.run("repair", key, "--dry-run", "--overwrite", "--json") for key in world.versions
+    ]
+    return world.of_versions((run.document for run in ended if run.out), "state")
+
+
 COMMANDS: Final[Mapping[str, Callable[[World], Answers]]] = {
     "ls": ls,
     "show": show,
@@ -267,6 +275,7 @@ COMMANDS: Final[Mapping[str, Callable[[World], Answers]]] = {
     "page": page,
     "sql": sql,
     "verify": verify,
+    "repair": repair,
 }
 """Commands that judge objects, or print their states."""
 
