@@ -32,6 +32,7 @@ from bucketsum_cli.snapshots.in_place import (
     TRINO,
     SnapshotTables,
     all_of,
+    form_of_tables,
 )
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -89,7 +90,8 @@ class Athena(InPlaceEngine):
             )
         rows, name = S3Place.of_folder(snapshot.url), database_of(snapshot)
         if name not in self._databases:
-            tables = self._databases[name] = GlueTables(self._aws, AthenaPlace(self._url, name))
+            tables = GlueTables(self._aws, AthenaPlace(self._url, name), form_of_tables())
+            self._databases[name] = tables
             for table, columns, kind in (
                 (EXPORT, {"item": TRINO.struct()}, ROWS),
                 (LISTING_FILES, LISTING_COLUMNS, LISTING),
@@ -97,7 +99,7 @@ class Athena(InPlaceEngine):
                 tables.add(table, columns, "json", S3Place(rows.bucket, f"{rows.key}{kind}/"))
             self._measure(name)
         listings = (all_of(name, LISTING_FILES),) if snapshot.of_kind(LISTING) else ()
-        self.tables = SnapshotTables(name, snapshot.listed, listings)
+        self.tables = SnapshotTables(name, snapshot.rows, snapshot.listed, listings)
 
     def _measure(self, database: str) -> None:
         for table, size in self._databases[database].sizes().items():
@@ -115,6 +117,9 @@ class Athena(InPlaceEngine):
                 f"CREATE TABLE {database}.{table} WITH (format = 'PARQUET'{options}) AS {sql}"
             )
         self._measure(database)
+
+    def _drop(self) -> None:
+        delete_tables(self._aws, self.tables.database)
 
     def _put(self, table: str, file: Path, types: Mapping[str, str]) -> None:
         folder = _folder(self._databases[self._own].place, table)

@@ -66,13 +66,17 @@ def database_of(snapshot: Snapshot) -> str:
 class GlueTables:
     """The tables of one database, which is made if there is none."""
 
-    def __init__(self, aws: Connection, place: AthenaPlace) -> None:
-        """Files are where the database was first made, or at *place*."""
+    def __init__(self, aws: Connection, place: AthenaPlace, form: str = "") -> None:
+        """Files stay where they are, or are at *place*; tables of another *form* are deleted."""
         self._glue, self._s3 = aws.client("glue"), aws.client("s3")
-        values = {"Name": place.database, "LocationUri": str(place.files)}
-        with _absent_is_fine("AlreadyExistsException"):
-            self._glue.create_database(DatabaseInput=values)
-        self.place = _place_in(aws, place.database) or place
+        if (there := _place_in(aws, place.database)) and there[1] != form:
+            delete_tables(aws, place.database)
+            there = None
+        if there is None:
+            with _absent_is_fine("AlreadyExistsException"):
+                values = {"Name": place.database, "LocationUri": str(place.files)}
+                self._glue.create_database(DatabaseInput=values | {"Description": form})
+        self.place = there[0] if there else place
 
     def sizes(self) -> dict[str, int]:
         """The tables that are there → bytes of their files."""
@@ -112,9 +116,10 @@ def delete_tables(aws: Connection, database: str) -> None:
     Raises:
         CannotDoError: It is not one of bucketsum's own, or its folder is not.
     """
-    place = _place_in(aws, database)
-    if place is None:
+    there = _place_in(aws, database)
+    if there is None:
         return
+    place, _ = there
     with _absent_is_fine():
         aws.client("glue").delete_database(Name=database)
     with _absent_is_fine():
@@ -122,8 +127,8 @@ def delete_tables(aws: Connection, database: str) -> None:
             pass
 
 
-def _place_in(aws: Connection, name: str) -> AthenaPlace | None:
-    """The place of the database *name*; None if there is none.
+def _place_in(aws: Connection, name: str) -> tuple[AthenaPlace, str] | None:
+    """The place of the database *name*, and the form of its tables; None if there is none.
 
     Raises:
         CannotDoError: Another program made it, or changed where its files are.
@@ -140,7 +145,7 @@ def _place_in(aws: Connection, name: str) -> AthenaPlace | None:
             f"the database {name} of Glue, whose files are in {url or 'no folder'}, is left as it "
             "is: its name or its folder is not one of bucketsum's own"
         )
-    return AthenaPlace(url.removesuffix(f"/{name}"), name)
+    return AthenaPlace(url.removesuffix(f"/{name}"), name), database.get("Description", "")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ LISTING_COLUMNS: Final = {
     "bucket": "string", "key": "string", "version": "string", "latest": "boolean",
     "size_bytes": "bigint", "etag": "string", "created_at": "string", "storage_class": "string",
 }  # fmt: skip
-MADE: Final = ("items", "listing", "versions", "members", "deletions")
+ITEMS: Final = "items"
+MADE: Final = (ITEMS, "listing", "versions", "members", "deletions")
 """Tables that are written: others are part of a query that names them."""
 
 _WORD: Final = re.compile(r"\w+")
@@ -37,11 +39,13 @@ class SnapshotTables:
     """The tables of a snapshot, in a database of its own.
 
     Attributes:
+        rows: Number of its items, by its list.
         listed: The keys that it has a listing of.
         listings: Queries of versions that S3 has, with `LISTING_COLUMNS`.
     """
 
     database: str
+    rows: int = 0
     listed: tuple[Listed, ...] = ()
     listings: tuple[str, ...] = ()
 
@@ -78,6 +82,12 @@ class SnapshotTables:
     def _before(self, name: str) -> dict[str, str]:
         names = [*self.parts]
         return {part: self.parts[part] for part in names[: names.index(name)]}
+
+
+def form_of_tables() -> str:
+    """A text that is another one if another version of bucketsum would make other tables."""
+    text = f"{TRINO.struct()}{LISTING_COLUMNS}{_definitions()}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def all_of(database: str, table: str, columns: str = "*") -> str:

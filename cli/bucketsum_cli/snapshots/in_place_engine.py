@@ -14,6 +14,7 @@ from typing import Any, Final
 from bucketsum_cli.snapshots.database import Answer, DuckDb, Question
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.in_place import (
+    ITEMS,
     TRINO,
     SnapshotTables,
     all_of,
@@ -24,6 +25,7 @@ from bucketsum_cli.snapshots.in_place import (
 )
 from bucketsum_cli.snapshots.queries.schema import Dialect
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 
 _QUERY: Final = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
 _TEMPORARY: Final = "SELECT table_name FROM duckdb_tables() WHERE temporary"
@@ -80,7 +82,21 @@ class InPlaceEngine(ABC):
         own = question_part(question) | self._small_tables(sql) | self._kept
         for name in self.tables.missing(sql, self._there()):
             self._make(self.tables.database, name, self.tables.making(name))
+            if name == ITEMS:
+                self._require_rows()
         return with_parts(sql, own | self.tables.parts)
+
+    def _require_rows(self) -> None:
+        """Refuse to answer from fewer or more rows than the snapshot's list says."""
+        items = all_of(self.tables.database, ITEMS, "count(*)")
+        [(rows,)] = self._answer(items)
+        if rows != self.tables.rows:
+            self._drop()
+            listed = f"{self.tables.rows:,}"
+            raise CannotDoError(
+                f"the files of the snapshot have {rows:,} rows, its list says {listed}; it is not "
+                f"whole, take another with `{command_line('snapshot')}`"
+            )
 
     def _small_tables(self, sql: str) -> dict[str, str]:
         """Copy the temporary tables that *sql* names."""
@@ -108,6 +124,10 @@ class InPlaceEngine(ABC):
     @abstractmethod
     def _make(self, database: str, table: str, sql: str) -> None:
         """Write the answer to *sql* as a *table* of a *database*."""
+
+    @abstractmethod
+    def _drop(self) -> None:
+        """Delete all tables of the snapshot."""
 
     @abstractmethod
     def _put(self, table: str, file: Path, types: Mapping[str, str]) -> None:

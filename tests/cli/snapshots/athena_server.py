@@ -32,7 +32,7 @@ from bucketsum_cli.snapshots.athena_queries import AthenaQueries
 from bucketsum_cli.snapshots.database import DuckDb
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.glue_tables import AthenaPlace, GlueTables
-from bucketsum_cli.snapshots.in_place import MADE
+from bucketsum_cli.snapshots.in_place import MADE, form_of_tables
 from bucketsum_cli.snapshots.stored import store
 from bucketsum_cli.snapshots.tables import open_snapshot
 
@@ -90,7 +90,9 @@ def stored(aws: Connection, local: Snapshot) -> Snapshot:
     return snapshot
 
 
-def write_tables(monkeypatch: pytest.MonkeyPatch, snapshot: Snapshot) -> list[str]:
+def write_tables(
+    monkeypatch: pytest.MonkeyPatch, snapshot: Snapshot, rows: int | None = None
+) -> list[str]:
     """Write what CREATE TABLE AS makes of *snapshot*; returns these, and keys that are read."""
     calls: list[str] = []
 
@@ -103,7 +105,8 @@ def write_tables(monkeypatch: pytest.MonkeyPatch, snapshot: Snapshot) -> list[st
             aws = Connection(new_session())
             local = open_snapshot(snapshot).local if table in MADE else _answer(aws, database, sql)
             source = table if table in MADE else "answer"
-            source = "versions" if table == "items" else source  # it is asked of no rows itself
+            if table == "items":  # only its number of rows is asked
+                source = f"(SELECT 'x' AS kind FROM range({rows or snapshot.rows}))"  # noqa: S608 - a number
             with TemporaryDirectory() as folder:
                 file = Path(folder, "0.parquet")
                 types = local.write_parquet(f"FROM {source}", file)
@@ -112,7 +115,8 @@ def write_tables(monkeypatch: pytest.MonkeyPatch, snapshot: Snapshot) -> list[st
                     Bucket=place.bucket, Key=f"{place.key}0.parquet", Body=file.read_bytes()
                 )
             columns = {name: _HIVE[kind] for name, kind in types.items()}
-            tables = GlueTables(aws, AthenaPlace("s3://lists", database))
+            form = "" if source == "answer" else form_of_tables()
+            tables = GlueTables(aws, AthenaPlace("s3://lists", database), form)
             tables.add(table, columns, "parquet", place)
         if request.get("QueryString", "").startswith(_OF_TRINO):
             request["QueryString"] = "SELECT ''"

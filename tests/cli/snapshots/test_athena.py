@@ -140,6 +140,30 @@ def test_a_persons_query_is_a_select(
     run("sql", texts[0], *rest[:3], "s3:/x").assert_refused("is not a URL like s3://BUCKET/KEY")
 
 
+def test_an_export_that_is_not_whole_answers_nothing(
+    aws: Connection, run: Run, own: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that somebody deleted is missed by its rows; no table of the rest is kept."""
+    write_tables(monkeypatch, own, rows=5)
+    ended = run("sql", "SELECT 1 FROM objects", "--snapshot", NAME, "--athena", URL)
+    ended.assert_refused(f"have 5 rows, its list says {own.rows}", "take another")
+    assert keys_in(aws, "athena/") == set()
+
+
+def test_tables_of_another_version_are_made_again(
+    aws: Connection, run: Run, own: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version's columns are not asked: a new attribute reaches Athena too."""
+    calls = write_tables(monkeypatch, own)
+    rest = ("sql", "SELECT 1 FROM objects", "--snapshot", NAME, "--athena", URL)
+    assert run(*rest).status == 0
+    values = {"Name": database_of(own), "Description": "older"}
+    values["LocationUri"] = f"{URL}/{database_of(own)}/"
+    aws.client("glue").update_database(Name=database_of(own), DatabaseInput=values)
+    assert run(*rest).status == 0
+    assert calls.count("made items") == 2
+
+
 def without_name(document: Any) -> Any:  # noqa: ANN401 - JSON
     """A *document* without the folder of its snapshot."""
     return {**document, "snapshot": ""} if isinstance(document, dict) else document

@@ -47,7 +47,9 @@ class TrinoEngine(InPlaceEngine):
             shutil.copytree(snapshot.folder / kind, self._trino.folder / place)
             columns = {column: trino_type(hive) for column, hive in types.items()}
             self._create(f"{name}.{table}", columns, "OPENX_JSON", place)
-        self.tables = SnapshotTables(name, snapshot.listed, (all_of(name, LISTING_FILES),))
+        self.tables = SnapshotTables(
+            name, snapshot.rows, snapshot.listed, (all_of(name, LISTING_FILES),)
+        )
 
     def _there(self) -> Collection[str]:
         _, rows = self._trino.run(f"SHOW TABLES FROM {self.tables.database}")
@@ -55,6 +57,9 @@ class TrinoEngine(InPlaceEngine):
 
     def _make(self, database: str, table: str, sql: str) -> None:
         self._trino.run(f"CREATE TABLE {database}.{table} WITH (format = 'PARQUET') AS {sql}")
+
+    def _drop(self) -> None:
+        self._trino.run(f"DROP SCHEMA {self.tables.database} CASCADE")
 
     def _put(self, table: str, file: Path, types: Mapping[str, str]) -> None:
         place = f"{self._own}_files/{table}"
