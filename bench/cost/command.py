@@ -17,9 +17,10 @@ from bench.tables.document import with_tables, write, written_between
 from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers, show
 from bucketsum.hashing.ending import Purpose
 from bucketsum.memory import MEMORY_MB_PER_CPU
-from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, prices_in
+from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, S3_GET, prices_in
 from bucketsum_cli.backfill.alternatives import Service
 from bucketsum_cli.backfill.alternatives import alternatives as prices_of
+from bucketsum_cli.backfill.archive_price import VerificationPlan, price_of
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.formatting import size_text
 
@@ -212,9 +213,30 @@ def verification() -> Table:
     return Table("cost-verify", columns, tuple(rows))
 
 
+_VERIFIED_DAYS: Final = (30, 90, 365)
+
+
+def schedules() -> Table:
+    """A year of verifications of a million objects of 1 MB; reports are a part of the sum."""
+    work = Work(1_000_000, 1_000_000 * 1_000_000)
+    arm64 = prices_in(DEFAULT_REGION, "arm64")
+    rows: list[tuple[object, ...]] = []
+    for plan in map(VerificationPlan, _VERIFIED_DAYS):
+        runs = 365 / plan.interval_days
+        counted = estimate_of(work, _SLOW_LANE, arm64, Purpose.VERIFY).usd_of(Group.REPORT)
+        usd = price_of(work, _SLOW_LANE, arm64, plan).lines[0].usd_per_year
+        rows.append((plan.days, f"`{plan.parameters}`", usd, runs * counted,
+                     runs * work.object_count * S3_GET.each))  # fmt: skip
+    columns: Columns = (
+        "within days", "parameters",
+        *dollars("USD per year", "of which reports", "HEADs, if their class is not read"),
+    )  # fmt: skip
+    return Table("cost-schedules", columns, tuple(rows))
+
+
 def tables(measured: MeasuredHandling) -> tuple[Table, ...]:
     """All tables of docs/explanation/cost.md."""
-    return per_tb(measured), small_by_default(measured), lean(measured), alternatives()
+    return per_tb(measured), small_by_default(measured), lean(measured), schedules(), alternatives()
 
 
 def details(measured: MeasuredHandling) -> tuple[Table, ...]:

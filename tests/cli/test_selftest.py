@@ -30,7 +30,9 @@ from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
+from bucketsum.backfill.evidence_records import ChainedReport, Closing
 from bucketsum.backfill.table import BackfillsTable
+from bucketsum.hashing.ending import Purpose
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import item_of
@@ -129,6 +131,9 @@ def _place(row_key: RowKey) -> dict[str, Any]:
     return {"Bucket": row_key.bucket, "Key": row_key.key, **version}
 
 
+_NOW: Final = "2026-11-21T10:00:00.000Z"
+
+
 class World:
     """A deployed stack, healthy until a test changes it.
 
@@ -146,6 +151,8 @@ class World:
         lines: Name and outcome of each log line of an object.
         layer: The log line of the layer; None if it is not there.
         backfills: Counts of a backfill of one object; None if it never ends.
+        verifies: Those of a verification.
+        reports: Why its report was not delivered, or nothing; None if there is none.
         reason: Reason with which the malformed message is dead-lettered; None if it never is.
     """
 
@@ -197,6 +204,8 @@ class World:
             "DescribeExecution": {"status": "RUNNING"},
         }
         self.backfills: Tally | None = Tally(hashed=1, invocations=1)
+        self.verifies = Tally(verified=1, invocations=1)
+        self.reports: str | None = ""
         self.hashes = True
         self.slices = True
         self.records_deletions = True
@@ -234,9 +243,21 @@ class World:
         with as_fake():
             if self.backfills:
                 table.record_plan(name, [Part(0, objects=1, done=True)])
-                table.end(name, BackfillStatus.QUEUED, "2026-11-21T10:00:00.000Z")
-                table.count(name, self.backfills)
+                table.end(name, BackfillStatus.QUEUED, _NOW)
+                run = table.backfill(name)
+                is_check = run is not None and run.purpose is Purpose.VERIFY
+                table.count(name, self.verifies if is_check else self.backfills)
+                if is_check and self.reports is not None:
+                    self._report(name)
         return {"executionArn": "arn"}
+
+    def _report(self, name: str) -> None:
+        records = self.stack.evidence_table()
+        document = json.dumps({"buckets": [], "findings": {}})
+        records.append(
+            ChainedReport(1, name, _NOW, document, "0" * 64, failure=self.reports or None)
+        )
+        records.close(name, Closing(0, _NOW, number=1, delivered_at=_NOW))
 
     def _moved(self, request: dict[str, Any]) -> None:
         """Put a malformed message into the dead-letter queue, as the hasher does."""
@@ -298,8 +319,8 @@ def test_a_healthy_stack_passes_and_nothing_stays(run: Run, world: World) -> Non
     assert document["runtime"] == "python3.13"
     assert 0 < document["estimated_usd"] < 0.01
     assert keys_and_rows(world.stack) == (0, 0)
-    backfills = world.stack.client("dynamodb").scan(TableName="BackfillsTableName")
-    assert backfills["Count"] == 0
+    runs = [run.purpose for run in world.stack.runs_table().backfills()]  # type: ignore[union-attr]
+    assert sorted(runs) == [Purpose.RECORD, Purpose.VERIFY]  # each has its report in the chain
     sqs = world.stack.client("sqs")
     [left] = sqs.receive_message(QueueUrl=world.stack.dead_letter_queue_url)["Messages"]
     assert left["Body"] == "another's"
@@ -411,6 +432,10 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("archive", archives(added_to_members=b"x"), "failed", "the rows of the members are"),
     ("backfill", change(backfills=None), "failed", "not ended in time"),
     ("backfill", change(backfills=Tally(unreadable=1)), "failed", "done: 0 of 1 objects hashed"),
+    ("verification", change(backfills=None), "failed", "not ended in time"),
+    ("verification", change(verifies=Tally(differs=1)), "failed", "was not verified"),
+    ("verification", change(reports=None), "failed", "it has no report in time"),
+    ("verification", change(reports="refused"), "failed", "refused"),
     ("slices", change(hashes=False), "failed", "no row"),
     ("slices", change(slices=False), "failed", "no row"),
     ("log", change(lines=[]), "failed", "no log line"),

@@ -190,7 +190,7 @@ def test_an_object_that_differs_is_an_exit_status(run: Run, table: BackfillsTabl
     shown = run("verify", "show", name)
     assert shown.status == 1
     assert "checked  3: verified 2 (2.0 MB), differs 1" in shown.out
-    assert "`bucketsum show KEY --bucket inbox` has both digests" in " ".join(shown.out.split())
+    assert "`bucketsum repair KEY --bucket inbox` restores one" in " ".join(shown.out.split())
     assert f"unreadable: `bucketsum coverage {BUCKET}` shows the reasons" in shown.out
     document = run("verify", "show", name, "--json").document
     assert (document["verified_objects"], document["differing_objects"]) == (2, 1)
@@ -395,3 +395,42 @@ def test_the_schedules_input_is_what_the_enqueuer_reads() -> None:
     text = resources["VerificationSchedule"]["Properties"]["Target"]["Input"]["Fn::Sub"]
     given = json.loads(text.replace("${VerifyOlderThanDays}", "80"))
     assert given.keys() | {"bucket", "attached_stack"} == EVENT.keys()  # these it knows itself
+
+
+def test_an_execution_that_an_upgrade_ended_is_resumed(
+    run: Run, table: BackfillsTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replaced state machine forgets its executions; the record still says `running`."""
+    name = run("verify", BUCKET, "--yes", "--json").document["backfill"]
+    gone = refusal("DescribeExecution", "ExecutionDoesNotExist")
+    change_calls(monkeypatch, answered({**EXECUTED, "DescribeExecution": gone}))
+    assert run("verify", "show", name).status == 0
+    recorded = table.backfill(name)
+    assert recorded
+    table.record(replace(recorded, started_at="2026-11-01T10:00:00.000Z"))
+    shown = run("verify", "show", name)
+    assert (shown.status, "verify resume" in " ".join(shown.out.split())) == (1, True)
+    assert run("verify", "resume", name).status == 0
+
+
+def test_a_run_has_one_execution_at_a_time(
+    run: Run, table: BackfillsTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bucket that is queued does not begin another beside the one of its run."""
+    first, second = (
+        Backfill(f"20261126T030000-{name}", bucket, status, now(), run="20261126T030000",
+                 purpose=Purpose.VERIFY, executions=executions)
+        for name, bucket, status, executions in (
+            ("aaaaaa", BUCKET, BackfillStatus.RUNNING, 2),
+            ("bbbbbb", OTHER, BackfillStatus.QUEUED, 1),
+        )
+    )  # fmt: skip
+    table.record(first)
+    table.record(second)
+
+    def described(request: dict[str, Any]) -> dict[str, Any]:
+        is_newest = request["executionArn"].endswith("-2")
+        return {**EXECUTED["DescribeExecution"], "status": "RUNNING" if is_newest else "ABORTED"}
+
+    change_calls(monkeypatch, answered({**EXECUTED, "DescribeExecution": described}))
+    run("verify", "resume", second.backfill_id).assert_refused("are queued already")

@@ -16,7 +16,7 @@ from bucketsum.backfill.backfill_records import (
     Tally,
     is_complete,
 )
-from bucketsum.backfill.rest import OpenWork
+from bucketsum.backfill.rest import OpenWork, days_ago
 from bucketsum.backfill.verifications import open_verifications
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
@@ -134,8 +134,7 @@ class RecordedProgress:
     def has_failed(self) -> bool:
         """Whether it failed, or some of its objects did, are missing or differ."""
         tally = self.tally
-        verifies = self.backfill.purpose is Purpose.VERIFY
-        unread = tally.unreadable if verifies else 0  # it was not verified
+        unread = tally.unreadable if self.backfill.purpose is Purpose.VERIFY else 0
         return bool(self.failed or self.is_incomplete or tally.failed or tally.differs or unread)
 
     @property
@@ -228,7 +227,9 @@ class Backfills:
             CannotDoError: There is no such backfill, it is running, or all of it is queued.
         """
         backfill = self._found(backfill_id)
-        is_running = self._is_running(backfill)
+        members = self.table.members(backfill.run_id)
+        executions = max(member.executions for member in members)
+        is_running = self._is_running(replace(backfill, executions=executions))
         closing = self.evidence.closing(backfill.run_id)
         is_reported = bool(closing and closing.delivered_at)
         if is_reported or (backfill.status is BackfillStatus.QUEUED and is_running):
@@ -236,8 +237,6 @@ class Backfills:
         if backfill.status is BackfillStatus.RUNNING and is_running:
             raise CannotDoError(f"{backfill.backfill_id} is running")
         joins = backfill.run is not None and is_running  # the other buckets' execution comes to it
-        members = self.table.members(backfill.run_id)
-        executions = max(member.executions for member in members)
         resumed = replace(
             backfill,
             status=BackfillStatus.RUNNING,
@@ -285,6 +284,10 @@ class Backfills:
         execution = None if is_listed else self._state_machine.execution(backfill.execution_name)
         if backfill.status is BackfillStatus.FAILED:
             execution = Execution("FAILED", backfill.failure or "")
+        elif not (is_listed or execution) and backfill.started_at < days_ago(1):
+            execution = Execution(
+                "unknown", "an upgrade of the stack ended it, or nothing began it"
+            )
         failed = execution if execution and execution.has_failed else None
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
         read = Work(tally.hashed + tally.verified, tally.hashed_bytes + tally.verified_bytes)

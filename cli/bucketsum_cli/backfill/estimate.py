@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import ceil
+from math import ceil, log
 from typing import Annotated, Final
 
 from bucketsum import prices as listed
 from bucketsum.backfill.enqueue import PAUSE_SECONDS
 from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
 from bucketsum.backfill.plan import enqueuers_for
+from bucketsum.backfill.rest import PAUSE_GROWTH
 from bucketsum.hashing.ending import Purpose
 from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum.prices import Prices
@@ -57,6 +58,8 @@ _ROW_BYTES: Final = 555
 _INDEX_BYTES: Final = 274
 """A row and its index entry, each with the 100 bytes that DynamoDB adds."""
 
+_SCANNED_BYTES: Final = 8192
+"""[A] An eventually consistent Scan reads so many in a read unit."""
 _TRANSITIONS_PER_ROUND: Final = 3
 _TRANSITIONS_PER_CHILD: Final = 2
 _LIST_OBJECTS: Final = 1000
@@ -72,6 +75,8 @@ class Group(StrEnum):
     """Finding the objects, and passing them to the hasher."""
     HASHING = "hashing"
     """The hasher's own work, as for new objects."""
+    REPORT = "report"
+    """Waiting for the last object, and counting the rows."""
 
 
 class Limit(StrEnum):
@@ -171,6 +176,7 @@ def estimate_of(
     seconds, limit = _duration(work, setup)
     writes = ROW_WRITE_UNITS[purpose] - (purpose is Purpose.RECORD and not setup.is_indexed)
     items = _orchestration(work, setup, prices, seconds) + _hashing(work, setup, prices, writes)
+    items += _report(work, seconds)
     stored = (_ROW_BYTES + _INDEX_BYTES * setup.is_indexed) * listed.TABLE_BYTE_MONTH.each
     rows = work.object_count * (stored + _ROW_BYTES * listed.BACKUP_BYTE_MONTH.each)
     rows *= purpose is Purpose.RECORD
@@ -247,6 +253,16 @@ def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> 
         ("SQS requests", sqs, listed.SQS_REQUEST.each),
         ("look-ups of rows", work.listed_count, listed.READ_UNIT.each / 2),
         ("positions and counts", positions + invocations, listed.WRITE_UNIT.each),
+    )
+
+
+def _report(work: Work, seconds: float) -> tuple[Item, ...]:
+    """The wait for the end of the run, and the balance of its rows."""
+    looks = _TRANSITIONS_PER_ROUND * log(1 + seconds / PAUSE_SECONDS, PAUSE_GROWTH)
+    return _items(
+        Group.REPORT,
+        ("state transitions", looks, listed.STATE_TRANSITION.each),
+        ("rows counted", work.listed_count, _ROW_BYTES / _SCANNED_BYTES * listed.READ_UNIT.each),
     )
 
 

@@ -155,10 +155,9 @@ def print_progress(progress: RecordedProgress) -> None:
 
 def _say_next_steps(tally: Tally, bucket: str) -> None:
     if tally.differs:
-        show = command_line("show", "KEY", "--bucket", bucket)
-        say("differs: S3 now returns other bytes than were recorded. The hasher's log names the "
-            f"objects (outcome `differs`); `{show}` has both digests and the next "
-            "step")  # fmt: skip
+        repair = command_line("repair", "KEY", "--bucket", bucket)
+        say("differs: S3 now returns other bytes than were recorded. The report names the objects, "
+            f"and `{repair}` restores one")  # fmt: skip
     if tally.unreadable:
         say(f"unreadable: `{command_line('coverage', bucket)}` shows the reasons")
 

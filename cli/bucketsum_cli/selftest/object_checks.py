@@ -13,6 +13,7 @@ from bucketsum.archives.member_rows import MemberRows
 from bucketsum.events.version import NULL
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, Status
+from bucketsum_cli.backfill.backfills import VERIFICATION
 from bucketsum_cli.selftest.check import (
     CheckOutcome,
     Finding,
@@ -23,7 +24,7 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
-from bucketsum_cli.selftest.scratch_backfill import backfill_of
+from bucketsum_cli.selftest.scratch_runs import report_of, run_of
 from bucketsum_cli.terminal.formatting import size_text, speed_text
 
 if TYPE_CHECKING:
@@ -184,12 +185,28 @@ def _backfill(scratch: Scratch) -> Finding:
     content = b"listed"
     row_key = scratch.put("backfill", content)
     scratch.delete_row(scratch.row(row_key))
-    progress = backfill_of(row_key, scratch)
+    progress = run_of(row_key, scratch)
     if progress is None:
         return failed("it has not ended in time")
     if progress.has_failed or progress.tally.hashed != 1:
         return failed(f"{progress.state}: {progress.tally.hashed} of 1 objects hashed")
     return _compared(scratch.row(row_key), content)
+
+
+def _verification(scratch: Scratch) -> Finding:
+    """Read an object again, and wait for the report of that."""
+    row_key = scratch.put("verification", b"verified")
+    scratch.row(row_key)
+    progress = run_of(row_key, scratch, VERIFICATION)
+    if progress is None or progress.tally.verified != 1:
+        state = "it has not ended in time" if progress is None else progress.state
+        return failed(f"{state}: the object was not verified")
+    report = report_of(progress.backfill.backfill_id, scratch)
+    if report is None:
+        return failed("it has no report in time")
+    if failure := report.chained.failure:
+        return failed(failure)
+    return passed(f"report {report.chained.number}")
 
 
 def _slices(scratch: Scratch) -> Finding:
@@ -226,6 +243,7 @@ OBJECT_CHECKS: Final = (
     SelftestCheck("malformed", "a malformed message is dead-lettered with a reason", _malformed, 1),
     SelftestCheck("archive", "the members of a zip archive have rows", _archive, 3),
     SelftestCheck("backfill", "a backfill hashes an object without a row", _backfill, 2),
+    SelftestCheck("verification", "a verification ends with a report", _verification, 2),
     SelftestCheck("slices", "the function for long objects hashes one", _slices, 3),
     SelftestCheck("log", "the log line of an object arrives", _log_line, 1),
 )

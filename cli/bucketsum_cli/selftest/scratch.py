@@ -9,7 +9,6 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bucketsum.backfill.table import RUNS
 from bucketsum.events.version import Version
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import body_of
@@ -203,12 +202,6 @@ class Scratch:
                     continue
                 if isinstance(line, dict):
                     yield line
-
-    def expect_backfill(self, name: str) -> None:
-        """Delete the records of this backfill at the end."""
-        table = self.stack.outputs["BackfillsTableName"]
-        self._partitions.append((table, "backfill", name, "item"))
-        self._items.append((table, {"backfill": {"S": RUNS}, "item": {"S": name}}))
 
     def expect_sweep(self, run_id: str) -> None:
         """Delete the measurements of this sweep at the end."""

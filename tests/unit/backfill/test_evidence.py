@@ -28,6 +28,7 @@ from bucketsum.backfill.overdue import overdue, period_days
 from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.run import next_step
 from bucketsum.clock import now
+from bucketsum.errors import DamagedItem
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.items import item_of
@@ -218,6 +219,95 @@ def test_a_report_bucket_that_is_hashed_is_refused(
     world.close(evidence=world.evidence(bucket), hashed=hashed)
     assert "is hashed itself" in (world.evidence().failure_of(RUN) or "")
     assert "Contents" not in world.s3.list_objects_v2(Bucket=bucket)
+
+
+def test_a_locked_bucket_abroad_takes_reports(world: EvidenceWorld) -> None:
+    """With Object Lock in compliance mode; a refused message repeats no file."""
+    far = "reports-abroad"
+    world.s3.create_bucket(
+        Bucket=far, ObjectLockEnabledForBucket=True,
+        CreateBucketConfiguration={"LocationConstraint": "eu-west-1"},
+    )  # fmt: skip
+    world.s3.put_object_lock_configuration(
+        Bucket=far, ObjectLockConfiguration={
+            "ObjectLockEnabled": "Enabled",
+            "Rule": {"DefaultRetention": {"Mode": "COMPLIANCE", "Years": 10}},
+        },
+    )  # fmt: skip
+    world.begin()
+    world.topic.error = denied("Publish")
+    world.close(evidence=world.evidence(far))
+    versions = world.s3.list_object_versions(Bucket=far)["Versions"]
+    assert len(versions) == 2
+    head = world.s3.head_object(Bucket=far, Key=versions[0]["Key"], ChecksumMode="ENABLED")
+    assert (head["ObjectLockMode"], "ChecksumSHA256" in head) == ("COMPLIANCE", True)
+
+
+def test_a_clock_that_goes_back_delays_no_report(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wait that would end in the future's future is none."""
+    monkeypatch.setattr(closing, "DELETIONS_SECONDS", 300)
+    world.put("a")
+    lose(world, "a")
+    world.begin()
+    with monkeypatch.context() as ahead:
+        ahead.setattr(closing, "now", lambda: days_ago(-30))
+        world.evidence().next_events(RUN, world.table.members(RUN))
+    assert balance_of(world.close()) == {"lost": 1}
+
+
+def test_a_bucket_that_was_detached_meanwhile_lost_nothing(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3 says nothing about its objects; the report says that, for each."""
+    world.put("a")
+    refusal = denied("HeadObject")
+    refusal.response["ResponseMetadata"] = {"HTTPStatusCode": 403}  # type: ignore[typeddict-item]
+
+    def refuse(**_: object) -> None:
+        raise refusal
+
+    monkeypatch.setattr(world.s3, "head_object", refuse)
+    world.begin()
+    assert balance_of(world.close()) == {"failed": 1}
+    [finding] = world.records.findings(RUN)
+    assert "S3 did not say whether it exists" in finding.reason  # type: ignore[union-attr, operator]
+
+
+def edit(world: EvidenceWorld, partition: str, item: str, name: str, text: str | None) -> None:
+    """Change an attribute of the table of runs, or remove it, as another program."""
+    world.digests.dynamodb.update_item(
+        TableName="backfills",
+        Key={"backfill": {"S": partition}, "item": {"S": item}},
+        UpdateExpression="SET #name = :text" if text else "REMOVE #name",
+        ExpressionAttributeNames={"#name": name},
+        **({"ExpressionAttributeValues": {":text": {"S": text}}} if text else {}),  # type: ignore[arg-type]
+    )
+
+
+def test_an_edited_balance_is_named(world: EvidenceWorld) -> None:
+    """No report is made of it."""
+    world.put("a")
+    member = world.begin()
+    evidence = world.evidence()
+    evidence.next_events(RUN, [member])
+    evidence.count(RUN, [0], PLENTY)
+    edit(world, RUN, "segment#000000", "balance", "[[1]]")
+    with pytest.raises(DamagedItem, match="balance of the run"):
+        evidence.report(RUN)
+
+
+@pytest.mark.parametrize(("name", "text"), [("document", "{}"), ("sha256", None)])
+def test_an_edited_report_is_not_the_last(
+    world: EvidenceWorld, name: str, text: str | None
+) -> None:
+    """The next run has its report all the same; the chain says where it breaks."""
+    world.begin()
+    world.close()
+    edit(world, "reports", "00000001", name, text)
+    world.begin("20261122T100000")
+    assert world.close("20261122T100000")["number"] == 2
 
 
 def test_the_message_says_that_all_is_well(world: EvidenceWorld) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ from bucketsum.backfill.report import BucketRun, Origin, document_of, sorted_fin
 from bucketsum.backfill.rest import seconds_since
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
+from bucketsum.table.damage import intact
 from bucketsum.table.rows import Row, RowKey
 
 if TYPE_CHECKING:
@@ -77,11 +79,10 @@ class Evidence:
     def _since(self, bucket: str) -> str:
         """The time after which a deletion of *bucket* was not reported; empty for the first."""
         for report in self.accountant.evidence.reports(forward=False):
-            if isinstance(report, DamagedItem):
-                continue
-            document = json.loads(report.document)
-            if any(run["bucket"] == bucket for run in document["buckets"]):
-                return str(document["deletions_until"])
+            with suppress(AttributeError, KeyError, TypeError, ValueError):  # somebody edited it
+                document = json.loads(report.document)  # type: ignore[union-attr] # or damaged
+                if any(run["bucket"] == bucket for run in document["buckets"]):
+                    return str(document["deletions_until"])
         return ""
 
     def report(self, run_id: str, hashed: Iterable[str] = ()) -> int:
@@ -107,7 +108,8 @@ class Evidence:
     def _settled_findings(self, run_id: str) -> tuple[list[RowFinding], Balance]:
         """The findings and the balance, after another look at what seems to be lost."""
         records = self.accountant.evidence
-        balance = Balance.of(Balance.in_text(part.balance) for part in records.segments(run_id))
+        with intact("balance of the run", run_id):
+            balance = Balance.of(Balance.in_text(part.balance) for part in records.segments(run_id))
         findings = []
         for listed in records.findings(run_id):
             if isinstance(listed, DamagedItem):
@@ -140,19 +142,17 @@ class Evidence:
         records = self.accountant.evidence
         while True:
             last = next(iter(records.reports(forward=False)), None)  # before the others are read
-            if isinstance(last, DamagedItem):
-                raise last
             closing = records.closing(run_id)
             assert closing  # noqa: S101 - it was there before
             report = records.report(closing.number) if closing.number else None
             if report and report.run == run_id:
                 return report
-            number, before = last.number + 1 if last else 1, closing.number
+            number, before = _number_of(last) + 1, closing.number
             numbered = replace(closing, number=number)
             if number < (before or 0) or not records.choose(run_id, numbered, before):
                 continue  # another invocation is further
             document = self._document(run_id, numbered, balance, findings)
-            previous = last.sha256 if last else None
+            previous = last.sha256 if isinstance(last, ChainedReport) else None
             text = json.dumps(document | {"number": number, "previous_sha256": previous}, indent=1)
             sha256 = hashlib.sha256(text.encode()).hexdigest()
             report = ChainedReport(number, run_id, now(), text, sha256, previous)
@@ -201,6 +201,11 @@ class Evidence:
         closing = records.closing(run_id)
         report = records.report(closing.number) if closing and closing.number else None
         return report.failure if report else None
+
+
+def _number_of(report: ChainedReport | DamagedItem | None) -> int:
+    """The number of *report*: after a damaged one the chain goes on, and `list --check` says so."""
+    return int(report.name) if isinstance(report, DamagedItem) else report.number if report else 0
 
 
 def _is_partial(backfill: Backfill) -> bool:

@@ -23,6 +23,8 @@ QUIET_SECONDS: Final = 300
 """SQS's numbers of messages may be wrong for a minute after the last was sent or received."""
 MESSAGE_DAYS: Final = 14
 """[A] SQS keeps a message at most so long: whatever was queued before is over."""
+PAUSE_GROWTH: Final = 1.25
+"""After so many times the time that was waited, a run is looked at again."""
 _PAUSE_SECONDS_MIN: Final = 5
 _PAUSE_SECONDS_MAX: Final = 3600
 _LENGTHS: Final[tuple[QueueAttributeNameType, ...]] = (
@@ -91,7 +93,7 @@ def pause_after(seconds: float) -> int:
 
     It is at least some seconds, also if a clock went back, and at most an hour.
     """
-    return round(min(max(seconds / 4, _PAUSE_SECONDS_MIN), _PAUSE_SECONDS_MAX))
+    return round(min(max(seconds * (PAUSE_GROWTH - 1), _PAUSE_SECONDS_MIN), _PAUSE_SECONDS_MAX))
 
 
 def seconds_since(moment: str) -> float:
