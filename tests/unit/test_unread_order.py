@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.support.dynamodb_fake import table_with
 from tests.support.sha1 import sha1_of
 
@@ -68,3 +71,31 @@ def test_what_was_read_has_an_order() -> None:
     read = replace(EVENT, status=Status.HASHED, reason=None, sha1=sha1_of(b""))
     table = table_with(replace(HASHED, arrived_at="2026-11-01T00:00:06Z"))
     assert table.record(read) is Outcome.HASHED
+
+
+@given(
+    rows=st.lists(
+        st.builds(
+            lambda status, sequencer, content: replace(
+                EVENT,
+                entry="v1",
+                status=status,
+                sequencer=sequencer,
+                sha1=sha1_of(content) if status is Status.HASHED else None,
+            ),
+            st.sampled_from([Status.HASHED, Status.UNREADABLE, Status.ARCHIVED]),
+            st.sampled_from([NO_SEQUENCER, "0A", "0B"]),
+            st.sampled_from([b"x", b"y"]),
+        ),
+        max_size=6,
+    )
+)
+def test_a_version_keeps_its_first_digest(rows: list[Row]) -> None:
+    """No event and no listing of it changes that later, in any order."""
+    table, first = table_with(), None
+    for row in rows:
+        with suppress(RowContended):
+            table.record(row)
+        [held] = table.versions_of("inbox", "a")
+        assert first in (None, held.sha1)
+        first = held.sha1
