@@ -17,7 +17,16 @@ from bench.tables.document import with_tables, write, written_between
 from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers, show
 from bucketsum.hashing.ending import Purpose
 from bucketsum.memory import MEMORY_MB_PER_CPU
-from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICE_DATE, PRICES, S3_GET, prices_in
+from bucketsum.prices import (
+    ARCHITECTURES,
+    ATHENA_BYTE,
+    DEFAULT_REGION,
+    EXPORTED_BYTE,
+    PRICE_DATE,
+    PRICES,
+    S3_GET,
+    prices_in,
+)
 from bucketsum_cli.backfill.alternatives import Service
 from bucketsum_cli.backfill.alternatives import alternatives as prices_of
 from bucketsum_cli.backfill.archive_price import VerificationPlan, price_of
@@ -193,6 +202,26 @@ def backfill() -> Table:
     return Table("cost-backfill", columns, tuple(rows))
 
 
+_ROWS: Final = 10**9
+_ROW_BYTES: Final = {"table": 555, "export": 100, "Parquet": 50}
+"""Of a row: measured in the table; assumed in gzip, and in the columns that are read."""
+
+
+def questions() -> Table:
+    """Prices of the steps of a question to Athena about 10⁹ rows, at most."""
+    rows: list[tuple[object, ...]] = []
+    for step, form, reads, price in (
+        ("DynamoDB's export", "table", 1, EXPORTED_BYTE),
+        ("the table `items`, once", "export", 1, ATHENA_BYTE),
+        ("the table `versions`, once", "Parquet", 5, ATHENA_BYTE),
+        ("`duplicates`", "Parquet", 2, ATHENA_BYTE),
+    ):
+        scanned = _ROWS * _ROW_BYTES[form] * reads
+        rows.append((step, scanned, scanned * price.each))
+    columns: Columns = ("step", SpreadColumn("bytes", size_text), *dollars("USD"))
+    return Table("cost-questions", columns, tuple(rows))
+
+
 _VERIFIED_TB: Final = 40
 _VERIFIED_BYTES: Final = (100_000_000, 1_000_000)
 
@@ -245,6 +274,7 @@ def details(measured: MeasuredHandling) -> tuple[Table, ...]:
         small_objects(measured),
         cold_starts(measured),
         backfill(),
+        questions(),
         prices(),
     )
 

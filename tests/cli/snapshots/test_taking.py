@@ -85,8 +85,14 @@ def test_an_export_of_the_table_has_every_row(
     arguments = ("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/exports/", "--json")
     document = run(*arguments).document
     assert (document["rows"], document["via"]) == (2, "export")
-    groups = run("duplicates", "--no-listing", "--snapshot", "last", "--json").document["groups"]
-    assert [copy["key"] for copy in groups[0]["objects"]] == ["a", "b"]
+    assert document["place"].startswith(f"s3://{LISTS}/exports/20")
+    assert not [*Path(document["folder"], "data").iterdir()]
+    named = document["place"].rstrip("/")
+    assert f"--snapshot s3://{LISTS}/exports/20" in run(*arguments[:-1]).out
+    for name in ("last", named):
+        ended = run("duplicates", "--no-listing", "--snapshot", name, "--json")
+        [group] = ended.document["groups"]
+        assert [copy["key"] for copy in group["objects"]] == ["a", "b"]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ class KeptSnapshot:
     rows: Annotated[int, "Items of the digests table."]
     listed: Annotated[Sequence[Listed], "Keys that were listed in S3 too."]
     is_kept: Annotated[bool, "False if only a question took it; the last 3 of a table stay."]
+    place: Annotated[str, "Folder of S3 with its list and its rows; empty if they are here."]
     size_bytes: Annotated[int, "Its size on the disk, with the tables of questions."]
 
     @classmethod
@@ -90,10 +91,10 @@ def take_snapshot(
     if as_json:
         print_json(KeptSnapshot.of(snapshot))
     else:
-        name = str(snapshot.folder) if to else LAST
+        name = snapshot.name if to or snapshot.place else LAST
         also = f" and a listing of {count_text(len(listed), 'bucket')}" if listed else ""
         say(
-            f"{count_text(snapshot.rows, 'row')}{also} in {snapshot.folder}; ask it with "
+            f"{count_text(snapshot.rows, 'row')}{also} in {snapshot.name}; ask it with "
             f"`{command_line('duplicates', '--snapshot', name)}`, or see "
             f"`{command_line('snapshot', '--help')}`"
         )
