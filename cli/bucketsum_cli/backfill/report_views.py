@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -28,6 +28,12 @@ _BALANCE: Final = (
     Column("rows are"),
     Column("number", right=True),
     Column("size", right=True),
+)
+_BALANCE_HEADS: Final = (
+    ("bucket", "word"), ("rows are", "word"), ("number", "number"), ("size", "number"),
+)  # fmt: skip
+_FINDING_HEADS: Final = tuple(
+    (name, "text") for name in ("object", "version", "recorded", "read", "at", "reason")
 )
 _BAD: Final = ("differs", "lost", "unreadable", "failed", "damaged")
 
@@ -201,12 +207,8 @@ def _cells(bucket: str, line: Mapping[str, Any]) -> list[str | Cell]:
 def report_page(read: ReadReport) -> str:
     """The report as a page that needs no other file."""
     subject = subject_of(read.document)
-    heads = [("bucket", ""), ("rows are", ""), ("number", "number"), ("size", "number")]
-    body = element("tbody")
-    for bucket, line in _lines(read.document):
-        texts = (_text(cell) for cell in _cells(bucket, line))
-        body.append(element("tr", *(element("td", text) for text in texts)))
-    sections = [element("h2", "Balance"), table("Balance", "balance", heads, [body])]
+    rows = ([_text(cell) for cell in _cells(*line)] for line in _lines(read.document))
+    sections = [element("h2", "Balance"), _figures("Balance", _BALANCE_HEADS, rows)]
     for kind in dict.fromkeys(finding.kind for finding in read.findings):
         sections += _section(read, kind)
     kicker = element("p", f"bucketsum · {read.document['stack']}", class_="kicker")
@@ -215,17 +217,25 @@ def report_page(read: ReadReport) -> str:
 
 
 def _section(read: ReadReport, kind: str) -> list[ET.Element]:
-    heads = [(name, "") for name in ("object", "version", "recorded", "read", "at", "reason")]
-    body = element("tbody")
-    for finding in read.findings:
-        if finding.kind == kind:
-            name = f"{finding.bucket}/{finding.key}"
-            texts = (name, finding.version, finding.recorded, finding.read, finding.at,
-                     finding.reason)  # fmt: skip
-            body.append(element("tr", *(element("td", text or "") for text in texts)))
+    rows = (
+        (f"{f.bucket}/{f.key}", f.version, f.recorded, f.read, f.at, f.reason)
+        for f in read.findings
+        if f.kind == kind
+    )
     number = f"{kind}: {read.document['findings'][kind]:,}"
     step = element("p", *coded(NEXT_STEPS[kind]))
-    return [element("h2", number), step, table(kind, "findings", heads, [body])]
+    return [element("h2", number), step, _figures(kind, _FINDING_HEADS, rows)]
+
+
+def _figures(
+    name: str, heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[str | None]]
+) -> ET.Element:
+    body = element("tbody")
+    for row in rows:
+        cells = zip(row, heads, strict=True)
+        columns = (element("td", text or "", class_=kind) for text, (_, kind) in cells)
+        body.append(element("tr", *columns))
+    return table(name, "figures", heads, [body])
 
 
 def _text(cell: str | Cell) -> str:

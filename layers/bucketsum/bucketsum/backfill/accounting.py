@@ -19,10 +19,9 @@ from bucketsum.backfill.balance import (
     Question,
     Standing,
     entry_of,
-    is_left_out_by_class,
 )
 from bucketsum.backfill.evidence_records import Segment, finding_of
-from bucketsum.backfill.listing import ARCHIVED
+from bucketsum.backfill.listing import ARCHIVED, is_selected
 from bucketsum.table.items import row_key_in, shown_rows
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
@@ -45,7 +44,6 @@ _NOT_FOUND: Final = ("404", "NoSuchKey", "NoSuchVersion")
 _NO_OBJECT: Final = frozenset({"member", "compressed_bytes"})
 """Attributes of rows of members, which stand and fall with their archive's row."""
 _RESTORED: Final = 'ongoing-request="false"'
-
 
 _RECORDED: Final = BalanceEntry(Standing.HASHED)
 
@@ -202,7 +200,7 @@ class Accountant:
     def _not_read(
         self, row: Row, question: Question, head: Head, backfill: Backfill
     ) -> BalanceEntry:
-        if is_left_out_by_class(head.storage_class, backfill):
+        if not is_selected(backfill, head.storage_class or "STANDARD"):
             return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.STORAGE_CLASS)
         if not backfill.all_versions and not self._is_latest(row):
             return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus
-from bucketsum.backfill.listing import is_sampled
+from bucketsum.backfill.listing import is_sampled, is_selected
 from bucketsum.clock import text_of
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.event_order import SECONDS
@@ -176,7 +176,10 @@ def rule_of(row: Row, backfill: Backfill) -> LeftOutRule | None:
     rules = (
         (LeftOutRule.PREFIX, not row.key.startswith(backfill.prefix or "")),
         (LeftOutRule.SAMPLE, not is_sampled(backfill, row.key)),
-        (LeftOutRule.STORAGE_CLASS, _is_of_other_class(row.storage_class, backfill)),
+        (
+            LeftOutRule.STORAGE_CLASS,
+            bool(row.storage_class) and not is_selected(backfill, row.storage_class or ""),
+        ),
         (LeftOutRule.RECORDED, backfill.purpose is Purpose.RECORD),
         (
             LeftOutRule.AGE,
@@ -192,16 +195,6 @@ def begun_at(backfill: Backfill) -> str:
     """When the run began, by the clock of the functions that date the rows."""
     moment = datetime.fromisoformat(backfill.planned_at or backfill.started_at)
     return text_of(moment - _SLACK)
-
-
-def is_left_out_by_class(storage_class: str | None, backfill: Backfill) -> bool:
-    """Whether *backfill* reads other storage classes than that of an object in S3."""
-    return _is_of_other_class(storage_class or "STANDARD", backfill)
-
-
-def _is_of_other_class(storage_class: str | None, backfill: Backfill) -> bool:
-    classes = backfill.storage_classes
-    return bool(classes and storage_class) and storage_class not in classes
 
 
 def _read_at(row: Row) -> str:

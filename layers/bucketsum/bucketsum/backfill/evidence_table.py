@@ -30,11 +30,9 @@ class EvidenceTable(RunItems):
 
     def closing(self, run_id: str) -> Closing | None:
         """The end of a run, or None while nothing of it is recorded; consistent."""
-        response = self._dynamodb.get_item(
-            TableName=self._table, Key=key_of(run_id, _CLOSING), ConsistentRead=True
-        )
+        item = self._item(run_id, _CLOSING)
         with intact("end of the run", run_id):
-            return decoded(Closing, response["Item"]) if "Item" in response else None
+            return decoded(Closing, item) if item else None
 
     def begin_closing(self, run_id: str, closing: Closing) -> Closing:
         """Write the segments of a run's accounting, then its end; returns the one that is there."""
@@ -76,19 +74,17 @@ class EvidenceTable(RunItems):
 
     def report(self, number: int) -> ChainedReport | None:
         """The report with this number; consistent."""
-        response = self._dynamodb.get_item(
-            TableName=self._table, Key=_report_key(number), ConsistentRead=True
-        )
-        return _report_of(response["Item"]) if "Item" in response else None
+        item = self._item(_CHAIN, _report_item(number))
+        return _report_of(item) if item else None
 
     def append(self, report: ChainedReport) -> bool:
         """Write a report at the end of the chain; False if another has its number."""
-        return self._put(_report_key(report.number), report, absent("item"))
+        return self._put(key_of(_CHAIN, _report_item(report.number)), report, absent("item"))
 
     def deliver(self, report: ChainedReport, **changes: str | None) -> ChainedReport:
         """Note where a report was written, or why not; its document stays as it is."""
         changed = replace(report, **changes)  # type: ignore[arg-type]  # names of texts
-        self._put(_report_key(report.number), changed)
+        self._put(key_of(_CHAIN, _report_item(report.number)), changed)
         return changed
 
     def watch(self, buckets: Iterable[str]) -> dict[str, str]:
@@ -111,8 +107,8 @@ def _segment_item(number: int) -> str:
     return f"{_SEGMENT}{number:06d}"
 
 
-def _report_key(number: int) -> dict[str, Any]:
-    return key_of(_CHAIN, f"{number:08d}")
+def _report_item(number: int) -> str:
+    return f"{number:08d}"
 
 
 def _segment_of(item: Mapping[str, Any]) -> Segment:

@@ -33,6 +33,13 @@ class RunItems:
         self._dynamodb = dynamodb
         self._table = table
 
+    def _item(self, partition: str, name: str) -> Any:  # noqa: ANN401 - as botocore's
+        """An item, or None; consistent."""
+        key = key_of(partition, name)
+        return self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True).get(
+            "Item"
+        )
+
     def _items(self, partition: str, prefix: str = "", *, forward: bool = True) -> Iterator[Any]:
         """Yield the items of *partition* whose names begin with *prefix*; consistent."""
         condition, values = "backfill = :partition", {":partition": {"S": partition}}
@@ -78,10 +85,8 @@ class BackfillsTable(RunItems, BackfillCounts):
 
     def backfill(self, backfill_id: str) -> Backfill | None:
         """The backfill, or None; consistent."""
-        response = self._dynamodb.get_item(
-            TableName=self._table, Key=key_of(RUNS, backfill_id), ConsistentRead=True
-        )
-        return _backfill_of(response["Item"]) if "Item" in response else None
+        item = self._item(RUNS, backfill_id)
+        return _backfill_of(item) if item else None
 
     def backfills(self) -> Iterator[Backfill | DamagedItem]:
         """Every backfill, the newest first; for a damaged backfill, its error."""
