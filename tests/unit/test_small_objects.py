@@ -17,11 +17,12 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher
 from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
-from bucketsum.hashing.small_object_connections import Network
+from bucketsum.hashing.small_object_connections import Network, is_written
 from bucketsum.hashing.small_objects import READS_MAX, UNRECORDED_MAX, SmallObjectHasher
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.curl_connections import Transfer
+from bucketsum.s3.response_head import ResponseHead
 from bucketsum.s3.signed_requests import SignedGet
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import Row
@@ -140,3 +141,16 @@ def test_a_silent_dynamodb_does_not_outlast_the_invocation(
     assert len(results) == OBJECTS
     assert {type(result.failure) for result in results} == failures
     assert model.unrecorded <= READS_MAX + UNRECORDED_MAX
+
+
+@pytest.mark.parametrize(
+    ("status", "crc32", "counts"),
+    [(200, b"", True), (200, b"x-amz-crc32: 2745614147", True), (200, b"x-amz-crc32: 1", False),
+     (400, b"", False), (503, b"", False)],
+)  # fmt: skip
+def test_a_write_counts_only_if_dynamodb_confirms_it(
+    status: int, crc32: bytes, *, counts: bool
+) -> None:
+    """A refused or damaged answer is no write: botocore's client repeats it."""
+    head = ResponseHead.of([b"HTTP/1.1 %d X\r\n" % status, crc32 + b"\r\n"])
+    assert is_written(head, [b"{", b"}"]) is counts
