@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
+import pytest
 from tests.cli.aws_calls import EXECUTED, answered, change_calls
 from tests.cli.deployed import BUCKET
 from tests.support.evidence_world import PLENTY, Topic
@@ -19,12 +21,6 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.hashing.ending import Purpose
 from bucketsum_cli.aws.stack import Stack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-
 
 REPORTS: Final = "my-reports"
 FIRST: Final = "20261121T100000-aaaaaa"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.backfill.listed_tasks import ListedTasks
 from bucketsum.hashing import verification
@@ -11,12 +11,10 @@ from bucketsum.hashing.ending import End
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.recording import Recording
+from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.verification import Verification
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-
-if TYPE_CHECKING:
-    from bucketsum.hashing.result import HashResult
-    from bucketsum.table.digests_table import DigestsTable
 
 _TASK_OF: Final = ListedTasks.of
 _FINISH: Final = Verification.finish

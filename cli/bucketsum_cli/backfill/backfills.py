@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from botocore.exceptions import ClientError
 
@@ -24,12 +24,10 @@ from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import Prices, prices_in
 from bucketsum.table.damage import each_read
 from bucketsum_cli.aws.executions import Execution, StateMachine
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 LAST: Final = "last"
 """In place of an id: the newest backfill."""

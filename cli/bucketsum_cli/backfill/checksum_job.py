@@ -6,18 +6,16 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.prices import RESTORED_BYTE, RESTORED_OBJECT
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.backfill.counting import count_of, figures_count
 from bucketsum_cli.backfill.estimate import Work, checksum_usd
 from bucketsum_cli.terminal.formatting import cents_text, count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.connection import Connection
 
 _REPORTS: Final = "REPORT_BUCKET"
 _ACCOUNT: Final = "ACCOUNT_ID"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum.table.rows import Row
 from bucketsum.table.state import ObjectState, Presence, state_of
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags.tag_files import DECLARATION, BadTagFile
 from bucketsum_cli.bags.validation import BagFile, BagProblem, BagResult, Verdict, validated
 from bucketsum_cli.objects.rows import reason_of
@@ -18,10 +20,6 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.live_progress import with_bar
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from bucketsum.table.rows import Row
-    from bucketsum_cli.aws.stack import Stack
 
 _TAG_FILE_BYTES_MAX: Final = 100_000_000
 """A manifest of about a million files."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags.bags_in_bucket import validate_bag, validate_bags
 from bucketsum_cli.bags.validation import BagResult, Verdict
 from bucketsum_cli.terminal.columns import Cell, Column
@@ -12,9 +13,6 @@ from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array
 from bucketsum_cli.terminal.tables import print_table
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _SHOWN: Final = 20
 _STYLES: Final = {

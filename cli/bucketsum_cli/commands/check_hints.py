@@ -6,20 +6,17 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.table.state import ObjectState, state_of
 from bucketsum_cli.aws.errors import AWS_ERRORS
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.comparison import ComparedFile
 from bucketsum_cli.objects.counterparts import Result
 from bucketsum_cli.objects.rows import dead_letters_hint, pending_hints
 from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
-
 
 _LOOK_UPS: Final = 3
 _EMPTY: Final = hashlib.sha1(b"", usedforsecurity=False).hexdigest()

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from bucketsum.algorithms import SHA1
 from bucketsum.table.rows import Row
 from bucketsum.table.state import ObjectState, state_of
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.counterparts import Counterpart, Result
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.rows import Pending, reason_of, version_of
 from bucketsum_cli.objects.versions import ObjectVersion
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)

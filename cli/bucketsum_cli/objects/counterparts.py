@@ -6,20 +6,18 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, member_entry
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.state import ObjectState, Presence, state_of
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.rows import Pending, split_name
 from bucketsum_cli.objects.versions import Newest, ObjectVersion, newest_versions
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import with_bar
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _AT_A_TIME: Final = 8
 _MANY_KEYS: Final = 5000

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum.long_objects.progress import ChainStatus, Progress
-from bucketsum_cli.terminal.documents import document_of
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.terminal.documents import Moment, document_of
 from bucketsum_cli.terminal.formatting import duration_text, size_text
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.terminal.documents import Moment
-
 
 DAMAGED: Final = "damaged"
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import Annotated, Final
 
 import click
 from botocore.exceptions import ClientError
@@ -17,6 +18,7 @@ from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, state_of
 from bucketsum_cli.aws.errors import is_denied
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.files import FileSelection, LocalFile, files_under
 from bucketsum_cli.objects.rows import (
     Reasons,
@@ -35,11 +37,6 @@ from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import with_bar
 from bucketsum_cli.terminal.output import note, print_json_array
 from bucketsum_cli.terminal.tables import print_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.aws.stack import Stack
 
 _NUMBER: Final = re.compile(r"~\d+$")
 """What makes the path of a duplicate unique."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from bucketsum.backfill.accounting import head_of
@@ -15,13 +15,11 @@ from bucketsum.backfill.listing import ARCHIVED
 from bucketsum.events.version import Version
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import Upload, answers_by_key
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import notes
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _BROKEN: Final = (ObjectState.DIFFERS, ObjectState.LOST)
 _COPY_BYTES_MAX: Final = 5 * 1024**3

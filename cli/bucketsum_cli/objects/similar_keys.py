@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from unicodedata import normalize
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.versions import newest_versions
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
 
 _KEYS: Final = 100
 _FOLDERS: Final = 10

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from botocore.config import Config
 
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.buckets.bucket_contents import head
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.connection import Connection
-    from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.buckets.s3_place import S3Place
 
 
 class ExpiringLink(NamedTuple):

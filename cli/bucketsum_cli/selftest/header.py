@@ -7,12 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum import __version__
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack import Stack
 
 _ARN: Final = re.compile(r"\barn:[\w-]+:[^\s\"'`,;()<>]+")
 _ACCOUNT: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")

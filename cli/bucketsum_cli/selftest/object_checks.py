@@ -7,7 +7,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.events.version import NULL
@@ -24,11 +24,9 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
+from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.selftest.scratch_runs import report_of, run_of
 from bucketsum_cli.terminal.formatting import size_text, speed_text
-
-if TYPE_CHECKING:
-    from bucketsum_cli.selftest.scratch import Scratch
 
 _LARGE: Final = b"bucketsum" * 600_000  # in two parts
 _ODD_NAME: Final = "odd key +1 100%25 &=ü 日本.txt"

@@ -6,8 +6,9 @@ import io
 import json
 import secrets
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from bucketsum.events.version import Version
 from bucketsum.hashing.job import Job
@@ -15,16 +16,12 @@ from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import item_key, progress_of
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import Row, RowKey
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.objects.rows import created_of, event_body
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bucketsum_cli.aws.stack import Stack
 
 T = TypeVar("T")
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import time
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.snapshots.folder import MANIFESTS, exported
+from bucketsum_cli.snapshots.folder import MANIFESTS, SnapshotFile, exported
 from bucketsum_cli.snapshots.stored import fetch_file
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import notes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.snapshots.folder import SnapshotFile
 
 _POLL_SECONDS: Final = 10.0
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, is_complete
 from bucketsum.backfill.overdue import overdue
 from bucketsum.backfill.rest import MESSAGE_DAYS, days_ago
+from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now as now_text
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.ending import Purpose
@@ -21,9 +22,6 @@ from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_object
 from bucketsum_cli.stacks.activity import Activity, absent_metrics, activity_of, estimated_usd
 from bucketsum_cli.stacks.event_sources import MAXIMA, EventSource, event_source_of, quota_problem
 from bucketsum_cli.terminal.documents import INLINE, Moment
-
-if TYPE_CHECKING:
-    from bucketsum.backfill.table import BackfillsTable
 
 _NOUNS: Final = {Purpose.RECORD: "backfill", Purpose.VERIFY: "verification"}
 _WAITING: Final = "ApproximateNumberOfMessages"

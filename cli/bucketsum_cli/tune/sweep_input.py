@@ -6,16 +6,14 @@ import json
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_lab.errors import BadSweep, FieldPlace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILE_MAX_BYTES: Final = 1_000_000
 """Maximum size of an input file; Step Functions accepts 256 KiB."""

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bucketsum_cli.terminal.formatting import count_text, memory_text, seconds_text, usd_text
@@ -17,6 +18,7 @@ from bucketsum_cli.tune.plots.theme import HIGHLIGHT, PAPER
 from bucketsum_cli.tune.results import Panel, Results
 from bucketsum_cli.tune.workloads.records.read_costs import (
     Crossover,
+    Line,
     equal_prices,
     equal_times,
     measured_crossovers,
@@ -25,13 +27,6 @@ from bucketsum_cli.tune.workloads.records.read_costs import (
 from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.workloads.records.layouts import IN_PARTITIONS
 from bucketsum_lab.workloads.records.workload import RecordsStatistics
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from bucketsum_cli.tune.workloads.records.read_costs import Line
-    from bucketsum_lab.protocol.run_records import CellRow
 
 _LEGEND_LETTERS: Final = 44
 
