@@ -151,6 +151,6 @@ def test_a_silent_dynamodb_does_not_outlast_the_invocation(
 def test_a_write_counts_only_if_dynamodb_confirms_it(
     status: int, crc32: bytes, *, counts: bool
 ) -> None:
-    """A refused or damaged answer is no write: botocore's client repeats it."""
+    """A refused or damaged answer does not count: botocore's client repeats it."""
     head = ResponseHead.of([b"HTTP/1.1 %d X\r\n" % status, crc32 + b"\r\n"])
     assert is_written(head, [b"{", b"}"]) is counts
