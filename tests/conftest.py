@@ -92,11 +92,10 @@ def pytest_configure() -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave these folders to `make`, which fetches their programs and names the folder."""
-    is_proofs = collection_path.parent == Path(__file__).parent and collection_path.name in (
-        "proofs", "trino",
-    )  # fmt: skip
+    tests = Path(__file__).parent
+    is_apart = collection_path in (tests / "proofs", tests / "cli" / "trino")
     is_named = any(collection_path.name in name for name in config.args)
-    return True if is_proofs and not is_named else None
+    return True if is_apart and not is_named else None
 
 
 class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
