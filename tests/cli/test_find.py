@@ -23,6 +23,7 @@ from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.objects import members
 
 CONTENT = b"the same everywhere"
 SHA1 = hashlib.sha1(CONTENT).hexdigest()
@@ -185,6 +186,18 @@ def test_without_the_index_a_snapshot_is_asked(
     assert f"not recorded: {'0' * 40} lost" in lost.err
     assert "skipped line 3" in lost.err
     assert run("find", "-", answer=f"{SHA1}  a\nnonsense\n").status == 1
+
+
+def test_s3_is_asked_whether_an_object_exists(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object that is gone is lost; a note says so if there are too many to ask."""
+    row = put_and_record(stack, "gone", CONTENT)
+    stack.client("s3").delete_object(Bucket=stack.bucket, Key="gone", VersionId=row.entry)
+    lost = run("find", SHA1)
+    assert (lost.status, "gone is lost" in lost.err) == (1, True)
+    monkeypatch.setattr(members, "_ASKED_MAX", 0)
+    assert "S3 was not asked whether these 1 exist" in run("find", SHA1).err
 
 
 def test_what_is_elsewhere_is_said_once(run: Run, stack: Stack) -> None:

@@ -161,7 +161,8 @@ def _note_each(matches: Matches, bad: Iterable[str]) -> None:
             show = command_line("show", row.key, "--bucket", row.bucket)
             note(f"{row.key} was read twice with other bytes: `{show}` has both digests")
         elif state not in HELD:
-            note(f"{full_name(row)} is {state}: {reason_of(row)}")
+            reason = reason_of(row)
+            note(f"{full_name(row)} is {state}{f': {reason}' if reason else ''}")
     note_first([f"skipped {reason}" for reason in bad])
 
 

@@ -41,6 +41,7 @@ from bucketsum_cli.terminal.tables import print_table
 _NUMBER: Final = re.compile(r"~\d+$")
 """What makes the path of a duplicate unique."""
 _AT_A_TIME: Final = 8
+_ASKED_MAX: Final = 1000  # requests for more would take longer than a listing
 _COLUMNS: Final = (Column("member", shrinks=True), SIZE, SHA1, Column("remarks"))
 
 
@@ -229,8 +230,12 @@ def with_states(stack: Stack, rows: Sequence[Row]) -> list[tuple[Row, ObjectStat
     archives = stack.digests_table().rows_at(_archive_key(row) for row in rows if row.member)
     pairs = [(row, archives.get(_archive_key(row)) if row.member else row) for row in rows]
     known = [(row, at) for row, at in pairs if at and at.sequencer == row.sequencer]
+    few = known if len(known) <= _ASKED_MAX else []
+    if known and not few:
+        note(f"S3 was not asked whether these {len(known):,} exist: `--snapshot last` lists it")
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        states = list(pool.map(lambda pair: _state_in_s3(stack, pair[1]), known))
+        states = [*pool.map(lambda pair: _state_in_s3(stack, pair[1]), few)]
+    states = states or [state_of(at) for _, at in known]
     return [
         (replace(row, deletion=at.deletion), _state_in(row, state))
         for (row, at), state in zip(known, states, strict=True)
