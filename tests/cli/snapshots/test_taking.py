@@ -6,8 +6,10 @@ import base64
 import gzip
 import hashlib
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +19,7 @@ from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record, put_object
 
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.snapshots import export
+from bucketsum_cli.snapshots import export, stored
 from bucketsum_cli.snapshots.folder import LISTING, Listed
 from bucketsum_cli.snapshots.listing import list_keys
 
@@ -93,6 +95,24 @@ def test_an_export_of_the_table_has_every_row(
         ended = run("duplicates", "--no-listing", "--snapshot", name, "--json")
         [group] = ended.document["groups"]
         assert [copy["key"] for copy in group["objects"]] == ["a", "b"]
+
+
+def test_a_large_export_is_fetched_only_after_a_yes(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its size is shown before, and compared with the free disk; a no leaves it in S3."""
+    put_and_record(stack, "a", b"a")
+    complete_exports(stack, monkeypatch)
+    arguments = ("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x", "--json")
+    folder = Path(run(*arguments).document["folder"], "data")
+    monkeypatch.setattr(stored, "ASKED_ROWS", 0)
+    ended = run("sql", "SELECT 1", "--snapshot", "last", answer="n\n")
+    assert (ended.status, [*folder.iterdir()]) == (1, [])
+    assert "Fetch it? [y/N]" in ended.err
+    assert "nothing was fetched; --athena asks it where it is" in ended.err
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
+    run("sql", "SELECT 1", "--snapshot", "last").assert_refused("has 1 B left")
+    assert [*folder.iterdir()] == []
 
 
 @pytest.mark.parametrize(
