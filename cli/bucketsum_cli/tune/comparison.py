@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from bucketsum_cli.terminal.formatting import MISSING, memory_text, size_texts
+from bucketsum_cli.terminal.formatting import MISSING
+from bucketsum_cli.tune.formatting import memory_text, size_texts
 from bucketsum_cli.tune.results import Results, statistic_of
 from bucketsum_lab.protocol.parameters import Setting, SettingOrder
 from bucketsum_lab.protocol.run_records import CellRow

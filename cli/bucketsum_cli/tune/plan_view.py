@@ -8,15 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bucketsum_cli.terminal import output
-from bucketsum_cli.terminal.formatting import (
-    chunk_text,
-    count_text,
-    duration_text,
-    memory_text,
-    prices_text,
-    size_text,
-    usd_text,
-)
+from bucketsum_cli.terminal.formatting import count_text, duration_text, size_text, usd_text
+from bucketsum_cli.tune.formatting import chunk_text, memory_text, prices_text
 from bucketsum_cli.tune.setting_labels import SettingLabels, has_notable_streams
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import MISSING, size_texts
+from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.terminal.hints import command_line
+from bucketsum_cli.tune.formatting import size_texts
 from bucketsum_cli.tune.machine import Machine, machine_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from bucketsum.s3.read_plan import AUTO_STREAMS
-from bucketsum_cli.terminal.formatting import chunk_text, memory_text
+from bucketsum_cli.tune.formatting import chunk_text, memory_text
 from bucketsum_lab.protocol.parameters import Setting
 
 _SINGLE_STREAM: Final = 1

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum_cli.terminal.formatting import (
-    chunk_text,
-    duration_text,
-    percent_text,
-    seconds_text,
-    usd_text,
-    used_text,
-)
+from bucketsum_cli.terminal.formatting import duration_text, usd_text
+from bucketsum_cli.tune.formatting import chunk_text, percent_text, seconds_text, used_text
 
 UNITS = {"MiB": 1024**2, "MB": 10**6, "KiB": 1024, "kB": 1000, "B": 1}
 

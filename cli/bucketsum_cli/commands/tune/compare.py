@@ -10,16 +10,11 @@ import click
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.terminal.columns import Cell, Column
-from bucketsum_cli.terminal.formatting import (
-    MISSING,
-    chunk_text,
-    percent_text,
-    speed_text,
-    usd_text,
-)
+from bucketsum_cli.terminal.formatting import MISSING, speed_text, usd_text
 from bucketsum_cli.terminal.output import print_json, say
 from bucketsum_cli.terminal.tables import print_table
 from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs_of
+from bucketsum_cli.tune.formatting import chunk_text, percent_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import run_as_json
 from bucketsum_cli.tune.report.table_view import LOCAL_NOTE, is_narrow

@@ -9,7 +9,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
-from bucketsum_cli.terminal.formatting import MISSING, memory_text, speed_text
+from bucketsum_cli.terminal.formatting import MISSING, speed_text
+from bucketsum_cli.tune.formatting import memory_text
 from bucketsum_cli.tune.plots.plot import COLOURS, Plot, hint_of, new_axes
 from bucketsum_cli.tune.plots.theme import EMPTY, FAINT, HATCH, HIGHLIGHT, ON_DARK, ON_LIGHT, PAPER
 from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, Variants

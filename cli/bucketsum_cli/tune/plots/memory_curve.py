@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from bucketsum.measure import mb_per_s
-from bucketsum_cli.terminal.formatting import memory_text, speed_text
+from bucketsum_cli.terminal.formatting import speed_text
+from bucketsum_cli.tune.formatting import memory_text
 from bucketsum_cli.tune.plots.plot import Plot, hint_of, label_ends, line_styles, new_axes
 from bucketsum_cli.tune.plots.variants import LINES_MAX, Variants
 from bucketsum_cli.tune.results import Panel, Results, measured

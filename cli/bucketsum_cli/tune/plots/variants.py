@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from bucketsum_cli.terminal.formatting import chunk_text, memory_text
+from bucketsum_cli.tune.formatting import chunk_text, memory_text
 from bucketsum_cli.tune.setting_labels import streams_text
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow

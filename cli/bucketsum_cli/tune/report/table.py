@@ -7,14 +7,8 @@ from itertools import groupby
 from typing import Final
 
 from bucketsum.measure import mb_per_s
-from bucketsum_cli.terminal.formatting import (
-    MISSING,
-    count_text,
-    seconds_text,
-    speed_text,
-    usd_text,
-    used_text,
-)
+from bucketsum_cli.terminal.formatting import MISSING, count_text, speed_text, usd_text
+from bucketsum_cli.tune.formatting import seconds_text, used_text
 from bucketsum_cli.tune.results import Results, bottleneck_text, statistic_of
 from bucketsum_cli.tune.workload_view import TableColumn
 from bucketsum_cli.tune.workloads import view_of

@@ -9,12 +9,13 @@ from typing import Final
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.columns import Cell, Column
-from bucketsum_cli.terminal.formatting import MISSING, count_text, moment_text, prices_text
+from bucketsum_cli.terminal.formatting import MISSING, count_text, moment_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.screen import styled, width_of, write
 from bucketsum_cli.terminal.table_layout import Layout
 from bucketsum_cli.terminal.tables import cells_of, print_table
 from bucketsum_cli.tune.answer import conclusion, deploys_nothing, doubt_about, remarks_on
+from bucketsum_cli.tune.formatting import prices_text
 from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of
 from bucketsum_cli.tune.results import Results, has_failed, measured
 from bucketsum_cli.tune.setting_labels import SettingLabels

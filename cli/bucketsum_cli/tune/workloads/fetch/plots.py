@@ -8,7 +8,7 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from bucketsum_cli.terminal.formatting import memory_text
+from bucketsum_cli.tune.formatting import memory_text
 from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
 from bucketsum_cli.tune.plots.plot import Plot, Plots, hint_of, new_axes

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from bucketsum_cli.terminal.formatting import count_text, memory_text, seconds_text, usd_text
+from bucketsum_cli.terminal.formatting import count_text, usd_text
+from bucketsum_cli.tune.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, Plots, line_styles, new_axes
 from bucketsum_cli.tune.plots.theme import HIGHLIGHT, PAPER
 from bucketsum_cli.tune.results import Panel, Results

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum_cli.terminal.formatting import memory_text, seconds_text
+from bucketsum_cli.tune.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
 from bucketsum_cli.tune.plots.plot import Plot, Plots, new_axes, new_figure

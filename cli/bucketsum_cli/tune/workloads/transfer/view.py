@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from bucketsum_cli.terminal.formatting import MISSING, seconds_text, usd_text
+from bucketsum_cli.terminal.formatting import MISSING, usd_text
+from bucketsum_cli.tune.formatting import seconds_text
 from bucketsum_cli.tune.results import statistic_of
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
 from bucketsum_lab.protocol.measuring import BYTES_PER_GB
