@@ -10,7 +10,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -18,9 +18,6 @@ from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output_files import STDOUT, output_file
 from bucketsum_cli.terminal.screen import write, write_line
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def printable(text: str) -> str:
