@@ -85,6 +85,8 @@ class Backfills:
     def check_done(self, changed: set[str], is_left: Callable[[Version], bool]) -> None:
         """A backfill whose counts are complete has left out no version that it must list."""
         for backfill, versions in self._begun:
+            listed = set(self._listable(all_versions=backfill.all_versions))
+            versions[:] = [version for version in versions if version in listed]  # for good
             name = backfill.backfill_id
             if name in changed or not self._is_queued(backfill):
                 continue
@@ -92,9 +94,8 @@ class Backfills:
                      if i["backfill"]["S"] == name}  # fmt: skip
             tally = decoded(Tally, items.pop("tally", {}))
             parts = [decoded(Part, item, number=0) for item in items.values()]
-            listed = set(self._listable(all_versions=backfill.all_versions))
             if backfill_records.is_complete(parts, tally):
-                for version in filter(is_left, listed.intersection(versions)):
+                for version in filter(is_left, versions):
                     self._schedule.violate(f"{name} is done, but {version.key} is left")
 
     @property
