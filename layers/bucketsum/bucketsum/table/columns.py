@@ -59,7 +59,6 @@ def nested(kind: type[Any]) -> Mapping[str, object]:
 NOT_STORED: Final[Mapping[str, object]] = {_COLUMN: None}
 """The codec leaves the field to the table."""
 
-
 _COLUMNS: Final[dict[type[Any], tuple[tuple[str, StoredColumn], ...]]] = {}
 
 
