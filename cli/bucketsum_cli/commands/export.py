@@ -53,7 +53,7 @@ _SHOWN_REASONS: Final = 5
     type=click.Choice([*ALGORITHMS]),
     default=SHA1.name,
     show_default=True,
-    help="The digests; csv, jsonl and parquet have all that are recorded.",
+    help="The digests; csv, jsonl and parquet have all that are recorded, and parquet S3's own.",
 )
 @click.option("--relative", is_flag=True, help="Names without the prefix.")
 @click.option("--members", is_flag=True, help="Also members of archives, as KEY!/PATH.")

@@ -7,11 +7,12 @@ SELECT * FROM versions WHERE is_current;
 
 CREATE VIEW contents AS
 SELECT bucket, key, CAST(NULL AS VARCHAR) AS member, version, state, status, reason, {@, ...},
-  size_bytes, etag, storage_class, created_at, recorded_at, deleted_at, is_current
+  size_bytes, etag, storage_class, created_at, recorded_at, deleted_at, is_current, s3_checksum,
+  s3_checksum_result
 FROM versions
 UNION ALL
 SELECT bucket, key, member, version, state, status, reason, {@, ...}, size_bytes, NULL, NULL, NULL,
-  recorded_at, deleted_at, is_current
+  recorded_at, deleted_at, is_current, NULL, NULL
 FROM members;
 
 CREATE VIEW samples AS
