@@ -116,6 +116,8 @@ class DuckDb:
             except KeyboardInterrupt:
                 self.connection.interrupt()
                 raise
+            finally:
+                del running  # its error refers to this frame: the cycle would keep the file open
 
     def run(self, sql: str, question: Question | None = None) -> Answer:
         """Run one statement; progress is shown on a terminal."""
