@@ -38,7 +38,8 @@ def test_an_object_that_differs_from_its_row_is_found(stack: Stack) -> None:
     assert (ended["verified_objects"], ended["differing_objects"]) == (1, 1)
 
     [sound] = answer("show", f"{PREFIX}sound")["versions"]
-    [rotten] = answer("show", f"{PREFIX}rotten")["versions"]
+    shown = run("show", f"{PREFIX}rotten", "--local", "--json", expected=1)
+    [rotten] = json.loads(shown.stdout)["versions"]
     assert sound["verifications"] == 1
     sha1 = hashlib.sha1(b"rotten").hexdigest()
     assert (rotten["sha1"], rotten["differing_digest"]) == (wrong, f"sha1:{sha1}")

@@ -19,6 +19,7 @@ from tests.support.s3_server import HostileS3
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.hashing import resources
 from bucketsum.hashing.small_objects import READS_MAX
 from bucketsum.table.sequencer import NO_SEQUENCER
 
@@ -37,7 +38,8 @@ def test_a_new_small_object_is_one_get_and_one_write(
 
     botocore's S3 client, an eighth of a cold start, is not even made.
     """
-    monkeypatch.setattr(hostile_stack.load(), "client_of", None)
+    hostile_stack.load()
+    monkeypatch.setattr(resources, "client_of", None)
     messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
     assert hostile_stack.deliver(*messages) == []
     assert sorted(request.path for request in hostile.requests) == [f"inbox/{key}" for key in KEYS]
