@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -308,6 +309,31 @@ def test_an_edited_report_is_not_the_last(
     edit(world, "reports", "00000001", name, text)
     world.begin("20261122T100000")
     assert world.close("20261122T100000")["number"] == 2
+
+
+@pytest.mark.parametrize("writes", range(5))
+def test_a_kill_while_the_counting_begins_counts_no_row_twice(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """Also if the table has another size by the next attempt, which so plans other segments."""
+    for number in range(4):
+        world.put(f"a/{number}", verified=VERIFIED)
+    member = world.begin()
+    evidence = world.evidence()
+    monkeypatch.setattr(closing, "SEGMENT_ROWS", 2)
+    with monkeypatch.context() as killed:
+        put, left = world.records._put_item, iter(range(writes))
+
+        def put_or_die(*arguments: Any) -> bool:  # noqa: ANN401 - as the method's
+            if next(left, None) is None:
+                raise InterruptedError
+            return put(*arguments)
+
+        killed.setattr(evidence.accountant.evidence, "_put_item", put_or_die)
+        with suppress(InterruptedError):
+            evidence.next_events(RUN, [member])
+    monkeypatch.setattr(closing, "SEGMENT_ROWS", 1)
+    assert balance_of(world.close()) == {"verified": 4}
 
 
 def test_the_message_says_that_all_is_well(world: EvidenceWorld) -> None:

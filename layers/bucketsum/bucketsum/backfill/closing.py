@@ -53,7 +53,10 @@ class Evidence:
         """
         records = self.accountant.evidence
         closing = records.closing(run_id) or records.begin_closing(run_id, self._planned(members))
-        left = [segment.number for segment in records.segments(run_id) if not segment.done]
+        segments = records.segments(run_id)
+        if len(segments) < closing.segments:  # the end alone says how many there are
+            segments = records.begin_segments(run_id, closing.segments)
+        left = [segment.number for segment in segments if not segment.done]
         event: dict[str, Any] = {"backfill_id": run_id}
         if left:
             shares = (left[number :: self.enqueuers] for number in range(self.enqueuers))

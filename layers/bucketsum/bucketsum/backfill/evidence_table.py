@@ -35,12 +35,16 @@ class EvidenceTable(RunItems):
             return decoded(Closing, item) if item else None
 
     def begin_closing(self, run_id: str, closing: Closing) -> Closing:
-        """Write the segments of a run's accounting, then its end; returns the one that is there."""
-        for number in range(closing.segments):
-            segment = Segment(number, closing.segments)
-            self._put(key_of(run_id, _segment_item(number)), segment, absent("item"))
+        """Write the end of a run, unless there is one; returns the one that is there."""
         is_first = self._put(key_of(run_id, _CLOSING), closing, absent("item"))
         return closing if is_first else self.closing(run_id) or closing
+
+    def begin_segments(self, run_id: str, total: int) -> list[Segment]:
+        """Write the segments of a run's accounting that are not there; returns all of them."""
+        for number in range(total):
+            segment = Segment(number, total)
+            self._put(key_of(run_id, _segment_item(number)), segment, absent("item"))
+        return self.segments(run_id)
 
     def close(self, run_id: str, closing: Closing) -> None:
         """Write the present state of the end of a run."""
