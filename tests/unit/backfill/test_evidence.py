@@ -311,6 +311,24 @@ def test_an_edited_report_is_not_the_last(
     assert world.close("20261122T100000")["number"] == 2
 
 
+def test_a_chain_whose_end_was_removed_goes_on(world: EvidenceWorld) -> None:
+    """The number that a run chose is not below the end; `verify list --check` names the gap."""
+    world.begin()
+    world.close()
+    later = "20261122T100000"
+    member = world.begin(later)
+    evidence = world.evidence()
+    evidence.next_events(later, [member])
+    evidence.count(later, [0], PLENTY)
+    begun = world.records.closing(later)
+    assert begun
+    assert world.records.choose(later, replace(begun, number=2), None)  # and then it was killed
+    world.digests.dynamodb.delete_item(
+        TableName="backfills", Key={"backfill": {"S": "reports"}, "item": {"S": "00000001"}}
+    )
+    assert world.close(later)["number"] == 2
+
+
 @pytest.mark.parametrize("writes", range(5))
 def test_a_kill_while_the_counting_begins_counts_no_row_twice(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch, writes: int
@@ -322,14 +340,14 @@ def test_a_kill_while_the_counting_begins_counts_no_row_twice(
     evidence = world.evidence()
     monkeypatch.setattr(closing, "SEGMENT_ROWS", 2)
     with monkeypatch.context() as killed:
-        put, left = world.records._put_item, iter(range(writes))
+        put, left = world.digests.dynamodb.put_item, iter(range(writes))
 
-        def put_or_die(*arguments: Any) -> bool:  # noqa: ANN401 - as the method's
+        def put_or_die(**parameters: Any) -> Any:  # noqa: ANN401 - botocore's
             if next(left, None) is None:
                 raise InterruptedError
-            return put(*arguments)
+            return put(**parameters)
 
-        killed.setattr(evidence.accountant.evidence, "_put_item", put_or_die)
+        killed.setattr(world.digests.dynamodb, "put_item", put_or_die)
         with suppress(InterruptedError):
             evidence.next_events(RUN, [member])
     monkeypatch.setattr(closing, "SEGMENT_ROWS", 1)

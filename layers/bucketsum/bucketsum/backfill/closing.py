@@ -144,15 +144,16 @@ class Evidence:
         """
         records = self.accountant.evidence
         while True:
-            last = next(iter(records.reports(forward=False)), None)  # before the others are read
-            closing = records.closing(run_id)
+            closing = records.closing(run_id)  # first: so the chain has reached its number
             assert closing  # noqa: S101 - it was there before
+            last = next(iter(records.reports(forward=False)), None)
             report = records.report(closing.number) if closing.number else None
             if report and report.run == run_id:
                 return report
-            number, before = _number_of(last) + 1, closing.number
+            # Where the end was removed, the chain goes on with a gap, and `list --check` says so.
+            number = max(_number_of(last) + 1, closing.number or 0)
             numbered = replace(closing, number=number)
-            if number < (before or 0) or not records.choose(run_id, numbered, before):
+            if not records.choose(run_id, numbered, closing.number):
                 continue  # another invocation is further
             document = self._document(run_id, numbered, balance, findings)
             previous = last.sha256 if isinstance(last, ChainedReport) else None
