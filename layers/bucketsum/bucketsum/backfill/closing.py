@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -76,17 +76,20 @@ class Evidence:
     def count(self, run_id: str, numbers: Sequence[int], deadline: Deadline) -> Sequence[int]:
         """Count segments of a run; see `Accountant.count`."""
         members = {member.bucket: member for member in self.table.members(run_id)}
-        since = {bucket: self._since(bucket) for bucket in members}
+        since = self._since(members)
         return self.accountant.count(run_id, members, numbers, since, deadline)
 
-    def _since(self, bucket: str) -> str:
-        """The time after which a deletion of *bucket* was not reported; empty for the first."""
+    def _since(self, buckets: Collection[str]) -> Mapping[str, str]:
+        """Bucket → the time after which a deletion was not reported; none for a first report."""
+        since: dict[str, str] = {}
         for report in self.accountant.evidence.reports(forward=False):
+            if all(bucket in since for bucket in buckets):
+                break
             with suppress(AttributeError, KeyError, TypeError, ValueError):  # somebody edited it
                 document = json.loads(report.document)  # type: ignore[union-attr] # or damaged
-                if any(run["bucket"] == bucket for run in document["buckets"]):
-                    return str(document["deletions_until"])
-        return ""
+                until = str(document["deletions_until"])
+                since = {run["bucket"]: until for run in document["buckets"]} | since
+        return since
 
     def report(self, run_id: str, hashed: Iterable[str] = ()) -> int:
         """Write the report of a run; returns seconds until it must be tried again, or 0.
