@@ -135,6 +135,44 @@ def test_an_overwritten_version_is_not_selected(world: EvidenceWorld) -> None:
     assert balance_of(world.close()) == {"verified": 1, "not selected": 1}
 
 
+def test_a_null_version_that_was_not_read_failed(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3 answers with the version ``null`` where versions are or were kept; moto with none."""
+    suspended: Any = {"Status": "Suspended"}
+    world.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration=suspended)
+    world.put("a")
+    head = world.s3.head_object
+
+    def as_s3(**parameters: str) -> Any:  # noqa: ANN401 - botocore's
+        return {"VersionId": "null", **head(**parameters)}
+
+    monkeypatch.setattr(world.s3, "head_object", as_s3)
+    world.begin(all_versions=False)
+    assert balance_of(world.close()) == {"failed": 1}
+
+
+def test_an_error_of_s3_leaves_no_row_out(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only an answer says that a newer version exists; after an error the page is counted again."""
+    world.put("a")
+    world.begin(all_versions=False)
+    head, busy = world.s3.head_object, denied("HeadObject")
+    busy.response["ResponseMetadata"] = {"HTTPStatusCode": 503}  # type: ignore[typeddict-item]
+
+    def without_the_latest(**parameters: str) -> Any:  # noqa: ANN401 - botocore's
+        if "VersionId" not in parameters:
+            raise busy
+        return head(**parameters)
+
+    with monkeypatch.context() as throttled:
+        throttled.setattr(world.s3, "head_object", without_the_latest)
+        with pytest.raises(ClientError):
+            world.close()
+    assert balance_of(world.close()) == {"failed": 1}
+
+
 def test_a_deletion_that_was_on_its_way_is_no_loss(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -22,6 +23,7 @@ from bucketsum.backfill.balance import (
 )
 from bucketsum.backfill.evidence_records import Segment, finding_of
 from bucketsum.backfill.listing import ARCHIVED, is_selected
+from bucketsum.events.version import NULL, Version
 from bucketsum.table.items import row_key_in, shown_rows
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
@@ -41,6 +43,8 @@ FINDINGS_MAX: Final = 10_000
 """Findings of a kind that are listed; further ones are counted."""
 PAGE_ROWS: Final = 1000
 _NOT_FOUND: Final = ("404", "NoSuchKey", "NoSuchVersion")
+_REFUSED: Final = (400, 403, 405)
+"""HTTP statuses that another attempt does not change; S3 then does not say what exists."""
 _NO_OBJECT: Final = frozenset({"member", "compressed_bytes"})
 """Attributes of rows of members, which stand and fall with their archive's row."""
 _RESTORED: Final = 'ongoing-request="false"'
@@ -211,9 +215,11 @@ class Accountant:
     def _is_latest(self, row: Row) -> bool:
         try:
             latest = self.s3.head_object(Bucket=row.bucket, Key=row.key)
-        except ClientError:
+        except ClientError as error:
+            if _status(error) not in (*_REFUSED, HTTPStatus.NOT_FOUND):
+                raise
             return False  # a delete marker
-        return latest.get("VersionId", row.version.id) == row.version.id
+        return Version.of_entry(latest.get("VersionId", NULL.entry)) == row.version
 
 
 def head_of(s3: S3Client, row: Row) -> Head:
@@ -223,9 +229,9 @@ def head_of(s3: S3Client, row: Row) -> Head:
         answer = s3.head_object(Bucket=row.bucket, Key=row.key, **version)
     except ClientError as error:
         code, status = error.response["Error"]["Code"], _status(error)
-        if code in _NOT_FOUND or status == 404:  # noqa: PLR2004 - HTTP's
+        if code in _NOT_FOUND or status == HTTPStatus.NOT_FOUND:
             return Head(Presence.ABSENT)
-        if status in (400, 403, 405):
+        if status in _REFUSED:
             return Head(None, refusal=f"S3 did not say whether it exists: {error}")
         raise
     is_same = row.etag in (None, answer["ETag"].strip('"'))
