@@ -9,7 +9,7 @@ from typing import Annotated
 import click
 
 from bucketsum.hashing.object_rows import unreadable_row
-from bucketsum.long_objects.long_object_rows import recording_of
+from bucketsum.long_objects.endings import recording_of
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.table.digests_table import attempts_at
 from bucketsum_cli.arguments.completion import complete_key

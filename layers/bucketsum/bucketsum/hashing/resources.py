@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aws_lambda_powertools import Logger, Metrics
 
-from bucketsum.environment import needed
+from bucketsum.environment import present
 from bucketsum.hashing.report import Report
 from bucketsum.invocation.clients import PROMPT, client_of, made_once, speed_up_botocore
 from bucketsum.queue.dead_letters import DeadLetters
@@ -24,7 +24,7 @@ class Resources:
     def __init__(self, environ: Mapping[str, str], *, asks_checksum: bool) -> None:
         """With *asks_checksum*, each GET asks for S3's checksum, if that is compared."""
         self.settings = settings = Settings.from_env(environ)
-        (self.backfills_table,) = needed(environ, "BACKFILLS_TABLE")
+        self.backfills_table = present(environ, "BACKFILLS_TABLE")
         # Service and namespace are variables too, so that two stacks never share a metric.
         self.logger = Logger(use_rfc3339=True)  # Lambda filters JSON logs where it knows the time
         self.metrics = Metrics()

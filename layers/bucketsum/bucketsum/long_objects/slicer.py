@@ -24,7 +24,7 @@ from bucketsum.hashing.ending import End, Ending, given_up
 from bucketsum.hashing.object_rows import hashed_row, refused_row
 from bucketsum.hashing.result import ReadObject
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS, Deadline
-from bucketsum.long_objects.long_object_rows import ending_of
+from bucketsum.long_objects.endings import ending_of
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, Progress
 from bucketsum.long_objects.progress_table import ProgressTable

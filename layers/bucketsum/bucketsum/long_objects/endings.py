@@ -1,9 +1,8 @@
-"""Endings of long objects, and what was read after their last slice."""
+"""Endings of long objects, by their progress and their row."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from bucketsum.hashing.ending import Ending, Purpose
 from bucketsum.hashing.object_rows import unreadable_row
@@ -12,8 +11,6 @@ from bucketsum.hashing.verification import Verification
 from bucketsum.long_objects.progress import Progress
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import Row, Status
-
-MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
 
 
 def ending_of(progress: Progress, table: DigestsTable) -> Ending:
