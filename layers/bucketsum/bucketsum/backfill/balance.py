@@ -183,7 +183,7 @@ def rule_of(row: Row, backfill: Backfill) -> LeftOutRule | None:
         (LeftOutRule.RECORDED, backfill.purpose is Purpose.RECORD),
         (
             LeftOutRule.AGE,
-            bool(backfill.older_than) and _is_since(_read_at(row), backfill.older_than),
+            bool(backfill.older_than) and _is_since(row.read_at, backfill.older_than),
         ),
         (LeftOutRule.MISSING, backfill.missing is not None),
         (LeftOutRule.STOPPED, backfill.status in (BackfillStatus.STOPPED, BackfillStatus.FAILED)),
@@ -195,10 +195,6 @@ def begun_at(backfill: Backfill) -> str:
     """When the run began, by the clock of the functions that date the rows."""
     moment = datetime.fromisoformat(backfill.planned_at or backfill.started_at)
     return text_of(moment - _SLACK)
-
-
-def _read_at(row: Row) -> str:
-    return row.verified.at if row.verified else row.recorded_at
 
 
 def _is_since(moment: str, since: str | None) -> bool:

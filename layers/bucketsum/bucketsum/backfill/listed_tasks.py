@@ -47,7 +47,7 @@ class ListedTasks:
         """The task of *listed*; a row that has its digest is verified, or left as it is."""
         if isinstance(record, DamagedRow):
             return record
-        if isinstance(record, Row) and _is_hashed(listed, record):
+        if isinstance(record, Row) and record.has_digest_of(listed.etag):
             return self._verification(listed, record)
         return self._recording(listed, record)
 
@@ -72,8 +72,8 @@ class ListedTasks:
         return Job(created, Verification(record), run=self.run)
 
     def _is_due(self, row: Row) -> bool:
-        selection, at = self.selection, row.verified.at if row.verified else row.recorded_at
-        if selection.older_than and at[:SECONDS] >= selection.older_than[:SECONDS]:
+        selection = self.selection
+        if selection.older_than and row.read_at[:SECONDS] >= selection.older_than[:SECONDS]:
             return False
         if selection.missing == MEMBERS:
             return bool(self.archives and self.archives.takes(row.key) and not row.archive)
@@ -97,16 +97,6 @@ class ListedTasks:
         if isinstance(seen, Row):
             created = replace(created, event_time=_time(listed, seen))
         return Job(created, Recording(record), run=self.run)
-
-
-def _is_hashed(listed: ObjectCreated, row: Row) -> bool:
-    """Whether *row* has the digest of *listed*; one of version ``null`` may be of another object.
-
-    S3's LastModified does not tell which is newer: it is the time at which an upload in parts was
-    begun. A version with an ID is never put again.
-    """
-    is_same = row.etag == listed.etag or not row.version.is_null
-    return is_same and row.status is Status.HASHED and not row.deletion
 
 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:

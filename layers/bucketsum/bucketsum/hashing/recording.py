@@ -12,7 +12,7 @@ from bucketsum.hashing.object_rows import is_newer
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
-from bucketsum.table.rows import Row, RowKey, Status
+from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.sequencer import comparable_sequencer
 
 
@@ -84,6 +84,6 @@ def _recorded_before(table: DigestsTable, row: Row) -> Row | None:
     if row.version.is_null:
         return None
     recorded = table.row_at(RowKey(row.bucket, row.key, row.entry), consistent=True)
-    if recorded is None or recorded.status is not Status.HASHED or recorded.deletion:
+    if recorded is None or not recorded.has_digest_of(row.etag):
         return None
     return recorded if recorded.sequencer < comparable_sequencer(row.sequencer) else None

@@ -10,7 +10,7 @@ from bucketsum.hashing.recording import Recording
 from bucketsum.hashing.verification import Verification
 from bucketsum.long_objects.progress import Progress
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import Row, Status
+from bucketsum.table.rows import Row
 
 
 def ending_of(progress: Progress, table: DigestsTable) -> Ending:
@@ -36,7 +36,4 @@ def recording_of(progress: Progress) -> Recording:
 
 def _recorded_row(table: DigestsTable, progress: Progress) -> Row | None:
     row = table.row_at(progress.row_key, consistent=True)
-    if row is None or row.status is not Status.HASHED or row.deletion:
-        return None
-    is_same = row.etag == progress.etag or not row.version.is_null
-    return row if is_same else None
+    return row if row and row.has_digest_of(progress.etag) else None

@@ -112,6 +112,11 @@ class Row:
         return self.deletion.at if self.deletion else self.arrived_at
 
     @property
+    def read_at(self) -> str:
+        """Time of the last reading that had its digests."""
+        return self.verified.at if self.verified else self.recorded_at
+
+    @property
     def contradiction(self) -> str | None:
         """The value that was read instead of S3's own checksum; None if there is no such."""
         if self.compared is None or self.compared.result is not ChecksumResult.DIFFERS:
@@ -122,6 +127,14 @@ class Row:
     def mb_per_s(self) -> float | None:
         """Speed in 10⁶ bytes per second, if it was measured."""
         return self.timing.mb_per_s if self.timing else None
+
+    def has_digest_of(self, etag: str | None) -> bool:
+        """Whether it has the digest of the object with *etag*, and no deletion of that.
+
+        One of version ``null`` may be of another object; a version with an ID is never put again.
+        """
+        is_same = self.etag == etag or not self.version.is_null
+        return is_same and self.status is Status.HASHED and not self.deletion
 
 
 @dataclass(frozen=True, slots=True)
