@@ -224,7 +224,15 @@ class Accountant:
 
 def head_of(s3: S3Client, row: Row) -> Head:
     """The answer of S3 about the version of *row*; raises its error if it cannot be reached."""
-    version: Any = {} if row.version.id is None else {"VersionId": row.version.id}
+    head = _head(s3, row, row.version.id)
+    if row.version.is_null and head.presence in (Presence.ABSENT, Presence.CHANGED):
+        below = _head(s3, row, row.entry)  # a newer version or a delete marker may be above it
+        return below if below.presence is Presence.LISTED else head
+    return head
+
+
+def _head(s3: S3Client, row: Row, version_id: str | None) -> Head:
+    version: Any = {} if version_id is None else {"VersionId": version_id}
     try:
         answer = s3.head_object(Bucket=row.bucket, Key=row.key, **version)
     except ClientError as error:
