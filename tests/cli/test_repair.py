@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Run
@@ -122,6 +123,20 @@ def test_what_cannot_be_copied_is_named(run: Run, stack: Stack) -> None:
     assert f"s3://{OTHER}/b cannot be copied: it is archived (GLACIER)" in text
     assert f"s3://{BUCKET}/e {lost.entry} cannot be copied: S3 no longer has it" in text
     assert f"s3://{BUCKET}/d" not in text
+
+
+def test_an_object_from_before_versioning_is_a_copy(run: Run, stack: Stack) -> None:
+    """S3 copies the version `null`, not the newer one above it."""
+    s3 = stack.client("s3")
+    for status, content in (("Suspended", GOOD), ("Enabled", b"newer")):
+        versioning: Any = {"Status": status}
+        s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration=versioning)
+        s3.put_object(Bucket=BUCKET, Key="b", Body=content)
+    etag = hashlib.md5(GOOD).hexdigest()
+    stack.digests_table().record(hashed(RowKey(BUCKET, "b", "null"), GOOD, etag=etag))
+    rot(stack)
+    assert run("repair", "a", "--yes").status == 0
+    assert s3.get_object(Bucket=BUCKET, Key="a")["Body"].read() == GOOD
 
 
 def test_a_newer_version_or_a_deletion_is_kept(run: Run, stack: Stack) -> None:

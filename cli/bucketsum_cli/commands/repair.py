@@ -20,7 +20,6 @@ from bucketsum_cli.objects.repairs import (
     broken_version,
     copied,
     copies_of,
-    place_of,
     require_equal,
 )
 from bucketsum_cli.objects.upload import wait_for_rows
@@ -114,7 +113,6 @@ def repair(
 def _require_room(stack: Stack, broken: Broken, *, overwrite: bool) -> None:
     if not serves(stack, stack.bucket):
         raise CannotDoError(f"the stack {stack.name} no longer hashes {stack.bucket}: attach it")
-    versioning = stack.client("s3").get_bucket_versioning(Bucket=stack.bucket)
     if overwrite:
         return
     if not broken.is_current:
@@ -122,6 +120,7 @@ def _require_room(stack: Stack, broken: Broken, *, overwrite: bool) -> None:
             f"{broken.row.key} has a newer version or was deleted; a copy of the version "
             f"{broken.row.entry} would be its newest: --overwrite does that"
         )
+    versioning = stack.client("s3").get_bucket_versioning(Bucket=stack.bucket)
     if versioning.get("Status") != "Enabled":
         raise CannotDoError(
             f"{stack.bucket} keeps no versions: a copy would replace what is there; --overwrite "
@@ -139,11 +138,10 @@ def _source(stack: Stack, row: Row, url: str | None) -> tuple[dict[str, str], st
         raise CannotDoError(
             "without the index (Sha1Index=no) no copy is found: name it with --from"
         )
-    for other, refusal in copies_of(stack, row):
-        place = place_of(other)
-        if refusal is None and other.etag:
-            return place, other.etag
-        note(f"{_name_of(place)} cannot be copied: {refusal or 'it has no entity tag'}")
+    for place, etag, refusal in copies_of(stack, row):
+        if refusal is None:
+            return place, etag
+        note(f"{_name_of(place)} cannot be copied: {refusal}")
     note(f"no copy with the SHA-1 {row.sha1} is recorded; --from names one elsewhere")
     raise SystemExit(ANSWER_IS_NO)
 

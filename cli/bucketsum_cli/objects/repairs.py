@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from bucketsum.backfill.accounting import head_of
+from bucketsum.backfill.accounting import Head, head_of
 from bucketsum.backfill.listing import ARCHIVED
 from bucketsum.events.version import Version
 from bucketsum.table.rows import Row, RowKey
@@ -83,8 +83,11 @@ def _is_older(latest: Mapping[str, Any] | None, row: Row) -> bool:
     return latest is None or latest["LastModified"] < datetime.fromisoformat(row.arrived_at)
 
 
-def copies_of(stack: Stack, row: Row) -> Iterator[tuple[Row, str | None]]:
-    """Yield versions with the digests of *row*, and why one cannot be copied; the nearest first."""
+def copies_of(stack: Stack, row: Row) -> Iterator[tuple[dict[str, str], str, str | None]]:
+    """Yield the places of copies of *row* with their entity tags; the nearest first.
+
+    Each comes with the reason why it cannot be copied, or None.
+    """
     same = [
         other
         for other in stack.digests_table().with_sha1(row.sha1 or "")
@@ -94,15 +97,19 @@ def copies_of(stack: Stack, row: Row) -> Iterator[tuple[Row, str | None]]:
     near = sorted(same, key=lambda r: (r.bucket != row.bucket, r.key != row.key, r.bucket, r.key))
     for other in near:
         head = head_of(stack.client("s3"), other)
+        refusal = None
         if head.presence is not Presence.LISTED:
-            yield other, head.refusal or "S3 no longer has it"
-        else:
-            yield other, f"it is archived ({head.storage_class})" if head.is_archived else None
+            refusal = head.refusal or "S3 no longer has it"
+        elif head.is_archived:
+            refusal = f"it is archived ({head.storage_class})"
+        elif not other.etag:
+            refusal = "it has no entity tag"
+        yield _place_of(other, head), other.etag or "", refusal
 
 
-def place_of(row: Row) -> dict[str, str]:
+def _place_of(row: Row, head: Head) -> dict[str, str]:
     """The version of *row* as S3's requests name it."""
-    version = {} if row.version.is_null else {"VersionId": row.entry}
+    version = {"VersionId": head.version_id} if head.version_id else {}
     return {"Bucket": row.bucket, "Key": row.key, **version}
 
 
@@ -135,7 +142,8 @@ def copied(stack: Stack, broken: Broken, source: dict[str, str], etag: str) -> U
     from boto3.s3.transfer import TransferConfig, create_transfer_manager  # noqa: PLC0415 - boto3 takes a third of a second
 
     s3, row = stack.client("s3"), broken.row
-    known: Any = place_of(row) if broken.state is ObjectState.DIFFERS else source
+    is_there = broken.state is ObjectState.DIFFERS
+    known: Any = _place_of(row, head_of(s3, row)) if is_there else source
     head: Mapping[str, Any] = s3.head_object(**known)
     extra = {name: head[name] for name in _KEPT if name in head}
     if extra.get("StorageClass") in ARCHIVED:  # it could not be read, and so not be compared

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -132,6 +133,44 @@ def test_an_overwritten_version_is_not_selected(world: EvidenceWorld) -> None:
     world.put("a", verified=VERIFIED)
     world.begin(all_versions=False)
     assert balance_of(world.close()) == {"verified": 1, "not selected": 1}
+
+
+def test_a_null_version_that_was_not_read_failed(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3 answers with the version ``null`` where versions are or were kept; moto with none."""
+    suspended: Any = {"Status": "Suspended"}
+    world.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration=suspended)
+    world.put("a")
+    head = world.s3.head_object
+
+    def as_s3(**parameters: str) -> Any:  # noqa: ANN401 - botocore's
+        return {"VersionId": "null", **head(**parameters)}
+
+    monkeypatch.setattr(world.s3, "head_object", as_s3)
+    world.begin(all_versions=False)
+    assert balance_of(world.close()) == {"failed": 1}
+
+
+def test_an_error_of_s3_leaves_no_row_out(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only an answer says that a newer version exists; after an error the page is counted again."""
+    world.put("a")
+    world.begin(all_versions=False)
+    head, busy = world.s3.head_object, denied("HeadObject")
+    busy.response["ResponseMetadata"] = {"HTTPStatusCode": 503}  # type: ignore[typeddict-item]
+
+    def without_the_latest(**parameters: str) -> Any:  # noqa: ANN401 - botocore's
+        if "VersionId" not in parameters:
+            raise busy
+        return head(**parameters)
+
+    with monkeypatch.context() as throttled:
+        throttled.setattr(world.s3, "head_object", without_the_latest)
+        with pytest.raises(ClientError):
+            world.close()
+    assert balance_of(world.close()) == {"failed": 1}
 
 
 @pytest.mark.parametrize("is_hidden", [True, False])
@@ -326,6 +365,49 @@ def test_an_edited_report_is_not_the_last(
     edit(world, "reports", "00000001", name, text)
     world.begin("20261122T100000")
     assert world.close("20261122T100000")["number"] == 2
+
+
+def test_a_chain_whose_end_was_removed_goes_on(world: EvidenceWorld) -> None:
+    """The number that a run chose is not below the end; `verify list --check` names the gap."""
+    world.begin()
+    world.close()
+    later = "20261122T100000"
+    member = world.begin(later)
+    evidence = world.evidence()
+    evidence.next_events(later, [member])
+    evidence.count(later, [0], PLENTY)
+    begun = world.records.closing(later)
+    assert begun
+    assert world.records.choose(later, replace(begun, number=2), None)  # and then it was killed
+    world.digests.dynamodb.delete_item(
+        TableName="backfills", Key={"backfill": {"S": "reports"}, "item": {"S": "00000001"}}
+    )
+    assert world.close(later)["number"] == 2
+
+
+@pytest.mark.parametrize("writes", range(5))
+def test_a_kill_while_the_counting_begins_counts_no_row_twice(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """Also if the table has another size by the next attempt, which so plans other segments."""
+    for number in range(4):
+        world.put(f"a/{number}", verified=VERIFIED)
+    member = world.begin()
+    evidence = world.evidence()
+    monkeypatch.setattr(closing, "SEGMENT_ROWS", 2)
+    with monkeypatch.context() as killed:
+        put, left = world.digests.dynamodb.put_item, iter(range(writes))
+
+        def put_or_die(**parameters: Any) -> Any:  # noqa: ANN401 - botocore's
+            if next(left, None) is None:
+                raise InterruptedError
+            return put(**parameters)
+
+        killed.setattr(world.digests.dynamodb, "put_item", put_or_die)
+        with suppress(InterruptedError):
+            evidence.next_events(RUN, [member])
+    monkeypatch.setattr(closing, "SEGMENT_ROWS", 1)
+    assert balance_of(world.close()) == {"verified": 4}
 
 
 def test_the_message_says_that_all_is_well(world: EvidenceWorld) -> None:

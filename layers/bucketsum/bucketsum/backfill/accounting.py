@@ -61,12 +61,14 @@ class Head:
         storage_class: Its class, if it is there.
         is_archived: Whether it must be restored before it can be read.
         refusal: Why S3 did not say.
+        version_id: Version ID of the request; ``null`` for an object below a newer one.
     """
 
     presence: Presence | None
     storage_class: str | None = None
     is_archived: bool = False
     refusal: str | None = None
+    version_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +240,10 @@ def _head(s3: S3Client, row: Row, version_id: str | None) -> Head:
     except ClientError as error:
         code, status = error.response["Error"]["Code"], _status(error)
         if code in _NOT_FOUND or status == HTTPStatus.NOT_FOUND:
-            return Head(Presence.ABSENT)
+            return Head(Presence.ABSENT, version_id=version_id)
         if status in _REFUSED:
-            return Head(None, refusal=f"S3 did not say whether it exists: {error}")
+            reason = f"S3 did not say whether it exists: {error}"
+            return Head(None, refusal=reason, version_id=version_id)
         raise
     is_same = row.etag in (None, answer["ETag"].strip('"'))
     storage_class = answer.get("StorageClass", "STANDARD")
@@ -249,6 +252,7 @@ def _head(s3: S3Client, row: Row, version_id: str | None) -> Head:
         Presence.LISTED if is_same or not row.version.is_null else Presence.CHANGED,
         storage_class,
         is_archived and _RESTORED not in answer.get("Restore", ""),
+        version_id=version_id,
     )
 
 
