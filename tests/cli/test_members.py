@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.cli.aws_calls import answered, change_calls
 from tests.cli.conftest import Run
 from tests.cli.deployed import (
     BUCKET,
@@ -64,6 +66,25 @@ def test_content_is_found_in_archives(run: Run, stack: Stack) -> None:
     out = run("find", hashlib.sha1(b"content").hexdigest()).out
     assert "a.zip!/d/x" in out
     assert f"{version}!/" not in out
+
+
+def test_the_key_of_an_archive_is_listed_once(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not for each of its members with the content, nor for each of its versions."""
+    for sequencer in ("01", "02"):
+        record_archive(stack, {"x": b"same", "y": b"same"}, sequencer)
+    requests: list[str] = []
+
+    def listed(request: dict[str, Any]) -> None:
+        requests.append(request["Prefix"])
+
+    change_calls(monkeypatch, answered({"ListObjectVersions": listed}))
+    ended = run("find", hashlib.sha1(b"same").hexdigest())
+    assert (ended.out.count("a.zip!/"), requests) == (4, ["a.zip"])
+    requests.clear()
+    versions = run("show", "a.zip!/x", "--json").document["versions"]
+    assert ([row["state"] for row in versions], requests) == (["hashed", "hashed"], ["a.zip"])
 
 
 def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: Path) -> None:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import click
-from botocore.exceptions import ClientError
 
 from bucketsum.archives.member_rows import MemberRows, archive_entry, member_entry
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, state_of
-from bucketsum_cli.aws.errors import is_denied
+from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.files import FileSelection, LocalFile, files_under
 from bucketsum_cli.objects.rows import (
@@ -28,7 +27,7 @@ from bucketsum_cli.objects.rows import (
     recorded_row,
     split_name,
 )
-from bucketsum_cli.objects.versions import listed_key, newest_version
+from bucketsum_cli.objects.versions import ListedKey, listed_key, newest_version
 from bucketsum_cli.terminal.columns import SHA1, SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -42,6 +41,8 @@ _NUMBER: Final = re.compile(r"~\d+$")
 """What makes the path of a duplicate unique."""
 _AT_A_TIME: Final = 8
 _ASKED_MAX: Final = 1000  # requests for more would take longer than a listing
+_SETTLED: Final = (ObjectState.DELETED, ObjectState.DAMAGED)
+"""States that S3's listing does not change."""
 _COLUMNS: Final = (Column("member", shrinks=True), SIZE, SHA1, Column("remarks"))
 
 
@@ -233,30 +234,24 @@ def with_states(stack: Stack, rows: Sequence[Row]) -> list[tuple[Row, ObjectStat
     few = known if len(known) <= _ASKED_MAX else []
     if known and not few:
         note(f"S3 was not asked whether these {len(known):,} exist: `--snapshot last` lists it")
+    objects = (at for _, at in few if state_of(at) not in _SETTLED)
+    keys = dict.fromkeys((at.bucket, at.key) for at in objects)
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        states = [*pool.map(lambda pair: _state_in_s3(stack, pair[1]), few)]
-    states = states or [state_of(at) for _, at in known]
+        answers = pool.map(lambda key: Reads()(lambda: listed_key(stack, *key)), keys)
+        listed = dict(zip(keys, answers, strict=True))
     return [
-        (replace(row, deletion=at.deletion), _state_in(row, state))
-        for (row, at), state in zip(known, states, strict=True)
+        (replace(row, deletion=at.deletion), _state_in(row, at, listed.get((at.bucket, at.key))))
+        for row, at in known
     ]
 
 
-def _state_in_s3(stack: Stack, row: Row) -> ObjectState:
-    """The state of an object, by S3 too if that may be asked."""
-    if (state := state_of(row)) in (ObjectState.DELETED, ObjectState.DAMAGED):
-        return state
-    try:
-        return listed_key(stack, row.bucket, row.key).state_of(row)
-    except ClientError as error:
-        if not is_denied(error):
-            raise
-        return state
+def _state_in(row: Row, at: Row, listed: ListedKey | None) -> ObjectState:
+    """The state of *row*, an object or a member of the object with the row *at*.
 
-
-def _state_in(row: Row, archive: ObjectState) -> ObjectState:
-    """The state of *row*, an object or a member, if that of the object is *archive*."""
-    return state_of(row) if row.member and archive is ObjectState.HASHED else archive
+    *listed* is that object's key, if S3 was asked and allows it.
+    """
+    state = listed.state_of(at) if listed else state_of(at)
+    return state_of(row) if row.member and state is ObjectState.HASHED else state
 
 
 def _archive_key(member: Row) -> RowKey:
