@@ -206,6 +206,21 @@ def test_a_small_quota_is_named_with_its_remedy(
     assert "MaximumConcurrency=5 BackfillConcurrency=2 LongObjectConcurrency=2" in shown
 
 
+def test_mappings_of_a_function_are_listed_once(
+    run: Run, watched: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The quota is compared with the mappings that are shown; --watch asks every time."""
+    functions: list[str] = []
+
+    def listed(request: dict[str, Any]) -> Any:  # noqa: ANN401 - any answer
+        functions.append(request["FunctionName"])
+        return HEALTHY["ListEventSourceMappings"]
+
+    change_calls(monkeypatch, answered({"ListEventSourceMappings": listed}))
+    assert run("status").status == 0
+    assert functions == [watched.function, watched.outputs["SlicerFunctionName"]]
+
+
 def test_estimate_is_gb_seconds_and_requests(watched: Stack) -> None:
     """An hour of 1,024 MB and 1,000 invocations, at the prices of the table."""
     prices = prices_in("us-east-1", "arm64")

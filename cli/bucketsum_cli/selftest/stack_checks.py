@@ -25,7 +25,7 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
-from bucketsum_cli.stacks.event_sources import MAXIMA, event_source_of, quota_problem
+from bucketsum_cli.stacks.event_sources import MAXIMA, event_sources_of, quota_problem
 
 if TYPE_CHECKING:
     from bucketsum_cli.selftest.scratch import Scratch
@@ -45,7 +45,7 @@ _METRICS_USD: Final = 100 * METRIC_READ.each  # more than the check makes
 
 
 def _mappings(scratch: Scratch) -> Finding:
-    sources = {queue: event_source_of(scratch.stack, queue) for queue in MAXIMA.values()}
+    sources = dict(zip(MAXIMA.values(), event_sources_of(scratch.stack), strict=True))
     off = [f"that of {name} is {source.state}" for name, source in sources.items()
            if not source.enabled]  # fmt: skip
     return failed("; ".join(off)) if off else passed(f"{len(sources)} are enabled")
@@ -66,10 +66,10 @@ def _visibility(scratch: Scratch) -> Finding:
 
 
 def _concurrency(scratch: Scratch) -> Finding:
-    sources = [event_source_of(scratch.stack, queue) for queue in MAXIMA.values()]
+    sources = event_sources_of(scratch.stack)
     if not all(source.maximum_concurrency for source in sources if source.enabled):
         return warning("a mapping has no maximum")
-    problem = quota_problem(scratch.stack)
+    problem = quota_problem(scratch.stack, sources)
     return failed(problem) if problem else passed()
 
 

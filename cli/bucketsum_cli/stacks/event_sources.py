@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum_cli.aws.stack import Stack, queue_name
+
+if TYPE_CHECKING:
+    from mypy_boto3_lambda.type_defs import EventSourceMappingConfigurationTypeDef
 
 MAPPING_IS_MISSING: Final = "missing"
 
@@ -31,13 +34,12 @@ class EventSource:
     maximum_concurrency: Annotated[int | None, "Its maximum of concurrent invocations."] = None
 
 
-def quota_problem(stack: Stack) -> str | None:
-    """A sentence if the account allows fewer executions than the mappings may use, else None."""
+def quota_problem(stack: Stack, sources: Iterable[EventSource]) -> str | None:
+    """A sentence if the account allows fewer executions than *sources* may use, else None."""
     if stack.connection.is_local:
         return None
-    sources = {name: event_source_of(stack, queue) for name, queue in MAXIMA.items()}
-    maxima = {name: source.maximum_concurrency or 0 for name, source in sources.items()}
-    wanted = executions_of(maxima)
+    maxima = (source.maximum_concurrency or 0 for source in sources)
+    wanted = executions_of(dict(zip(MAXIMA, maxima, strict=True)))
     limits = stack.client("lambda").get_account_settings()["AccountLimit"]
     quota = limits["UnreservedConcurrentExecutions"]
     if quota >= wanted:
@@ -58,13 +60,27 @@ def executions_of(maxima: Mapping[str, int]) -> int:
     return sum(maxima.values()) + enqueuers_for(maxima["BackfillConcurrency"])
 
 
-def event_source_of(stack: Stack, queue: str) -> EventSource:
-    """The event source mapping of a queue, which is an output of the stack."""
-    is_long = queue == MAXIMA["LongObjectConcurrency"]
-    function = stack.outputs["SlicerFunctionName"] if is_long else stack.function
-    listed = stack.client("lambda").list_event_source_mappings(FunctionName=function)
+def event_sources_of(stack: Stack) -> tuple[EventSource, ...]:
+    """The event source mappings of a stack, in the order of `MAXIMA`."""
+    client = stack.client("lambda")
+    hasher, slicer = stack.function, stack.outputs["SlicerFunctionName"]
+    mappings = {
+        name: client.list_event_source_mappings(FunctionName=name)["EventSourceMappings"]
+        for name in (hasher, slicer)
+    }
+    long_objects = MAXIMA["LongObjectConcurrency"]
+    return tuple(
+        _source_of(stack, queue, mappings[slicer if queue == long_objects else hasher])
+        for queue in MAXIMA.values()
+    )
+
+
+def _source_of(
+    stack: Stack, queue: str, mappings: Iterable[EventSourceMappingConfigurationTypeDef]
+) -> EventSource:
+    """The one of *mappings* whose queue is the output *queue*."""
     name = f":{queue_name(stack.outputs[queue])}"
-    for mapping in listed["EventSourceMappings"]:
+    for mapping in mappings:
         if not mapping["EventSourceArn"].endswith(name):
             continue
         maximum = mapping.get("ScalingConfig", {}).get("MaximumConcurrency")

@@ -20,7 +20,7 @@ from bucketsum_cli.backfill.reports import open_findings
 from bucketsum_cli.buckets.served_buckets import attached_to
 from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_object
 from bucketsum_cli.stacks.activity import Activity, absent_metrics, activity_of, estimated_usd
-from bucketsum_cli.stacks.event_sources import MAXIMA, EventSource, event_source_of, quota_problem
+from bucketsum_cli.stacks.event_sources import EventSource, event_sources_of, quota_problem
 from bucketsum_cli.terminal.documents import INLINE, Moment
 
 _NOUNS: Final = {Purpose.RECORD: "backfill", Purpose.VERIFY: "verification"}
@@ -99,14 +99,14 @@ def stack_status(
     activity = reads(lambda: activity_of(stack, now))
     usd, price_note = further(lambda: estimated_usd(stack, now)) or (None, None)
     in_slices = reads(lambda: tuple(map(long_object, stack.progress_table().in_progress())))
-    sources = reads(lambda: tuple(event_source_of(stack, queue) for queue in MAXIMA.values()))
+    sources = reads(lambda: event_sources_of(stack))
     table = stack.runs_table()
     recorded = reads(lambda: tuple(table.backfills()))
     backfills = [item for item in recorded or () if isinstance(item, DamagedItem)]
     running = further(lambda: tuple(_running(table, recorded or ())))
     late = reads(lambda: _overdue(stack, recorded or ()))
     findings = reads(lambda: open_findings(stack, recorded or ()))
-    quota_note = further(lambda: quota_problem(stack))
+    quota_note = further(lambda: quota_problem(stack, sources) if sources else None)
     own_notes = (absent_metrics(stack, activity), price_note, quota_note)
     denials = dict.fromkeys((*reads.denials, *further.denials))
     damaged = [run for run in running_sweeps or () if isinstance(run, DamagedItem)]
