@@ -222,7 +222,7 @@ def test_a_damaged_part_ends_the_import(run: Run, versioned: Stack) -> None:
 
 
 def test_the_plan_is_a_request_that_aws_knows(run: Run, versioned: Stack) -> None:
-    """Its parameters are valid in AWS's model; the price and the restore's are shown."""
+    """Its parameters are valid in AWS's model; the text is for the clipboard."""
     put(versioned, "tapes/it's.tif", b"a" * 1000)
     put(versioned, "other", b"b")
     arguments = ("--plan", versioned.bucket, "--storage-class", "DEEP_ARCHIVE")
@@ -253,3 +253,7 @@ def test_the_plan_is_a_request_that_aws_knows(run: Run, versioned: Stack) -> Non
     shown = run("import", *arguments)
     assert "restoring them in bulk costs" in shown.out
     assert "create-job" in shown.out
+    for document in (job["trust_policy"], job["policy"]):
+        assert f"\n{json.dumps(document, indent=2)}\n" in shown.out
+    whole = run("import", *arguments, "--prefix", "tapes/")
+    assert f"\n{job['command']}\n" in whole.out

@@ -27,7 +27,7 @@ from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.live_progress import notes
-from bucketsum_cli.terminal.output import print_json, say
+from bucketsum_cli.terminal.output import print_json, print_text, say
 from bucketsum_cli.terminal.tables import print_table
 
 _MANIFEST_BYTES_MAX: Final = 1 << 24
@@ -161,10 +161,10 @@ def _show_plan(job: ChecksumJob, *, as_json: bool) -> None:
         print_json(job)
         return
     say("1. Make a role that S3 assumes, with this trust policy and this policy:", "bold")
-    say(json.dumps(job.trust_policy, indent=2))
-    say(json.dumps(job.policy, indent=2))
+    for policy in (job.trust_policy, job.policy):
+        print_text(f"{json.dumps(policy, indent=2)}\n")
     say("2. Start the job; put the role's ARN and your bucket for reports in:", "bold")
-    say(job.command)
+    print_text(f"{job.command}\n")
     say("3. When the job is complete, import its report:", "bold")
     say(job.import_command)
     say(job.price)
