@@ -147,14 +147,19 @@ def note_snapshot(snapshot: Snapshot) -> None:
     )
 
 
-def require_rows_listed(database: Database, snapshot: Snapshot, prefix: str) -> None:
-    """Refuse a *snapshot* that has no listing of all buckets that its rows are of.
+def require_rows_listed(
+    database: Database, snapshot: Snapshot, bucket: str | None, prefix: str
+) -> None:
+    """Refuse a *snapshot* without a listing of all buckets of its rows, if no *bucket* is named.
 
     Raises:
         CannotDoError: As `require_listing`.
     """
+    if bucket:
+        return
     rows = database.engine.run("SELECT DISTINCT bucket FROM versions ORDER BY bucket")
-    require_listing(snapshot, [Listed(bucket, prefix) for (bucket,) in rows])
+    listed = [Listed(name, prefix) for (name,) in rows]
+    require_listing(snapshot, listed, "name another bucket (a detached one is not listed), ")
 
 
 def keys_to_list(target: Target, bucket: str | None, prefix: str, name: str | None) -> list[Listed]:
@@ -171,12 +176,15 @@ def is_listed(snapshot: Snapshot, keys: Listed) -> bool:
     )
 
 
-def require_listing(snapshot: Snapshot, listed: Iterable[Listed]) -> None:
-    """Refuse a *snapshot* that has no listing of the keys that are to be *listed*."""
+def require_listing(snapshot: Snapshot, listed: Iterable[Listed], remedy: str = "") -> None:
+    """Refuse a *snapshot* that has no listing of the keys that are to be *listed*.
+
+    The message begins its advice with *remedy*.
+    """
     for keys in listed:
         if not is_listed(snapshot, keys):
             raise CannotDoError(
                 f"the snapshot {snapshot.name} has no listing of s3://{keys.bucket}/{keys.prefix}"
-                f"; take one with `{command_line('snapshot', '--listing')}`, or leave out "
-                "--snapshot"
+                f"; {remedy}take a snapshot with `{command_line('snapshot', '--listing')}`, or "
+                "leave out --snapshot"
             )

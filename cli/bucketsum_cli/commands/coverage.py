@@ -102,7 +102,7 @@ def coverage(
     database, snapshot = database_of(
         target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes), athena
     )
-    require_rows_listed(database, snapshot, prefix)
+    require_rows_listed(database, snapshot, bucket, prefix)
     answer = database.ask("coverage", bucket=bucket or "", prefix=prefix)
     parts = [CoveredPart(**record) for record in answer.records()]
     counts: Counter[str] = Counter()

@@ -115,8 +115,8 @@ def duplicates(
     """
     listed = keys_to_list(target, bucket, prefix, snapshot_name) if listing else []
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
-    if listing and not bucket:
-        require_rows_listed(database, snapshot, prefix)
+    if listing:
+        require_rows_listed(database, snapshot, bucket, prefix)
     put_prices(database)
     answer = database.ask(
         "duplicates", bucket=bucket or "", prefix=prefix, least_bytes=min_size,

@@ -16,9 +16,10 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from tests.cli.conftest import Run
-from tests.cli.deployed import BUCKET, Stdin, put_and_record, put_object, unreadable
+from tests.cli.deployed import BUCKET, Stdin, hashed, put_and_record, put_object, unreadable
 from tests.cli.snapshots.hostile_rows import hostile
 
+from bucketsum.table.rows import RowKey
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots.database import Answer, Database, DuckDb
 from bucketsum_cli.snapshots.tables import VIEWS, open_snapshot
@@ -336,6 +337,18 @@ def test_every_view_can_be_asked(run_sql: Run) -> None:
         name = "last" if view != VIEWS[0] else None
         rest = ("--snapshot", name) if name else ()
         assert run_sql("sql", f"FROM {view} LIMIT 0", "--json", *rest).status == 0
+
+
+def test_rows_of_another_bucket_do_not_stop_a_question_about_one(
+    run_sql: Run, stack: Stack
+) -> None:
+    """A bucket is asked for by its name, also if others have rows, or were detached."""
+    put_and_record(stack, "alone", b"a")
+    stack.digests_table().record(hashed(RowKey("former", "k", "v1"), b"k"))
+    ended = run_sql("coverage", BUCKET, "--prefix", "alone")
+    assert (ended.status, "1 hashed" in ended.out) == (0, True), ended.err
+    for question in ("coverage", "duplicates"):
+        run_sql(question).assert_refused("has no listing of s3://former/; name another bucket")
 
 
 def test_coverage_names_what_has_no_digest(run_sql: Run, stack: Stack) -> None:
