@@ -43,10 +43,11 @@ def reporting(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Callable[..., st
         enqueuers=1,
     )
 
-    def close(run_id: str = FIRST) -> str:
+    def close(run_id: str = FIRST, **part: Any) -> str:  # noqa: ANN401 - fields of Backfill
         member = Backfill(
             run_id, BUCKET, BackfillStatus.QUEUED, now(), purpose=Purpose.VERIFY,
             all_versions=True, rested_at=now(), ended_at=now(), started_by="arn:aws:iam::1:user/jo",
+            **part,
         )  # fmt: skip
         table.record(member)
         table.record_plan(run_id, [Part(0, done=True)])

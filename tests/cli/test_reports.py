@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from tests.cli.aws_calls import EXECUTED, HEALTHY, answered, change_calls
@@ -217,6 +217,21 @@ def test_status_says_what_differs_until_that_is_closed(
                      purpose=Purpose.VERIFY)  # fmt: skip
     stack.runs_table().count(newer.backfill_id, Tally(differs=2))
     assert open_findings(stack, [newer, *recorded])[BUCKET].startswith("2 differs so far")
+
+
+@pytest.mark.parametrize("part", [{"prefix": "a/"}, {"sample": 0.01}, {"missing": "sha256"}])
+def test_a_part_that_is_well_does_not_close_the_findings_of_the_bucket(
+    stack: Stack, reported: Reported, part: dict[str, Any]
+) -> None:
+    """A self-test verifies one key: the objects that are lost stay lost."""
+    lose(stack, "gone")
+    whole = reported()
+    recorded = list(stack.runs_table().backfills())
+    reported("20261122T100000-b", **part)
+    runs = list(stack.runs_table().backfills())
+    assert len(runs) == 1 + len(recorded)
+    assert open_findings(stack, runs) == open_findings(stack, recorded)
+    assert whole in open_findings(stack, runs)[BUCKET]
 
 
 def test_a_repaired_version_is_read_without_an_alarm(stack: Stack) -> None:

@@ -108,6 +108,11 @@ class Backfill:
         return f"{self.run_id}-{self.executions}"
 
     @property
+    def is_partial(self) -> bool:
+        """Whether it is about a part of its bucket alone."""
+        return bool(self.prefix or self.limit or self.sample or self.missing)
+
+    @property
     def selection(self) -> Selection:
         """The recorded objects that are read."""
         return Selection(self.purpose, self.older_than, self.missing)

@@ -69,7 +69,7 @@ class Evidence:
         digests = self.accountant.digests
         answer = digests.dynamodb.describe_table(TableName=digests.name)
         rows = answer["Table"].get("ItemCount", 0)
-        if rows > COUNTED_ROWS_MAX and all(map(_is_partial, members)):
+        if rows > COUNTED_ROWS_MAX and all(member.is_partial for member in members):
             return Closing(0, now(), f"not counted: all of {rows:,} rows would be read for a part")
         return Closing(min(SEGMENTS_MAX, 1 + rows // SEGMENT_ROWS), now())
 
@@ -213,8 +213,3 @@ class Evidence:
 def _number_of(report: ChainedReport | DamagedItem | None) -> int:
     """The number of *report*: after a damaged one the chain goes on, and `list --check` says so."""
     return int(report.name) if isinstance(report, DamagedItem) else report.number if report else 0
-
-
-def _is_partial(backfill: Backfill) -> bool:
-    """Whether it is about a part of its bucket alone."""
-    return bool(backfill.prefix or backfill.limit or backfill.sample or backfill.missing)
