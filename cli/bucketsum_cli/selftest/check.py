@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CheckOutcome(StrEnum):
-    """CheckOutcome of a check; only `FAILED` makes the self-test fail."""
+    """Outcome of a check; only `FAILED` makes the self-test fail."""
 
     PASSED = "passed"
     WARNING = "warning"
