@@ -50,7 +50,9 @@ class DeleteResult:
 
 @click.command("delete")
 @click.option(
-    "--tables", is_flag=True, help="Also delete the digests table and the measurements table."
+    "--tables",
+    is_flag=True,
+    help="Also delete the tables of digests, of runs with their reports, and of measurements.",
 )
 @count_option
 @yes_option
@@ -61,8 +63,8 @@ def delete(target: Target, tables: bool, count: bool, yes: bool, as_json: bool) 
 
     Shows the number of objects that will be deleted, and asks for confirmation. Buckets that the
     stack did not create are not touched, except that their notifications to the stack's queue are
-    removed. The digests table and the measurements table stay unless --tables is given. After an
-    interruption, run the command again to continue.
+    removed. The tables of digests, of runs with their reports, and of measurements stay unless
+    --tables is given. After an interruption, run the command again to continue.
 
     Exits with 1 if you decline.
 
