@@ -127,6 +127,22 @@ def test_a_rule_that_left_a_row_out_is_named(
     assert (line["standing"], line["rule"], line["rows"]) == ("not selected", rule, 1)
 
 
+@pytest.mark.parametrize(
+    ("is_lost", "balance"), [(True, {"lost": 1, "verified": 1}), (False, {"verified": 2})]
+)
+def test_a_reading_just_before_a_run_does_not_hide_a_loss(
+    world: EvidenceWorld, balance: dict[str, int], *, is_lost: bool
+) -> None:
+    """The clock of its function may be slow, or it was that of the run before: S3 is asked."""
+    just_before = Verified("2026-11-21T09:59:30.000Z", 1)
+    world.put("a", verified=just_before)
+    world.put("b", verified=VERIFIED)
+    if is_lost:
+        lose(world, "a")
+    world.begin()
+    assert balance_of(world.close()) == balance
+
+
 def test_an_overwritten_version_is_not_selected(world: EvidenceWorld) -> None:
     """A run of current versions leaves the others out, and loses none."""
     world.put("a")

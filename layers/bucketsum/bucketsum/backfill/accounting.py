@@ -177,8 +177,8 @@ class Accountant:
         """The entry of a row about which S3 was asked; each test leaves fewer cases."""
         if head.presence is Presence.ABSENT:
             return self._lost(row)
-        if head.presence is Presence.CHANGED:
-            return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)
+        if question.read or head.presence is Presence.CHANGED:
+            return question.read or BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)
         state = state_of(row)
         if state is ObjectState.DIFFERS:
             return BalanceEntry(self._bad(row, Presence.LISTED), reason=_differing(row))

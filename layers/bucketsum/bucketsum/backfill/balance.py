@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bucketsum.table.rows import Row
 
 _SLACK: Final = timedelta(minutes=1)
-"""Of the clocks of two functions."""
+"""Of the clocks of two functions: the reading of a row that is older by this may be of the run."""
 
 
 class Standing(StrEnum):
@@ -89,9 +89,14 @@ class BalanceEntry:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A row that nothing accounts for yet; S3 says whether its version exists."""
+    """A row that nothing accounts for yet; S3 says whether its version exists.
+
+    Attributes:
+        read: Its place if S3 has it: it may have been read just before the run.
+    """
 
     is_due: bool
+    read: BalanceEntry | None = None
 
 
 @dataclass(slots=True)
@@ -161,13 +166,15 @@ def entry_of(row: Row, backfill: Backfill) -> BalanceEntry | Question:
         is_left_out = state is ObjectState.ARCHIVED and rule is not None
         left_out = BalanceEntry(Standing.NOT_SELECTED, rule)
         return left_out if is_left_out else Question(is_due=rule is None)
-    begun = begun_at(backfill)
+    begun = datetime.fromisoformat(backfill.planned_at or backfill.started_at)
     for standing, moment in (
         (Standing.VERIFIED, row.verified.at if row.verified else ""),
         (Standing.HASHED, row.recorded_at),
     ):
-        if _is_since(moment, begun):
+        if _is_since(moment, text_of(begun)):
             return BalanceEntry(standing)
+        if _is_since(moment, text_of(begun - _SLACK)):
+            return Question(is_due=True, read=BalanceEntry(standing))
     return BalanceEntry(Standing.NOT_SELECTED, rule) if rule else Question(is_due=True)
 
 
@@ -189,12 +196,6 @@ def rule_of(row: Row, backfill: Backfill) -> LeftOutRule | None:
         (LeftOutRule.STOPPED, backfill.status in (BackfillStatus.STOPPED, BackfillStatus.FAILED)),
     )
     return next((rule for rule, applies in rules if applies), None)
-
-
-def begun_at(backfill: Backfill) -> str:
-    """When the run began, by the clock of the functions that date the rows."""
-    moment = datetime.fromisoformat(backfill.planned_at or backfill.started_at)
-    return text_of(moment - _SLACK)
 
 
 def _is_since(moment: str, since: str | None) -> bool:
