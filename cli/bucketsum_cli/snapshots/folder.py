@@ -192,7 +192,8 @@ def read_snapshot(folder: Path) -> Snapshot:
     """
     is_export = not (folder / LIST).exists() and (folder / _SUMMARY).exists()
     try:
-        return exported(folder) if is_export else _listed(folder)
+        snapshot = exported(folder) if is_export else _listed(folder)
+        _require_form(snapshot)
     except FileNotFoundError as error:
         raise CannotDoError(
             f"{folder} is not a snapshot: it has neither {LIST} nor DynamoDB's {_SUMMARY} and "
@@ -203,6 +204,7 @@ def read_snapshot(folder: Path) -> Snapshot:
     except _NOT_A_LIST as error:
         name = _SUMMARY if is_export else LIST
         raise CannotDoError(f"{folder / name} is damaged: {error!r:.200}; take another") from error
+    return snapshot
 
 
 def _listed(folder: Path) -> Snapshot:
@@ -215,21 +217,21 @@ def _listed(folder: Path) -> Snapshot:
         )
     values["files"] = tuple(SnapshotFile(**file) for file in values["files"])
     values["listed"] = tuple(Listed(**keys) for keys in values["listed"])
-    snapshot = Snapshot(folder=folder, **values)
-    _require_form(snapshot)
-    return snapshot
+    return Snapshot(folder=folder, **values)
 
 
 def _require_form(snapshot: Snapshot) -> None:
     """Refuse a list that another program changed: `read_snapshot` explains it."""
-    names = ("stack", "account", "region", "table", "via", "place", "export")
-    ended = datetime.fromisoformat(snapshot.ended_at)
-    if not all(isinstance(getattr(snapshot, name), str) for name in names) or ended.tzinfo is None:
-        raise ValueError("a text or a time is missing")
+    keys = (text for part in snapshot.listed for text in (part.bucket, part.prefix))
+    texts = (*snapshot.source, snapshot.via, snapshot.place, snapshot.export, *keys)
+    "".join((*texts, *(file.name for file in snapshot.files))).encode()  # raises, unless all are
+    for at in (snapshot.begun_at, snapshot.ended_at):
+        if datetime.fromisoformat(at).tzinfo is None:
+            raise ValueError(f"{at!r} is a time without a zone")
     for file in snapshot.files:
         kind, _, name = file.name.partition("/")
         is_here = kind in (ROWS, LISTING, MEASUREMENTS) and name not in ("", "..")
-        if not is_here or "/" in name or not isinstance(file.rows, int):
+        if not is_here or {*"/\0"} & {*name} or not isinstance(file.rows, int):
             raise ValueError(f"{file.name!r} is not a file of a snapshot")
 
 

@@ -78,10 +78,12 @@ def test_an_export_of_dynamodb_is_a_snapshot(tmp_path: Path, summary: dict[str, 
         ({"exportType": "INCREMENTAL_EXPORT"}, "of the kind INCREMENTAL_EXPORT"),
         ({"count": 6}, "has 6 items, manifest-files.json has 5"),
         ({"tableArn": 5}, "manifest-summary.json is damaged"),
+        ({"exportTime": "yesterday"}, "manifest-summary.json is damaged"),
+        ({"exportTime": "2026-11-04T07:28:34"}, "manifest-summary.json is damaged"),
     ],
 )
 def test_an_export_of_another_kind_is_refused(
-    tmp_path: Path, change: dict[str, int], reason: str
+    tmp_path: Path, change: dict[str, Any], reason: str
 ) -> None:
     """Only a whole table can answer."""
     write_export(tmp_path, **change)
@@ -143,6 +145,11 @@ def listing_with(**changes: object) -> Callable[[Path], None]:
         (listing_with(stack=1), "snapshot.json is damaged"),
         (listing_with(ended_at=None), "snapshot.json is damaged"),
         (listing_with(ended_at="yesterday"), "snapshot.json is damaged"),
+        (listing_with(begun_at=None), "snapshot.json is damaged"),
+        (listing_with(listed=[{"bucket": "photos", "prefix": None}]), "snapshot.json is damaged"),
+        (listing_with(listed=[{"bucket": ["x"], "prefix": ""}]), "snapshot.json is damaged"),
+        (listing_with(name="data/\0"), "snapshot.json is damaged"),
+        (listing_with(name="data/\ud800"), "snapshot.json is damaged"),
         (cut_off, "0.json.gz: it is not the file that was written: its MD5 differs"),
         (lambda folder: (folder / "data/1.json.gz").unlink(), "1.json.gz: No such file"),
         (change_form, "form 2, this one reads 1"),
