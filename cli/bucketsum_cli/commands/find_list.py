@@ -15,7 +15,6 @@ from bucketsum_cli.commands.asking import database_of, is_listed, keys_to_list
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in
 from bucketsum_cli.objects.rows import HELD
-from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
@@ -120,7 +119,7 @@ def find_in_snapshot(
     records = database.ask("find", bucket=target.bucket or "").records()
     results = [_result(list(rows)) for _, rows in groupby(records, key=lambda row: row["place"])]
     missing = [result for result in results if not result.objects]
-    recorded = _recorded_algorithms(database)
+    recorded = {*database.algorithms("contents")} if missing else set[str]()
     lacking = [sorted(_algorithms_in(row)) for row in wanted if not _algorithms_in(row) & recorded]
     if len(lacking) == len(wanted) and recorded:
         raise _without(lacking[0])
@@ -159,12 +158,6 @@ def _absent(
             yield f"not recorded: {name}"
         elif not states & HELD:
             yield f"only in what is {' or '.join(sorted(states))}: {name}"
-
-
-def _recorded_algorithms(database: Database) -> set[str]:
-    columns = ", ".join(f"count({name})" for name in ALGORITHMS)
-    [counts] = database.engine.run(f"SELECT {columns} FROM contents")  # noqa: S608 - names of ours
-    return {name for name, count in zip(ALGORITHMS, counts, strict=True) if count}
 
 
 def _algorithms_in(row: Mapping[str, Any]) -> set[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
+from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.machine.hardware import memory_mb
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.queries.schema import Dialect
@@ -214,6 +215,12 @@ class Database:
     def ask(self, query: str, **question: str | int | bool) -> Answer:
         """Ask the *query* of that name; *question* has the values of its table ``question``."""
         return self.engine.run(query_text(query, self.engine.dialect), question)
+
+    def algorithms(self, table: str) -> list[str]:
+        """The algorithms of the digests in a table."""
+        columns = ", ".join(f"count({name})" for name in ALGORITHMS)
+        [counts] = self.engine.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
+        return [name for name, count in zip(ALGORITHMS, counts, strict=True) if count]
 
 
 _TIMES: Final = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.snapshots.database import Database, DuckDb, Question
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
@@ -44,12 +43,6 @@ class SidesDatabase(Database):
         """The buckets of a report of S3, if the list is one."""
         buckets = self.local.run("SELECT DISTINCT bucket FROM lines WHERE bucket <> '' ORDER BY 1")
         return [record["bucket"] for record in buckets.records()]
-
-    def algorithms(self, table: str) -> list[str]:
-        """The algorithms of the digests in a side."""
-        columns = ", ".join(f"count({name})" for name in ALGORITHMS)
-        [counts] = self.engine.run(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of ours
-        return [name for name, count in zip(ALGORITHMS, counts, strict=True) if count]
 
     def put_objects(
         self, table: str, snapshot: Snapshot, query: str, keys: Mapping[str, str]

@@ -94,6 +94,7 @@ def test_commands_ask_athena_in_place(
     covered = run("coverage", *rest, "--json")
     digest = first.document["groups"][0]["sha1"]
     places = run("find", digest, *rest, "--json")
+    assert places.err.count("Athena scans") == 1, "a query more than its answer needs"
     sides = (f"{name}#photos", f"{name}#films")
     compared = run("compare", *sides, "--athena", URL, "--json")
     there = run("sql", QUERY, *rest, "--json")
