@@ -24,7 +24,7 @@ OF_ROWS: Final[dict[str, dict[str, str | int | bool]]] = {
     "names": {"bucket": "photos", "prefix": "", "pattern": "([0-9])", "algorithm": "md5"},
 }
 """Query → its question. Those of `compare`, `changes`, sweeps and loading are not of rows."""
-UNORDERED: Final = ("side", "changes_side", "names", "export", "export_states", "named")
+UNORDERED: Final = ("side", "changes_side", "names", "export", "export_states")
 
 
 def put_tables(database: Database, digests: list[str]) -> None:

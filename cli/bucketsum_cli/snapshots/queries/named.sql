@@ -4,16 +4,21 @@ WITH named AS (
   FROM versions
 )
 SELECT * FROM (
-  SELECT 'largest' AS list, * FROM named
-  WHERE present AND size_bytes IS NOT NULL ORDER BY size_bytes DESC, bucket, key, version LIMIT 10
-) largest
-UNION ALL
-SELECT * FROM (
-  SELECT 'newest' AS list, * FROM named
-  WHERE present AND created_at IS NOT NULL ORDER BY created_at DESC, bucket, key, version LIMIT 10
-) newest
-UNION ALL
-SELECT * FROM (
-  SELECT 'gone' AS list, * FROM named WHERE state IN ('lost', 'deleted')
-  ORDER BY state DESC, deleted_at DESC, bucket, key, version LIMIT 15
-) gone
+  SELECT * FROM (
+    SELECT 'largest' AS list, * FROM named
+    WHERE present AND size_bytes IS NOT NULL ORDER BY size_bytes DESC, bucket, key, version LIMIT 10
+  ) largest
+  UNION ALL
+  SELECT * FROM (
+    SELECT 'newest' AS list, * FROM named
+    WHERE present AND created_at IS NOT NULL ORDER BY created_at DESC, bucket, key, version LIMIT 10
+  ) newest
+  UNION ALL
+  SELECT * FROM (
+    SELECT 'gone' AS list, * FROM named WHERE state IN ('lost', 'deleted')
+    ORDER BY state DESC, deleted_at DESC, bucket, key, version LIMIT 15
+  ) gone
+) lists
+ORDER BY list, CASE list WHEN 'largest' THEN size_bytes END DESC,
+  CASE list WHEN 'newest' THEN created_at END DESC, CASE list WHEN 'gone' THEN state END DESC,
+  deleted_at DESC, bucket, key, version
