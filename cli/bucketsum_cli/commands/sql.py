@@ -15,7 +15,7 @@ from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import athena_option, database_of, databases_of
 from bucketsum_cli.snapshots.database import Answer, Database
-from bucketsum_cli.snapshots.own_tables import put_own_table
+from bucketsum_cli.snapshots.own_tables import NAMED, put_own_table
 from bucketsum_cli.snapshots.prompt import typed_queries
 from bucketsum_cli.snapshots.statements import statements_in
 from bucketsum_cli.snapshots.taking import Taking
@@ -29,7 +29,6 @@ from bucketsum_cli.terminal.tables import print_table
 
 _PARQUET: Final = ".parquet"
 _WRITTEN: Final = (".csv", ".jsonl", _PARQUET)
-_NAMED: Final = re.compile(r"([A-Za-z_]\w*)=(.+)", re.ASCII | re.DOTALL)
 _OPTION: Final = re.compile(r"--?[\w=-]+")
 
 
@@ -119,7 +118,7 @@ def _answer_all(stdin: TextIO, database: Database, answer: Callable[[str], None]
 
 def _database(target: Target, names: tuple[str, ...], athena: str | None, *, yes: bool) -> Database:
     """The database of one snapshot, or of several with names."""
-    matches = filter(None, map(_NAMED.fullmatch, names))
+    matches = filter(None, map(NAMED.fullmatch, names))
     named = {match[1]: match[2] for match in matches}
     if len(named) < len(names) and len(names) > 1:
         raise click.UsageError(

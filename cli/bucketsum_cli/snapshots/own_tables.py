@@ -10,7 +10,9 @@ from bucketsum_cli.snapshots.database import DuckDb
 from bucketsum_cli.snapshots.tables import VIEWS
 from bucketsum_cli.terminal.errors import CannotDoError
 
-_NAMED: Final = re.compile(r"([A-Za-z_]\w*)=(.+)", re.DOTALL)
+NAMED: Final = re.compile(r"([A-Za-z_]\w*)=(.+)", re.ASCII | re.DOTALL)
+"""``NAME=FILE``, where an SQL query may have the name as it is."""
+
 _READERS: Final = {
     ".csv": "read_csv($file, header = true, all_varchar = true)",
     ".tsv": "read_csv($file, header = true, all_varchar = true)",
@@ -31,8 +33,8 @@ def put_own_table(local: DuckDb, text: str) -> None:
         CannotDoError: The name is taken or not a name; there is no such file, or it is of no
             form that is read.
     """
-    match = _NAMED.fullmatch(text)
-    if not match or not match[1].isascii():
+    match = NAMED.fullmatch(text)
+    if not match:
         raise CannotDoError(f"--with {text} is not NAME=FILE, such as mine=list.csv")
     name, file = match[1], Path(match[2])
     if name.lower() in {*VIEWS, *(str(row[0]).lower() for row in local.run(_CATALOG))}:
