@@ -13,6 +13,7 @@ from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Database, require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
+from bucketsum_cli.snapshots.stored import fetch, stored_snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -105,8 +106,6 @@ def athena_engine(target: Target, url: str, *, yes: bool) -> Athena:
 def local(target: Target, snapshot: Snapshot, *, yes: bool) -> Snapshot:
     """The *snapshot* with its files on this machine, for a local question."""
     if snapshot.url:
-        from bucketsum_cli.snapshots.stored import fetch  # noqa: PLC0415 - boto3
-
         fetch(target.connect()[0].client("s3"), snapshot, yes=yes)
     return snapshot
 
@@ -126,8 +125,6 @@ def delete_tables_of(target: Target, snapshot: Snapshot) -> None:
 def named_snapshot(target: Target, name: str, *, of_stack: bool = True) -> Snapshot:
     """The snapshot *name*: the last one, by default of the stack, or one in a folder or in S3."""
     if S3Place.is_url(name):
-        from bucketsum_cli.snapshots.stored import stored_snapshot  # noqa: PLC0415 - boto3
-
         return stored_snapshot(target.connect()[0].client("s3"), name)
     return kept_snapshot(name, target.find() if name == LAST and of_stack else None)
 
