@@ -29,9 +29,19 @@ from bucketsum_cli.terminal.hints import command_line
 
 _QUERY: Final = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
 _TEMPORARY: Final = "SELECT table_name FROM duckdb_tables() WHERE temporary"
+
+
+def _time(text: str) -> datetime | str:
+    """The time in UTC; the text, if Python cannot have it."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        return text
+
+
 _READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "bigint": int, "integer": int, "double": float, "boolean": lambda text: text == "true",
-    "timestamp": lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC),
+    "timestamp": _time,
 }  # fmt: skip
 """Types of columns → the value of a text in an answer."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from bucketsum_cli.snapshots.glue_tables import (
     database_of,
     delete_tables,
 )
+from bucketsum_cli.snapshots.in_place_engine import answer_of
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.terminal.errors import CannotDoError
 
@@ -248,6 +250,15 @@ def test_a_bucket_that_is_not_there_is_named(run: Run) -> None:
     """An error of AWS says what was refused; nothing is answered."""
     rest = ("--snapshot", NAME, "--athena", "s3://not-here/x")
     run("find", "0" * 40, *rest).assert_refused("NoSuchBucket")
+
+
+def test_a_time_that_python_cannot_have_is_a_text() -> None:
+    """As in DuckDB's answers; a time with a zone is one that only a person's query has."""
+    texts = ("+10000-01-01 00:00:00.000", "-0001-01-01 00:00:00.000", "2026-11-20 10:00:00.000")
+    [(late, early, plain)] = answer_of([("t", "timestamp(3)")] * 3, [texts])
+    assert (late, early, plain) == (*texts[:2], datetime(2026, 11, 20, 10, tzinfo=UTC))
+    zoned = "2026-11-20 10:00:00.000 Europe/Paris"
+    assert [*answer_of([("t", "timestamp(3) with time zone")], [[zoned]])] == [(zoned,)]
 
 
 @pytest.mark.parametrize("folder", ["", "/", "/a#b", "/a?b=c", "/a%2Fb", "/a b/", "/a", "/#"])
