@@ -77,21 +77,29 @@ def database_of(
     snapshot = snapshot_for(target, name, replace(taking, export_to=athena))
     require_listing(snapshot, taking.listed)
     if athena is None:
-        return open_snapshot(local(target, snapshot, yes=taking.yes)), snapshot
+        return _closed(open_snapshot(local(target, snapshot, yes=taking.yes))), snapshot
     engine = athena_engine(target, athena, yes=taking.yes)
     engine.ask_of(snapshot)
-    return Database(engine.local, engine), snapshot
+    return _closed(Database(engine.local, engine)), snapshot
 
 
 def databases_of(target: Target, named: Mapping[str, str]) -> Database:
     """A database of several snapshots, by their names; notes how old each is."""
     require_engine()
-    return open_snapshots(
-        {
-            name: local(target, snapshot_for(target, folder, Taking()), yes=False)
-            for name, folder in named.items()
-        }
+    return _closed(
+        open_snapshots(
+            {
+                name: local(target, snapshot_for(target, folder, Taking()), yes=False)
+                for name, folder in named.items()
+            }
+        )
     )
+
+
+def _closed(database: Database) -> Database:
+    """The *database*, which is closed at the end of the command, also after an error."""
+    click.get_current_context().call_on_close(database.local.close)
+    return database
 
 
 def athena_engine(target: Target, url: str, *, yes: bool) -> Athena:

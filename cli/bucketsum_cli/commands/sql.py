@@ -94,7 +94,6 @@ def sql(
         raise click.UsageError("--with, --timeout and FILE.parquet cannot be used with --athena")
     _require_written(query, output, is_other=as_csv or as_json)
     database = _database(target, names, athena, yes=yes)
-    click.get_current_context().call_on_close(database.local.close)  # after an error, too
     for text in own:
         put_own_table(database.local, text)
     database.engine.lock()
