@@ -83,13 +83,13 @@ def database_of(
     return _closed(Database(engine.local, engine)), snapshot
 
 
-def databases_of(target: Target, named: Mapping[str, str]) -> Database:
+def databases_of(target: Target, named: Mapping[str, str], *, yes: bool) -> Database:
     """A database of several snapshots, by their names; notes how old each is."""
     require_engine()
     return _closed(
         open_snapshots(
             {
-                name: local(target, snapshot_for(target, folder, Taking()), yes=False)
+                name: local(target, snapshot_for(target, folder, Taking()), yes=yes)
                 for name, folder in named.items()
             }
         )

@@ -126,7 +126,7 @@ def _database(target: Target, names: tuple[str, ...], athena: str | None, *, yes
     if named and athena:
         raise click.UsageError("--athena asks one snapshot, without a name")
     if named:
-        return databases_of(target, named)
+        return databases_of(target, named, yes=yes)
     return database_of(target, (*names, None)[0], Taking(yes=yes), athena)[0]
 
 

@@ -100,7 +100,7 @@ def test_an_export_of_the_table_has_every_row(
 def test_a_large_export_is_fetched_only_after_a_yes(
     run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its size is shown before, and compared with the free disk; a no leaves it in S3."""
+    """Its size is shown before, with the free disk; a no leaves it in S3, --yes asks nothing."""
     put_and_record(stack, "a", b"a")
     complete_exports(stack, monkeypatch)
     arguments = ("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x", "--json")
@@ -110,9 +110,12 @@ def test_a_large_export_is_fetched_only_after_a_yes(
     assert (ended.status, [*folder.iterdir()]) == (1, [])
     assert "Fetch it? [y/N]" in ended.err
     assert "nothing was fetched; --athena asks it where it is" in ended.err
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
-    run("sql", "SELECT 1", "--snapshot", "last").assert_refused("has 1 B left")
-    assert [*folder.iterdir()] == []
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
+        run("sql", "SELECT 1", "--snapshot", "last").assert_refused("has 1 B left")
+        assert [*folder.iterdir()] == []
+    assert run("sql", "SELECT 1", "--snapshot", "x=last", "--yes").status == 0
+    assert [*folder.iterdir()] != []
 
 
 @pytest.mark.parametrize(
