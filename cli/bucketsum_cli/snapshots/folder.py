@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,10 +35,6 @@ _SUMMARY: Final = "manifest-summary.json"
 _EXPORTED_FILES: Final = "manifest-files.json"
 MANIFESTS: Final = (_SUMMARY, _EXPORTED_FILES)
 """Of DynamoDB's export."""
-_OWN_FILES: Final = (
-    LIST, *MANIFESTS, "tables-*.duckdb*", ".*-tables-*.duckdb*", "lock",
-)  # fmt: skip
-"""Beside those that a list names: its list first, the tables last."""
 _FULL: Final = "FULL_EXPORT"
 _BLOCK_BYTES: Final = 1024 * 1024
 _NOT_A_LIST: Final = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
@@ -292,30 +288,3 @@ def md5_of(path: Path) -> str:
     """The MD5 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-
-
-def delete_snapshot(snapshot: Snapshot) -> bool:
-    """Delete its own files; first its list, so that what is left is not a snapshot.
-
-    Returns whether its folder is gone: files of the person's stay in it.
-    """
-    folder = snapshot.folder
-    if folder.is_symlink():
-        folder.unlink()
-        return True
-    for pattern in _OWN_FILES:
-        for path in folder.glob(pattern):
-            path.unlink()
-    for kind in (ROWS, LISTING, MEASUREMENTS):
-        part = folder / kind
-        if part.is_symlink():
-            part.unlink()
-            continue
-        for file in snapshot.of_kind(kind):
-            with suppress(FileNotFoundError, IsADirectoryError):
-                (folder / file.name).unlink()
-        with suppress(OSError):
-            part.rmdir()
-    with suppress(OSError):
-        folder.rmdir()
-    return not folder.exists()

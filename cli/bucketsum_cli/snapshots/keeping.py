@@ -1,4 +1,4 @@
-"""Snapshots that only a question wanted are removed, but the last of each table."""
+"""Snapshots are deleted; of those that only a question wanted, the last of a table stay."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from typing import Final
 
 from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.snapshots.folder import (
+    LIST,
+    LISTING,
+    MANIFESTS,
+    MEASUREMENTS,
     PARTIAL,
+    ROWS,
     Snapshot,
-    delete_snapshot,
     snapshots,
     snapshots_folder,
 )
@@ -32,6 +36,10 @@ _MEMORY_BYTES: Final = 900_000_000
 """A question's memory at most, measured: DuckDB writes the rest to the disk."""
 _DAY_SECONDS: Final = 86_400
 _LOCK: Final = "lock"
+_OWN_FILES: Final = (
+    LIST, *MANIFESTS, "tables-*.duckdb*", ".*-tables-*.duckdb*", _LOCK,
+)  # fmt: skip
+"""Beside those that a list names: its list first, the tables last."""
 
 
 def require_room(folder: Path, rows: int, files_bytes: int = 0) -> str:
@@ -95,3 +103,30 @@ def _removable(same: Iterable[Snapshot]) -> list[Snapshot]:
 def _lock(snapshot: Snapshot, how: int) -> None:
     """Lock *snapshot* until this process ends."""
     fcntl.lockf(os.open(snapshot.folder / _LOCK, os.O_RDWR | os.O_CREAT), how)
+
+
+def delete_snapshot(snapshot: Snapshot) -> bool:
+    """Delete its own files; first its list, so that what is left is not a snapshot.
+
+    Returns whether its folder is gone: files of the person's stay in it.
+    """
+    folder = snapshot.folder
+    if folder.is_symlink():
+        folder.unlink()
+        return True
+    for pattern in _OWN_FILES:
+        for path in folder.glob(pattern):
+            path.unlink()
+    for kind in (ROWS, LISTING, MEASUREMENTS):
+        part = folder / kind
+        if part.is_symlink():
+            part.unlink()
+            continue
+        for file in snapshot.of_kind(kind):
+            with suppress(FileNotFoundError, IsADirectoryError):
+                (folder / file.name).unlink()
+        with suppress(OSError):
+            part.rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+    return not folder.exists()

@@ -20,12 +20,8 @@ from tests.cli.snapshots.hostile_rows import Hostile, write_lines
 from bucketsum.table.items import item_of
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.snapshots import database
-from bucketsum_cli.snapshots.folder import (
-    delete_snapshot,
-    new_folder,
-    read_snapshot,
-    snapshots,
-)
+from bucketsum_cli.snapshots.folder import new_folder, read_snapshot, snapshots
+from bucketsum_cli.snapshots.keeping import delete_snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.terminal.errors import CannotDoError
 

@@ -8,8 +8,8 @@ from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import delete_tables_of, named_snapshot
 from bucketsum_cli.commands.snapshot.take import KeptSnapshot
-from bucketsum_cli.snapshots.folder import delete_snapshot, snapshots, snapshots_folder
-from bucketsum_cli.snapshots.keeping import reason_kept, size_of
+from bucketsum_cli.snapshots.folder import snapshots, snapshots_folder
+from bucketsum_cli.snapshots.keeping import delete_snapshot, reason_kept, size_of
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
