@@ -22,7 +22,7 @@ VIA_S3: Final = f"{KEY} kms:ViaService=s3.{REGION}.amazonaws.com"
 RULE: Final = f"aws:SourceArn=arn:aws:events:{REGION}:{ACCOUNT}:rule/bucketsum"
 FROM_S3: Final = f"aws:SourceArn=arn:aws:s3:::any aws:SourceAccount={ACCOUNT}"
 OTHER: Final = "210987654321"
-CHILD: Final = "execution:bucketsum-Backfill/Enqueue:child"
+CHILD: Final = "execution:bucketsum-Backfill/Work:child"
 ATTACHED: Final = "arn:aws:s3:::created-only"
 
 ALLOWED: Final = f"""\
@@ -34,7 +34,7 @@ scheduler.amazonaws.com sts:AssumeRole ScheduleRole aws:SourceAccount={ACCOUNT}
 ScheduleRole lambda:InvokeFunction EnqueuerFunction
 HasherRole,SlicerRole,EnqueuerRole kms:Decrypt {VIA_S3}
 HasherRole,SlicerRole s3:ListBucket,ListBucketVersions InboxBucket,{ATTACHED}
-HasherRole,SlicerRole s3:GetObject,GetObjectVersion,GetObjectAttributes {ATTACHED}/key
+HasherRole,SlicerRole,EnqueuerRole s3:GetObject,GetObjectVersion,GetObjectAttributes {ATTACHED}/key
 HasherRole sqs:ChangeMessageVisibility BackfillQueue
 HasherRole sqs:SendMessage ArrivalsQueue,BackfillQueue
 SlicerRole sqs:ChangeMessageVisibility LongObjectsQueue
@@ -69,9 +69,10 @@ scheduler.amazonaws.com sts:AssumeRole ScheduleRole aws:SourceAccount={OTHER}
 ScheduleRole lambda:InvokeFunction HasherFunction,SlicerFunction
 HasherRole,SlicerRole,EnqueuerRole kms:Decrypt {KEY}
 HasherRole,SlicerRole,EnqueuerRole kms:Decrypt {VIA_S3.replace("555 ", "550 ")}
-HasherRole,SlicerRole s3:GetObject InboxBucket/key aws:SecureTransport=false
-HasherRole,SlicerRole s3:PutObject,DeleteObject,DeleteObjectVersion InboxBucket/key,{ATTACHED}/key
-HasherRole,SlicerRole s3:GetObject arn:aws:s3:::others/key,SweepBucket/key
+HasherRole,SlicerRole,EnqueuerRole s3:GetObject InboxBucket/key aws:SecureTransport=false
+HasherRole,SlicerRole,EnqueuerRole s3:PutObject,DeleteObject,DeleteObjectVersion \
+InboxBucket/key,{ATTACHED}/key
+HasherRole,SlicerRole,EnqueuerRole s3:GetObject arn:aws:s3:::others/key,SweepBucket/key
 HasherRole,SlicerRole dynamodb:Scan DigestsTable
 SlicerRole,EnqueuerRole sqs:SendMessage ArrivalsQueue
 HasherRole dynamodb:DeleteItem DigestsTable
@@ -79,7 +80,6 @@ SlicerRole dynamodb:DeleteItem DigestsTable dynamodb:LeadingKeys=inbox/key
 SlicerRole dynamodb:UpdateItem DigestsTable dynamodb:LeadingKeys=inbox/key \
 dynamodb:Attributes=status
 SlicerRole,EnqueuerRole sqs:ReceiveMessage ArrivalsQueue
-EnqueuerRole s3:GetObject InboxBucket/key,{ATTACHED}/key
 EnqueuerRole dynamodb:PutItem,UpdateItem DigestsTable
 BackfillRole,SweepRole lambda:InvokeFunction HasherFunction,ProberFunction
 BackfillRole states:StartExecution SweepStateMachine

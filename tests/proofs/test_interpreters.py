@@ -58,9 +58,14 @@ def cause(kind: str) -> str:
     return json.dumps(failed(kind), separators=(",", ":"))
 
 
-def listing(*parts: int) -> dict[str, Any]:
+def listing(*parts: int, pause: int = 0) -> dict[str, Any]:
     """The enqueuer's event; its answer, if these parts are left."""
-    return {"action": "enqueue", "backfill_id": "b", "parts": list(parts)}
+    return {"action": "enqueue", "backfill_id": "b", "parts": list(parts), "pause": pause}
+
+
+def step(*events: dict[str, Any], failed: bool = False) -> Entry:
+    """A step of the run; the events that come next."""
+    return backfill(STEP, {"failed": failed, "events": list(events)})
 
 
 def backfill(event: dict[str, Any], answer: object) -> Entry:
@@ -69,13 +74,18 @@ def backfill(event: dict[str, Any], answer: object) -> Entry:
 
 
 PLAN: Final = {"action": "plan"}
+STEP: Final = {"action": "step"}
 SHARES: Final = [
-    backfill(PLAN, [listing(0, 1), listing(2)]),
-    backfill(listing(0, 1), listing(1)),
-    backfill(listing(1), listing(1)),
+    step(listing(0, 1), listing(2)),
+    backfill(listing(0, 1), listing(1, pause=1)),
+    backfill(listing(1, pause=1), listing(1)),
     backfill(listing(1), listing()),
 ]
-ALL_QUEUED: Final = backfill(PLAN, [])
+GIVEN_UP: Final = [
+    backfill({"action": "give_up", "error": "BadInventory", "cause": cause("BadInventory")}, "b"),
+    step(failed=True),
+]
+NOT_ALL: Final = ("FAILED", None, "BackfillFailed")
 
 BAD: Final = failed("BadSweep")
 SAMPLE: Final = {"status": "ok", "size_bytes": 10**11, "seconds": 1.234567, "cold": False}
@@ -118,14 +128,13 @@ CASES: Final = {
     "a backfill of two children": Case(
         "backfill",
         [
-            backfill(PLAN, failed("Lambda.TooManyRequestsException")),
-            *SHARES, backfill(listing(2), listing()), ALL_QUEUED,
+            backfill(STEP, failed("Lambda.TooManyRequestsException")),
+            *SHARES, backfill(listing(2), listing()), step(),
         ],
         "SUCCEEDED", [],
     ),
     "a backfill that cannot be planned": Case(
-        "backfill", [backfill(PLAN, failed("BadInventory"))],
-        "FAILED", None, "BadInventory", cause("BadInventory"),
+        "backfill", [backfill(STEP, failed("BadInventory")), *GIVEN_UP], *NOT_ALL,
     ),
     "a sweep with samples that fail": Case(
         "sweep", [*STEPS, *end(CLEANED, CLEANED, {}, "PARTIAL")],
@@ -142,14 +151,22 @@ CASES: Final = {
     ),
 }  # fmt: skip
 A_FAILED_PART: Final = Case(
-    "backfill", [*SHARES, backfill(listing(2), failed("BadInventory"))],
-    "FAILED", None, "States.ExceedToleratedFailureThreshold",
+    "backfill",
+    [
+        *SHARES, backfill(listing(2), failed("BadInventory")),
+        backfill({"action": "give_up", "error": "States.ExceedToleratedFailureThreshold"}, "b"),
+        step(failed=True),
+    ],
+    *NOT_ALL,
 )  # fmt: skip
 
 FAULTS: Final = [
     ("a backfill of two children", "input.parts) > 0", "input.parts) > 1"),
     ("a backfill of two children", '"Items": "{% $states.input %}"', '"Items": []'),
+    ("a backfill of two children", "input.pause > 0", "input.pause > 1"),
     ("a backfill that cannot be planned", ', "BadInventory"]', "]"),
+    ("a backfill that cannot be planned", '"Next": "GiveUp"', '"Next": "Failed"'),
+    ("a backfill that cannot be planned", "{% $has_failed %}", "{% false %}"),
     ("a sweep with samples that fail", "Map.Item.Value[1]", "Map.Item.Value[0]"),
     ("a sweep with samples that fail", "$states.input.published.published", "true"),
     ("no version", '"Next": "CleanUp"', '"Next": "SumUp"'),
@@ -218,13 +235,12 @@ def test_interpreters_write_the_same_items(ended: dict[str, list[dict[str, Any]]
 
 
 def test_a_failed_part_fails_its_child_once(ended: dict[str, list[dict[str, Any]]]) -> None:
-    """It is not repeated. LocalStack then plans again: it tolerates any failure of a child."""
+    """It is not repeated, and the bucket is given up. LocalStack tolerates any failed child."""
     ends = {name: results[len(CASES)] for name, results in ended.items()}
     assert {end["failed_children"] for end in ends.values()} == {1}
     assert wrong(A_FAILED_PART, ends["ministack"]) == {}
-    assert ends["LocalStack"]["unexpected"] == [
-        ["EnqueuerFunctionArn", PLAN | {"backfill_id": "b"}]
-    ]
+    [left] = ends["LocalStack"]["left"]
+    assert left[1]["action"] == "give_up"
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault[2]))
