@@ -7,7 +7,7 @@ from math import ceil
 from typing import Final
 
 from bucketsum.hashing.ending import Purpose
-from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES
+from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES
 from bucketsum.prices import (
     DEFAULT_REGION,
     LOG_BYTE,

@@ -25,7 +25,7 @@ from bucketsum.errors import (
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import ObjectHasher
-from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES
+from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,25 +12,54 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.backfill.backfill_records import Tally, tally_of
 from bucketsum.backfill.counts import BackfillCounts, object_hash
 from bucketsum.backfill.listed_tasks import ListedTasks
-from bucketsum.backfill.messages import body_of, listed_objects_in
-from bucketsum.errors import MalformedMessage, TableBusy
-from bucketsum.events.object_events import ObjectCreated
+from bucketsum.backfill.messages import ListedObjects, body_of, listed_objects_in
+from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult, TaskHasher
 from bucketsum.hashing.ending import given_up
 from bucketsum.hashing.job import Job, Task
 from bucketsum.hashing.result import HashResult
-from bucketsum.hashing.turns import is_long
+from bucketsum.hashing.size_limits import is_long
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.settings import Settings
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import row_key_of
+from bucketsum.table.row_parts import Deletion
+from bucketsum.table.rows import Row, RowKey, row_key_of
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
     from bucketsum.backfill.listed_tasks import ListedTask
+
+
+@dataclass(slots=True, eq=False)
+class ListedResult(MessageResult):
+    """A message of listed objects, and the results of its tasks.
+
+    Attributes:
+        listed: What it lists; None if it is malformed.
+    """
+
+    listed: ListedObjects | None = None
+
+    @classmethod
+    def of(cls, received: ReceivedMessage) -> ListedResult:
+        """The message *received*; its error, if it is malformed."""
+        try:
+            return cls(received, listed=listed_objects_in(received.body))
+        except MalformedMessage as error:
+            return cls(received, results=[error])
+
+    def leave_out_done(self) -> None:
+        """Reduce the message to the objects that failed, so that a dead letter names no others."""
+        left = {id(task) for task in self.failed if not isinstance(task, HashResult)}
+        if left and (whole := self.listed):
+            every = zip(whole.objects, self.tasks, strict=True)
+            objects = tuple(listed for listed, task in every if id(task) in left)
+            self.listed = replace(whole, objects=objects)
+            body = body_of(whole.backfill_id, objects, whole.selection)
+            self.received = replace(self.received, body=body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,36 +73,39 @@ class ListedBatchHasher:
 
     def handle(
         self, messages: Sequence[ReceivedMessage], deadline: Deadline
-    ) -> Iterator[MessageResult]:
+    ) -> Iterator[ListedResult]:
         """Hash the objects that are not recorded yet; see `BatchHasher.handle` for the contract."""
+        pending = [ListedResult.of(message) for message in messages]
         try:
             records = self.table.records_at(
-                row_key_of(listed) for message in messages for listed in _objects_in(message)
+                row_key_of(listed)
+                for message in pending
+                if message.listed
+                for listed in message.listed.objects
             )
         except (BotoCoreError, ClientError, TableBusy) as error:
-            for message in messages:
-                yield MessageResult(message, [*map(Job, _objects_in(message))], results=[error])
+            for message in pending:
+                message.results = [error]
+                yield message
             return
-
-        def tasks_in(message: ReceivedMessage) -> list[ListedTask]:
-            whole = listed_objects_in(message.body)
-            tasks = ListedTasks(
-                whole.selection, message.sent_ms, self.settings.archives, whole.backfill_id
-            )
-            return [tasks.of(listed, records.get(row_key_of(listed))) for listed in whole.objects]
-
-        for result in BatchHasher(self.hasher, self.settings, tasks_in).handle(messages, deadline):
+        for message in pending:
+            message.tasks = self._tasks_of(message, records)
+        batch = BatchHasher(self.hasher, self.settings)
+        for result in batch.handle_tasks(pending, deadline):
             is_last = result.received.receive_count >= self.settings.max_receives
             if is_last and len(result.results) == len(result.handled):
                 result.results = [*map(self._given_up, result.handled, result.results)]
-            left = {id(task) for task in result.failed if not isinstance(task, HashResult)}
-            if left:  # so that a dead letter names no others
-                whole = listed_objects_in(result.received.body)
-                every = zip(whole.objects, result.tasks, strict=True)
-                failed = [listed for listed, task in every if id(task) in left]
-                body = body_of(whole.backfill_id, failed, whole.selection)
-                result.received = replace(result.received, body=body)
+            result.leave_out_done()
             yield result
+
+    def _tasks_of(
+        self, message: ListedResult, records: Mapping[RowKey, Row | Deletion | DamagedRow]
+    ) -> list[ListedTask]:
+        if not (whole := message.listed):
+            return []
+        sent_ms, archives = message.received.sent_ms, self.settings.archives
+        tasks = ListedTasks(whole.selection, sent_ms, archives, whole.backfill_id)
+        return [tasks.of(listed, records.get(row_key_of(listed))) for listed in whole.objects]
 
     def _given_up(
         self, task: Task | HashResult, result: HashResult | Exception
@@ -85,13 +117,12 @@ class ListedBatchHasher:
                     return HashResult(task.created, end.outcome, reason=end.reason)
         return result
 
-    def count(self, results: Iterable[MessageResult], deadline: Deadline, logger: Logger) -> None:
+    def count(self, results: Iterable[ListedResult], deadline: Deadline, logger: Logger) -> None:
         """Count the objects of messages that are done for their backfills."""
         tallies: dict[str, Tally] = {}
         for result in results:
-            if not result.tasks:
+            if not (whole := result.listed):
                 continue  # it was malformed
-            whole = listed_objects_in(result.received.body)
             run, failed = whole.backfill_id, whole.objects if result.failure else ()
             tally = tallies.get(run, Tally(invocations=1))
             tally += Tally(failed=len(failed), object_hashes=sum(map(object_hash, failed)))
@@ -106,10 +137,3 @@ class ListedBatchHasher:
             tallies[run] = tally
         for run, tally in tallies.items():
             self.backfills.count(run, tally, logger)
-
-
-def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
-    try:
-        return listed_objects_in(message.body).objects
-    except MalformedMessage:
-        return ()

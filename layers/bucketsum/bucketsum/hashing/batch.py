@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Final, Protocol, TypeGuard, TypeVar
 
 from bucketsum.errors import DamagedRow, MalformedMessage, Released
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
 from bucketsum.hashing.job import Job, State, Task
 from bucketsum.hashing.result import HashResult
-from bucketsum.hashing.turns import TOO_LATE, is_long
-from bucketsum.invocation.deadline import Deadline
+from bucketsum.hashing.size_limits import is_long
+from bucketsum.invocation.deadline import TOO_LATE, Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.settings import Settings
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 LARGE_BYTES: Final = 256 * 1024 * 1024
 """Messages of this size get an execution environment each: reading takes over 3 s at Lambda's
 75 MiB/s, redelivery about 1 s."""
-
-
-def notified_in(message: ReceivedMessage) -> list[Task | HashResult]:
-    """The tasks in a message of events."""
-    events = events_in(message.body)
-    return [Job(event) if isinstance(event, ObjectCreated) else event for event in events]
 
 
 class TaskHasher(Protocol):
@@ -96,31 +90,31 @@ class MessageResult:
         return errors[0] if errors else None
 
 
+M = TypeVar("M", bound=MessageResult)
+
+
 class BatchHasher:
     """Hashes the objects of batches of messages.
 
     Peak memory is that of ``settings.threads`` objects, ``2 × chunk_bytes`` each.
     """
 
-    def __init__(
-        self,
-        hasher: TaskHasher,
-        settings: Settings,
-        tasks_in: Callable[[ReceivedMessage], Sequence[Task | HashResult]] = notified_in,
-    ) -> None:
+    def __init__(self, hasher: TaskHasher, settings: Settings) -> None:
         self._hasher = hasher
         self._settings = settings
-        self._tasks_in = tasks_in
 
     def handle(
         self, messages: Iterable[ReceivedMessage], deadline: Deadline
     ) -> Iterator[MessageResult]:
+        """Handle the events of messages; see `handle_tasks` for the contract."""
+        return self.handle_tasks([self._parsed(message) for message in messages], deadline)
+
+    def handle_tasks(self, pending: Sequence[M], deadline: Deadline) -> Iterator[M]:
         """Handle every task of every message; a failure does not stop the others.
 
         Yields each message once, when it is done: first the released ones, whose failure is
         `Released`, then those without large objects, then the others.
         """
-        pending = [self._parsed(message) for message in messages]
         for message in pending:
             for task in message.tasks:
                 if self._is_slow(task, deadline):
@@ -134,13 +128,13 @@ class BatchHasher:
 
     def _parsed(self, message: ReceivedMessage) -> MessageResult:
         try:
-            return MessageResult(message, self._tasks_in(message))
+            events = events_in(message.body)
+            tasks = [Job(event) if isinstance(event, ObjectCreated) else event for event in events]
+            return MessageResult(message, tasks)
         except MalformedMessage as error:
             return MessageResult(message, results=[error])
 
-    def _spread(
-        self, messages: list[MessageResult]
-    ) -> tuple[list[MessageResult], list[MessageResult]]:
+    def _spread(self, messages: Sequence[M]) -> tuple[list[M], list[M]]:
         """Split off all large messages but one, on first receive only.
 
         Each release uses up one of the receives that SQS allows.
@@ -151,9 +145,7 @@ class BatchHasher:
             message.results.append(Released(seconds))
         return released, [message for message in messages if message not in released]
 
-    def _in_parallel(
-        self, messages: list[MessageResult], deadline: Deadline
-    ) -> Iterator[MessageResult]:
+    def _in_parallel(self, messages: list[M], deadline: Deadline) -> Iterator[M]:
         quick = [task for message in messages for task in message.quick]
         states = self._hasher.begin(quick, deadline)
         left = [state for state in states if not isinstance(state, HashResult)]
@@ -171,9 +163,7 @@ class BatchHasher:
                 if not message.large:
                     yield message
 
-    def _in_turn(
-        self, messages: list[MessageResult], deadline: Deadline
-    ) -> Iterator[MessageResult]:
+    def _in_turn(self, messages: list[M], deadline: Deadline) -> Iterator[M]:
         released = 0
         for number, message in enumerate(_by_receives(messages)):
             fits = deadline.allows_slow_reading(message.large_bytes, self._settings.memory_mb)
@@ -214,7 +204,7 @@ def _object_of(task: Job | ObjectRestored) -> ObjectCreated | ObjectRestored:
     return task.created if isinstance(task, Job) else task
 
 
-def _by_receives(messages: Iterable[MessageResult]) -> list[MessageResult]:
+def _by_receives(messages: Iterable[M]) -> list[M]:
     """*messages*, the most often received first."""
     return sorted(messages, key=lambda message: message.received.receive_count, reverse=True)
 

@@ -23,8 +23,8 @@ from bucketsum.hashing.ending import UNREAD, End, verification_of
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import hashed_row, refused_row
 from bucketsum.hashing.result import HashResult, ReadObject
-from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES, TOO_LATE, is_long
-from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
+from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES, is_long
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, TOO_LATE, Deadline
 from bucketsum.measure import Measurement
 from bucketsum.s3.source import Source
 from bucketsum.settings import Settings

@@ -17,7 +17,7 @@ from bucketsum.table.outcome import Outcome
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
 
-    from bucketsum.hashing.batch import MessageResult
+    from bucketsum.hashing.batch import M
 
 _QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED, Outcome.VERIFIED, Outcome.ARCHIVED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as
@@ -41,12 +41,10 @@ class Report:
     metrics: Metrics
     logs_objects: bool = True
 
-    def settled(
-        self, messages: Iterable[MessageResult]
-    ) -> tuple[list[MessageResult], list[MessageResult]]:
+    def settled(self, messages: Iterable[M]) -> tuple[list[M], list[M]]:
         """Report *messages*; returns those to delete, and those that return to the queue."""
-        done: list[MessageResult] = []
-        returned: list[MessageResult] = []
+        done: list[M] = []
+        returned: list[M] = []
         for message in messages:
             is_done = self.is_done(message.received, message.failure)
             for result in message.reports:

@@ -20,8 +20,8 @@ from bucketsum.digest import RunningDigest
 from bucketsum.hashing.job import Job, State, Task
 from bucketsum.hashing.object_rows import hashed_row
 from bucketsum.hashing.result import HashResult, ReadObject
+from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.hashing.small_object_connections import Network, is_written
-from bucketsum.hashing.turns import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.measure import Measurement
 from bucketsum.s3.curl_connections import Transfer

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 STOP_BEFORE_END_SECONDS: Final = 3.0
 """An invocation stops reading this long before its time-out, so that it can report why."""
 
+TOO_LATE: Final = (
+    "the invocation's time ended before this object's turn; lower BatchSize or raise MemorySize"
+)
+"""The reason if an object is not begun."""
+
 LAST_BEGIN_SECONDS: Final = 60.0
 """No small object of a batch is begun or recorded later than this before the time-out, and no other
 message but the first, or one on its last receive.

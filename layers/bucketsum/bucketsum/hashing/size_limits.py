@@ -1,4 +1,4 @@
-"""Objects that are looked up before they are read, or read in slices."""
+"""Sizes from which an object is looked up before it is read, or read in slices."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ from bucketsum.events.object_events import ObjectCreated, ObjectRestored
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.settings import Settings
-
-TOO_LATE: Final = (
-    "the invocation's time ended before this object's turn; lower BatchSize or raise MemorySize"
-)
 
 LOOK_UP_FROM_BYTES: Final = SPLIT_FROM_BYTES
 """Objects of this size or more are looked up before they are read.
