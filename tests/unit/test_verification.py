@@ -15,9 +15,9 @@ from tests.support.dynamodb_fake import table_with
 from tests.support.settings import SETTINGS
 from tests.support.sha1 import sha1_of
 
-from bucketsum.backfill.backfill_records import Selection
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.selection import Selection
 from bucketsum.errors import (
     BucketsumError,
     DamagedRow,

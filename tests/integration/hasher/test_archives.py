@@ -16,8 +16,8 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named, zip_of
 
 from bucketsum.archives.member_rows import MemberRows, MemberWriter, member_entry
-from bucketsum.backfill.backfill_records import Selection
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.selection import Selection
 from bucketsum.hashing.ending import Purpose
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.digests_table import DigestsTable

@@ -17,8 +17,9 @@ from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
-from bucketsum.backfill.backfill_records import Selection, Tally
+from bucketsum.backfill.backfill_records import Tally
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.selection import Selection
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.hashing.ending import Purpose
 from bucketsum.long_objects.progress import PARTITION

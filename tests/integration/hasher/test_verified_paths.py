@@ -15,8 +15,8 @@ from tests.support.sam_template import create_table
 from tests.support.zip_maker import zip_of
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.backfill.backfill_records import Selection
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.selection import Selection
 from bucketsum.hashing.ending import Purpose
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.sequencer import NO_SEQUENCER

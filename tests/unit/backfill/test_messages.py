@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.backfill import is_listed
-from bucketsum.backfill.backfill_records import MEMBERS, Selection
 from bucketsum.backfill.messages import (
     OBJECTS_MAX,
     TOTAL_BYTES_MAX,
     bodies_of,
     listed_objects_in,
 )
+from bucketsum.backfill.selection import MEMBERS, Selection
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.object_events import ObjectCreated

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import click
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.backfill.backfill_records import MEMBERS, Backfill, BackfillStatus
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
+from bucketsum.backfill.selection import MEMBERS
 from bucketsum.clock import now, text_of
 from bucketsum.hashing.ending import Purpose
 from bucketsum_cli.arguments.buckets import bucket_argument

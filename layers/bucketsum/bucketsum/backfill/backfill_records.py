@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Final
 
+from bucketsum.backfill.selection import Selection
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.columns import NOT_STORED, stored
 from bucketsum.table.outcome import Outcome
@@ -25,21 +26,6 @@ class BackfillStatus(StrEnum):
     """It could not go on, and its `failure` says why; it can be resumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The recorded objects that are read again: none, unless the purpose is VERIFY.
-
-    Attributes:
-        older_than: ISO 8601 UTC: those recorded and verified before. None for all.
-        missing: Those that lack this digest, or with `MEMBERS` the rows of their members.
-    """
-
-    purpose: Purpose = Purpose.RECORD
-    older_than: str | None = None
-    missing: str | None = None
-
-
-MEMBERS: Final = "members"
 _NAMES: Final = stored(
     read=lambda text: tuple(text.split(",")), write=lambda names: ",".join(names) or None
 )

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from bucketsum.algorithms import ALGORITHMS
-from bucketsum.backfill.backfill_records import MEMBERS, Selection
+from bucketsum.backfill.selection import Selection
 from bucketsum.errors import DamagedRow
 from bucketsum.events.message_fields import is_moment, shown
 from bucketsum.events.object_events import ObjectCreated
@@ -60,7 +60,7 @@ class ListedTasks:
         if verifies and (outcome := _read_since(record, self.sent_ms)):
             return HashResult(listed, outcome, measurement=Measurement(record.size_bytes, 0))
         is_same = record.etag in (None, listed.etag) and record.size_bytes == listed.size_bytes
-        if is_same and not (verifies and self._is_due(record)):
+        if is_same and not self.selection.has(record, self.archives):
             return HashResult(listed, Outcome.UNCHANGED)
         if listed.storage_class:
             return HashResult(listed, Outcome.ARCHIVED)
@@ -70,14 +70,6 @@ class ListedTasks:
                 return DamagedRow(f"{text}: nothing compares it")
         created = replace(listed, sequencer=record.sequencer)
         return Job(created, Verification(record), run=self.run)
-
-    def _is_due(self, row: Row) -> bool:
-        selection = self.selection
-        if selection.older_than and row.read_at[:SECONDS] >= selection.older_than[:SECONDS]:
-            return False
-        if selection.missing == MEMBERS:
-            return bool(self.archives and self.archives.takes(row.key) and not row.archive)
-        return selection.missing is None or selection.missing not in row.digests
 
     def _recording(self, listed: ObjectCreated, record: Row | Deletion | None) -> Job | HashResult:
         """The job that records *listed*, or its result if there is nothing to record.

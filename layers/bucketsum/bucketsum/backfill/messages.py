@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.backfill.backfill_records import MEMBERS, Selection
+from bucketsum.backfill.selection import MEMBERS, Selection
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import (
     bucket_name,
