@@ -20,6 +20,7 @@ from bench.sandbox.server import FOLDER, PROJECT, Server, serving
 from bucketsum_cli.machine.json_lines import NoAnswerError
 from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal import output
+from bucketsum_lab.workloads.transfer.model import FILE_BYTES_MEAN
 
 WRITE_DELAY_S: Final = 0.005
 """[?] Assumed time of a PutItem; AWS says single-digit milliseconds."""
@@ -152,7 +153,7 @@ def measure(
     Raises:
         CannotMakeSandboxError: The sandbox cannot be created here.
     """
-    profile = Profile(f"{memory_mb}", memory_mb, LINK_MBIT_PER_S, small_objects.AVERAGE_BYTES)
+    profile = Profile(f"{memory_mb}", memory_mb, LINK_MBIT_PER_S, FILE_BYTES_MEAN)
     samples = []
     objects = small_objects.make(_ROOT)
     with serving(profile, _ROOT) as (sandbox, server, folder):

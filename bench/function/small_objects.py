@@ -1,45 +1,27 @@
 """A hundred small objects, and the messages that announce them.
 
-Their sizes have the minimum, maximum and average of a hundred JPEG 2000 images of a digital library
-(112,336 to 10,924,380 bytes, 1,562,048 on average) and are distributed exponentially in between.
+Their sizes are those of the lab's transfers, as of the JPEG 2000 images of a digital library.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from bench.sandbox.objects import BUCKET, StoredObject, make_object
+from bucketsum_lab.workloads.transfer.data_set import file_sizes
+from bucketsum_lab.workloads.transfer.model import FILE_BYTES_MEAN
 
 COUNT: Final = 100
-SMALLEST_BYTES: Final = 112_336
-LARGEST_BYTES: Final = 10_924_380
-AVERAGE_BYTES: Final = 1_562_048
-
-
-_STEEPNESS: Final = 7.64523169
-"""Of the distribution, so that the average comes out."""
-
-
-def sizes() -> list[int]:
-    """The same hundred sizes in every run; neighbours differ."""
-    span, most = LARGEST_BYTES - SMALLEST_BYTES, math.expm1(_STEEPNESS)
-    ordered = [
-        SMALLEST_BYTES + round(span * math.expm1(_STEEPNESS * rank / (COUNT - 1)) / most)
-        for rank in range(COUNT)
-    ]
-    ordered[COUNT // 2] += COUNT * AVERAGE_BYTES - sum(ordered)
-    return [ordered[index * 37 % COUNT] for index in range(COUNT)]
 
 
 def make(root: Path) -> list[StoredObject]:
     """Create the objects under *root*, a folder of buckets."""
     return [
         make_object(root, size, name=f"small-{number:03}.jp2", seed=number)
-        for number, size in enumerate(sizes())
+        for number, size in enumerate(file_sizes(COUNT * FILE_BYTES_MEAN))
     ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from bucketsum.digest import RunningDigest
 
 BUCKET: Final = "bench"
 _BLOCK_BYTES: Final = 1_000_000
@@ -42,12 +43,17 @@ def make_object(root: Path, size_bytes: int, name: str = "", seed: int = 0) -> S
     if not (known.exists() and path.exists() and path.stat().st_size == size_bytes):
         path.parent.mkdir(parents=True, exist_ok=True)
         known.parent.mkdir(parents=True, exist_ok=True)
-        digest = hashlib.sha1(usedforsecurity=False)
         unfinished = root / f"{path.name}.{os.getpid()}"  # another run may be making it, too
-        with unfinished.open("wb") as file:
-            for piece in random_chunks(size_bytes, seed):
-                digest.update(piece)
-                file.write(piece)
+        sha1 = written(unfinished, random_chunks(size_bytes, seed))
         unfinished.replace(path)
-        known.write_text(digest.hexdigest())
+        known.write_text(sha1)
     return StoredObject(key, size_bytes, known.read_text())
+
+
+def written(path: Path, parts: Iterable[bytes]) -> str:
+    """Write *parts* to *path*; returns their SHA-1."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest = RunningDigest()
+    with path.open("wb") as file:
+        file.writelines(digest.passing(parts))
+    return digest.digest().sha1

@@ -11,15 +11,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from bench.sandbox.objects import BUCKET
+from bench.sandbox.objects import BUCKET, written
 from bench.sandbox.profiles import Profile
 from bench.sandbox.server import FOLDER, serving
 from bench.workloads.experiments import Experiment
-from bucketsum.digest import RunningDigest
 from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.workloads import add_programs, view_of
-from bucketsum_lab.plan.generated_objects import SHA1_METADATA
+from bucketsum_lab.plan.generated_objects import SHA1_METADATA, known_object
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, plan_of
 from bucketsum_lab.protocol.objects import DataFile, PlannedObject, file_key
@@ -88,29 +87,15 @@ def ensured(root: Path, planned: PlannedObject, workload: Workload) -> KnownObje
     for file in files:
         path = bucket / file_key(planned.key, file.name)
         if not (path.exists() and path.stat().st_size == file.size_bytes):
-            _write(path, file.chunks())
+            written(path, file.chunks())
     facts = root / "data-sets" / f"{planned.key.replace('/', '-')}.json"
     if facts.exists():
         known: KnownObject = json.loads(facts.read_text())
         return known
     generated = workload.generate(planned.size_bytes)
-    sha1 = _write(bucket / planned.key, generated.chunks())
+    sha1 = written(bucket / planned.key, generated.chunks())
     metadata = {SHA1_METADATA: sha1, **generated.metadata}
-    known = {
-        "key": planned.key,
-        "size_bytes": planned.size_bytes,
-        "sha1": sha1,
-        "contents": workload.contents(planned.key, metadata),
-    }
+    known = known_object(planned.key, planned.size_bytes, metadata, workload)
     facts.parent.mkdir(parents=True, exist_ok=True)
     facts.write_text(json.dumps(known))
     return known
-
-
-def _write(path: Path, parts: Iterable[bytes]) -> str:
-    """Write *parts*, and return their SHA-1."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    digest = RunningDigest()
-    with path.open("wb") as file:
-        file.writelines(digest.passing(parts))
-    return digest.digest().sha1

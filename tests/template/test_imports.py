@@ -38,10 +38,11 @@ ROLES: Final = {
 ARROWS: Final = """\
 analyst: lab.functions
 bench.cost: bench.readers bench.tables cli.backfill cli.terminal layer layer.hashing
-bench.function: bench.sandbox bench.tables cli.emulator cli.machine cli.terminal
+bench.function: bench.sandbox bench.tables cli.emulator cli.machine cli.terminal \
+lab.workloads.transfer
 bench.readers: bench bench.sandbox bench.tables cli.emulator cli.machine cli.terminal layer \
 layer.events layer.s3
-bench.sandbox: cli.machine cli.terminal
+bench.sandbox: cli.machine cli.terminal layer
 bench.snapshot: bench.tables cli.commands cli.snapshots cli.terminal layer.table
 bench.tables: cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.commands.local cli.emulator cli.machine \
@@ -149,7 +150,7 @@ settings: layer layer.s3 layer.table
 slicer: layer.functions
 tools: layer.long_objects layer.table
 tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
-cli.tune cli.tune.report lab.protocol layer.archives layer.table
+cli.tune cli.tune.report lab.protocol layer.archives layer.table tools.reference
 tools.reference: bench.tables cli.arguments cli.commands cli.objects cli.selftest cli.snapshots \
 cli.terminal lab.plan lab.workloads layer layer.hashing layer.queue layer.table
 """

@@ -73,7 +73,7 @@ class GeneratedObjects:
                 f" names {key!r}, which is empty or has no {SHA1_METADATA!r} in its metadata "
                 "to check samples against; copy it with --metadata sha1=ITS_SHA1",
             )
-        return _known(key, planned_bytes(key, head, workload), head["Metadata"], workload)
+        return known_object(key, planned_bytes(key, head, workload), head["Metadata"], workload)
 
     def ensured(
         self, key: str, size_bytes: int, workload: Workload, parts: Collection[str] | None = None
@@ -87,13 +87,13 @@ class GeneratedObjects:
             self._write_files(key, workload.files_of(size_bytes, parts))
         head = self._head(key)
         if head is not None and self._usable(head, size_bytes, workload):
-            return _known(key, size_bytes, head["Metadata"], workload)
+            return known_object(key, size_bytes, head["Metadata"], workload)
         generated = workload.generate(size_bytes)
         is_set = isinstance(workload, DataSetWorkload)
         of_set = {SET_BYTES_METADATA: str(size_bytes)} if is_set else {}
         metadata = {**_sha1_of(generated.chunks()), **generated.metadata, **of_set}
         self._upload(key, metadata, generated.chunks())
-        return _known(key, size_bytes, metadata, workload)
+        return known_object(key, size_bytes, metadata, workload)
 
     @staticmethod
     def _usable(head: dict[str, Any], size_bytes: int, workload: Workload) -> bool:
@@ -198,9 +198,10 @@ def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:
     return size_bytes
 
 
-def _known(
+def known_object(
     key: str, size_bytes: int, metadata: Mapping[str, str], workload: Workload
 ) -> KnownObject:
+    """An object or data set with the *metadata* of its object."""
     return {
         "key": key,
         "size_bytes": size_bytes,
