@@ -27,7 +27,6 @@ from tests.cli.deployed import (
     unreadable,
 )
 from tests.support.events import notification
-from tools.reference.commands import contexts
 from tools.reference.documents import schema_of
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
@@ -47,7 +46,7 @@ from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal.documents import iso_text, json_text
 
 ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
-SCHEMA: Final = schema_of(contexts(cli))
+SCHEMA: Final = schema_of(cli)
 
 
 def checked(command: str, document: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -161,7 +160,7 @@ def test_a_field_without_a_meaning_is_refused() -> None:
     def command() -> None: ...
 
     with pytest.raises(ValueError, match="riddle"):
-        schema_of(contexts(command))
+        schema_of(command)
 
 
 def test_times_have_one_format() -> None:

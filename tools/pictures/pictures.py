@@ -13,9 +13,8 @@ from bench.cost.measured import measured_in
 from bench.tables.document import written_between
 
 from tools.pictures.cost import chart
-from tools.pictures.session import session
+from tools.pictures.session import session, terminal
 from tools.pictures.sweep import sweep
-from tools.pictures.terminal import terminal
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "docs" / "pictures"

@@ -1,4 +1,7 @@
-"""A session of `find` and `check`: real calls, against moto's S3, DynamoDB and SQS."""
+"""docs/pictures/session.svg: a session of `find` and `check` on a terminal.
+
+The calls are real, against moto's S3, DynamoDB and SQS.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ import hashlib
 import json
 import os
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 from unittest.mock import patch
+from xml.sax.saxutils import escape
 
 import boto3
 from click.testing import CliRunner
@@ -27,8 +32,10 @@ from bucketsum_cli.buckets.served_buckets import AttachedBucket, access_stack_na
 from bucketsum_cli.commands.root import cli
 from bucketsum_cli.dead_letters import queue
 from bucketsum_cli.terminal.screen import folded
+from tools.pictures.drawing import MONOSPACE, WIDTH, drawing
+from tools.reference.template import template
 
-COLUMNS: Final = 60
+_COLUMNS: Final = 60
 _BUCKET: Final = "my-photos"
 _REGION: Final = "us-east-1"
 _SIZES: Final = {"cat.jpg": 2_400_000, "pier2.jpg": 3_500_000, "pier.jpg": 3_500_000}
@@ -38,26 +45,22 @@ _CALLS: Final = (
 )
 """The typed text, and the arguments that a shell makes of it."""
 
+_MARGIN: Final = 14
+_LINE: Final = 25
+_COLUMN: Final = (WIDTH - 2 * _MARGIN) / _COLUMNS
+_PROMPT: Final = "$ "
+_CODE: Final = re.compile(r"\x1b\[(\d+)m")
+_CLASSES: Final = {"0": "", "1": "bold", "31": "bad", "32": "good"}
+"""ANSI code → its class; 0 ends all others."""
+
+_STYLE: Final = f"""\
+text {{ font-family: {MONOSPACE}; font-size: 17px; white-space: pre; fill: var(--ink) }}
+rect {{ fill: var(--panel); stroke: var(--note) }}
+.bold, .typed {{ font-weight: 600 }} .good {{ fill: var(--good) }} .bad {{ fill: var(--bad) }}
+.typed {{ fill: var(--own) }}"""
+
 _STACK: Final = "bucketsum"
 _SEQUENCER: Final = "01"
-
-_TABLE: Final[dict[str, Any]] = {
-    "BillingMode": "PAY_PER_REQUEST",
-    "AttributeDefinitions": [
-        {"AttributeName": name, "AttributeType": "S"} for name in ("object", "entry", "sha1_shard")
-    ],
-    "KeySchema": [
-        {"AttributeName": "object", "KeyType": "HASH"},
-        {"AttributeName": "entry", "KeyType": "RANGE"},
-    ],
-    "GlobalSecondaryIndexes": [
-        {
-            "IndexName": "by-sha1",
-            "KeySchema": [{"AttributeName": "sha1_shard", "KeyType": "HASH"}],
-            "Projection": {"ProjectionType": "KEYS_ONLY"},
-        }
-    ],
-}
 
 
 def session() -> list[str]:
@@ -78,7 +81,7 @@ def session() -> list[str]:
 
 def _deploy() -> None:
     """Create a table, a queue and a bucket, and stacks whose outputs and metadata name them."""
-    boto3.client("dynamodb").create_table(TableName=_STACK, **_TABLE)
+    boto3.client("dynamodb").create_table(TableName=_STACK, **_table_properties())
     letters = boto3.client("sqs").create_queue(QueueName=_STACK)["QueueUrl"]
     boto3.client("s3").create_bucket(Bucket=_BUCKET)
     outputs = {"DigestsTableName": _STACK, "DeadLetterQueueUrl": letters}
@@ -89,10 +92,16 @@ def _deploy() -> None:
         _STACK: {"Outputs": {name: {"Value": value} for name, value in described.items()}},
         access_stack_name(_STACK): {"Metadata": metadata_of([AttachedBucket(_BUCKET)])},
     }
-    for name, template in stacks.items():
+    for name, document in stacks.items():
         boto3.client("cloudformation").create_stack(
-            StackName=name, TemplateBody=json.dumps({"Resources": queue_only, **template})
+            StackName=name, TemplateBody=json.dumps({"Resources": queue_only, **document})
         )
+
+
+def _table_properties() -> dict[str, Any]:
+    properties = template()["Resources"]["DigestsTable"]["Properties"]
+    names = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
+    return {name: properties[name] for name in names}
 
 
 def _fill() -> None:
@@ -134,10 +143,45 @@ def _row(key: str, entry: str, content: bytes) -> Row:
 def _lines(arguments: Sequence[str]) -> list[str]:
     """Return the output on a terminal, and below it the notes, which go to stderr."""
     runner = CliRunner(mix_stderr=False)
-    on_terminal = {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
+    on_terminal = {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": str(_COLUMNS)}
     shown = runner.invoke(cli, arguments, env=on_terminal, color=True, catch_exceptions=False)
     piped = runner.invoke(cli, arguments, catch_exceptions=False)
     notes = [
-        line for note in piped.stderr.splitlines() for line in folded(note, COLUMNS, breaks=False)
+        line for note in piped.stderr.splitlines() for line in folded(note, _COLUMNS, breaks=False)
     ]
     return [*shown.stdout.splitlines(), *notes]
+
+
+def terminal(lines: Sequence[str]) -> str:
+    """Return the picture of *lines*."""
+    height = 2 * _MARGIN + _LINE * len(lines)
+    return drawing(
+        "bucketsum find and bucketsum check on a terminal",
+        " / ".join(_CODE.sub("", line) for line in lines if line),
+        height,
+        _STYLE,
+        f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>',
+        *(_text(number, line) for number, line in enumerate(lines) if line),
+    )
+
+
+def _text(number: int, line: str) -> str:
+    """Return a line; its length is set, so that columns are aligned in every font."""
+    spans = [("typed", line)] if line.startswith(_PROMPT) else _spans(line)
+    parts = (
+        f'<tspan class="{names}">{escape(text)}</tspan>' if names else escape(text)
+        for names, text in spans
+    )
+    length = len(_CODE.sub("", line)) * _COLUMN
+    y = _MARGIN + _LINE * number + 18
+    return f'<text x="{_MARGIN}" y="{y}" textLength="{length:.1f}">{"".join(parts)}</text>'
+
+
+def _spans(line: str) -> Iterator[tuple[str, str]]:
+    """Yield each piece of *line* with its classes."""
+    classes: list[str] = []
+    texts = _CODE.split(line)
+    for text, code in zip(texts[::2], ["0", *texts[1::2]], strict=True):
+        classes = [*classes, _CLASSES[code]] if _CLASSES[code] else []
+        if text:
+            yield " ".join(classes), text

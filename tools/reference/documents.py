@@ -14,13 +14,12 @@ from importlib import import_module
 from inspect import cleandoc, getsource
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+
+import click
 
 from bucketsum_cli.arguments.options import JsonOption
 from bucketsum_cli.terminal.documents import INLINE
-
-if TYPE_CHECKING:
-    import click
 
 _BEGINNING: Final = """\
 # JSON output
@@ -38,8 +37,25 @@ measurements table.
 _NAMES: Final = {str: "string", Path: "string", int: "integer", float: "number", bool: "boolean"}
 _OURS: Final = ("bucketsum", "collections", "datetime", "pathlib")
 
+_COLUMNS: Final = 80
 
-def schema_of(contexts: Iterable[click.Context]) -> dict[str, Any]:
+
+def contexts(
+    command: click.Command, parent: click.Context | None = None
+) -> Iterator[click.Context]:
+    """Yield *command*, then its sub-commands."""
+    name = command.name if parent else "bucketsum"
+    settings = {**command.context_settings, "terminal_width": _COLUMNS}
+    context = click.Context(command, parent, name, **settings)
+    yield context
+    if isinstance(command, click.Group):
+        for child in command.list_commands(context):
+            match = command.get_command(context, child)
+            if match is not None:
+                yield from contexts(match, context)
+
+
+def schema_of(command: click.Command) -> dict[str, Any]:
     """Return a JSON schema: ``commands`` has each command's documents, ``$defs`` their types.
 
     Raises:
@@ -47,7 +63,7 @@ def schema_of(contexts: Iterable[click.Context]) -> dict[str, Any]:
     """
     documents = {
         context.command_path: option.documents
-        for context in contexts
+        for context in contexts(command)
         for option in context.command.params
         if isinstance(option, JsonOption) and option.documents
     }

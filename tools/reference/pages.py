@@ -13,14 +13,7 @@ from bucketsum_cli.commands.selftest import CHECKS
 from bucketsum_cli.selftest.stack_checks import CLEAN_UP
 from bucketsum_lab.plan.input_fields import FIELDS, PARAMETER_OF, WEIGHT, StrategyName
 from bucketsum_lab.workloads import WORKLOADS
-from tools.reference import (
-    commands,
-    documents,
-    monitoring,
-    permissions,
-    snapshot_views,
-    template,
-)
+from tools.reference import documents, monitoring, permissions, snapshot_views, template
 
 _STRATEGIES: Final = {
     StrategyName.CHEAPEST: ("the least USD per TB", ""),
@@ -107,6 +100,34 @@ def checks() -> str:
     return rows_of(("check", "what it shows"), rows)
 
 
+_COMMANDS: Final = """\
+# Commands
+
+`make reference` writes this page from the help texts. Most commands take these options:
+
+| option | environment | meaning |
+|---|---|---|
+| `--stack NAME` | `BUCKETSUM_STACK` | the stack; `bucketsum` by default |
+| `--region NAME` | `AWS_DEFAULT_REGION` | its Region |
+| `--profile NAME` | `AWS_PROFILE` | the AWS profile with the credentials |
+| `--local` | `BUCKETSUM_HOME` | the local emulator of the clone that you are in, or else of the \
+clone that the command was installed from. `BUCKETSUM_HOME` names the folder of another emulator, \
+such as `.bucketsum/demo` |
+| `--json` | | one [JSON document](json.md) on stdout; everything else on stderr |
+| `--yes`, `-y` | | do not ask for confirmation. Without it, a missing answer counts as "no" (exit \
+status 1) |
+"""
+
+
+def commands_page() -> str:
+    """Return the page: a section for each command, in the order of the help."""
+    sections = []
+    for context in documents.contexts(cli):
+        text = "\n".join(map(str.rstrip, context.command.get_help(context).splitlines()))
+        sections.append(f"\n## {context.command_path}\n\n```text\n{text}\n```\n")
+    return _COMMANDS + "".join(sections)
+
+
 _DOCS: Final = Path(__file__).parents[2] / "docs"
 _REFERENCE: Final = _DOCS / "reference"
 
@@ -135,9 +156,9 @@ _GENERATED: Final = {
 
 def pages() -> dict[Path, str]:
     """Return the correct text of each page."""
-    schema = documents.schema_of(commands.contexts(cli))
+    schema = documents.schema_of(cli)
     written = {
-        _REFERENCE / "commands.md": commands.page(),
+        _REFERENCE / "commands.md": commands_page(),
         _REFERENCE / "json.md": documents.page(schema),
         _REFERENCE / "json.schema.json": documents.text_of(schema),
     }

@@ -24,20 +24,21 @@ _Loader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
 
 
 @cache
-def _template() -> dict[str, Any]:
-    template: dict[str, Any] = _Loader(_TEMPLATE.read_text(encoding="utf-8")).get_single_data()
-    return template
+def template() -> dict[str, Any]:
+    """Return the template, with null for each intrinsic function."""
+    document: dict[str, Any] = _Loader(_TEMPLATE.read_text(encoding="utf-8")).get_single_data()
+    return document
 
 
 def parameters() -> str:
     """Return a table of parameters for each group of the console."""
-    template = _template()
-    groups = template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    document = template()
+    groups = document["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
     return "\n".join(
         f"\n**{group['Label']['default']}**\n\n"
         + rows_of(
             ("parameter", "meaning", "allowed", "default"),
-            (_row(name, template["Parameters"][name]) for name in group["Parameters"]),
+            (_row(name, document["Parameters"][name]) for name in group["Parameters"]),
         )
         for group in groups
     )
@@ -76,7 +77,7 @@ def overrides_of(configuration: str) -> list[str]:
 
 def alarms() -> str:
     """Return the table of alarms, with their conditions and descriptions."""
-    resources = _template()["Resources"].items()
+    resources = template()["Resources"].items()
     alarms = {
         name: resource["Properties"]
         for name, resource in resources
