@@ -18,10 +18,6 @@ from bucketsum_cli.terminal.formatting import count_text, usd_text
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import Run
 
-_METADATA_SECONDS: Final = 0.5
-_ADDRESS: Final = "http://169.254.169.254"
-_LIFETIME: Final = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
-
 
 class Confinement(StrEnum):
     """Limits of the processes that measure."""
@@ -128,34 +124,3 @@ def confined(wanted: Confinement | None) -> Iterator[tuple[Confinement, Mapping[
     finally:
         if roots:
             remove_roots(roots)
-
-
-def instance_type() -> str | None:
-    """The type of this EC2 instance, for example ``c7g.large``.
-
-    None if the metadata service (IMDSv2) does not answer.
-    """
-    if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
-        return None
-    address = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", _ADDRESS).rstrip("/")
-    if not address.startswith("http://"):
-        return None
-    try:
-        token = _answer(f"{address}/latest/api/token", "PUT", _LIFETIME)
-        return _answer(
-            f"{address}/latest/meta-data/instance-type", "GET", {"X-aws-ec2-metadata-token": token}
-        )
-    except (OSError, ValueError):  # HTTP errors are OSErrors
-        return None
-
-
-def _answer(url: str, method: str, headers: dict[str, str]) -> str:
-    import urllib.request  # noqa: PLC0415 - takes 30 ms
-
-    request = urllib.request.Request(url, method=method, headers=headers)  # noqa: S310 - http, as checked
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the link-local address
-    with opener.open(request, timeout=_METADATA_SECONDS) as response:
-        text: str = response.read(200).decode("ascii")
-    if not text.isprintable():
-        raise ValueError("not the answer of the metadata service")
-    return text

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from bucketsum.clock import now
 from bucketsum_cli.aws.executions import new_execution_name
@@ -16,7 +16,7 @@ from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.here.place import Place
 from bucketsum_cli.tune.here.sweep import HereSweep
-from bucketsum_cli.tune.machine import Confinement, Machine, instance_type
+from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.workloads import add_programs
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.input import SweepInput
@@ -24,6 +24,10 @@ from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 from bucketsum_lab.plan.setting_fields import limit_combinations
 from bucketsum_lab.protocol.measuring import MachinePrice
 from bucketsum_lab.workloads import WORKLOADS
+
+_METADATA_SECONDS: Final = 0.5
+_ADDRESS: Final = "http://169.254.169.254"
+_LIFETIME: Final = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
 
 
 def disk_folders(folders: Iterable[Path]) -> tuple[str, ...]:
@@ -149,7 +153,7 @@ def machine_of_sweep(
         kernel=f"{platform.system()} {platform.release()}",
         disk=disks_text(disks),
         confinement=confinement,
-        instance_type=instance_type(),
+        instance_type=_instance_type(),
         endpoint=place.bucket.endpoint(),
         usd_per_hour=options.usd_per_hour,
     )
@@ -169,3 +173,34 @@ def _on_this_machine(sweep: SweepInput, confinement: Confinement) -> SweepInput:
                 "measure without limits with --confine none",
             )
     return sweep
+
+
+def _instance_type() -> str | None:
+    """The type of this EC2 instance, for example ``c7g.large``.
+
+    None if the metadata service (IMDSv2) does not answer.
+    """
+    if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
+        return None
+    address = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", _ADDRESS).rstrip("/")
+    if not address.startswith("http://"):
+        return None
+    try:
+        token = _answer(f"{address}/latest/api/token", "PUT", _LIFETIME)
+        return _answer(
+            f"{address}/latest/meta-data/instance-type", "GET", {"X-aws-ec2-metadata-token": token}
+        )
+    except (OSError, ValueError):  # HTTP errors are OSErrors
+        return None
+
+
+def _answer(url: str, method: str, headers: dict[str, str]) -> str:
+    import urllib.request  # noqa: PLC0415 - takes 30 ms
+
+    request = urllib.request.Request(url, method=method, headers=headers)  # noqa: S310 - http, as checked
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the link-local address
+    with opener.open(request, timeout=_METADATA_SECONDS) as response:
+        text: str = response.read(200).decode("ascii")
+    if not text.isprintable():
+        raise ValueError("not the answer of the metadata service")
+    return text
