@@ -312,6 +312,7 @@ def test_continuous_integration_is_the_documented_commands() -> None:
     text = script.read_text(encoding="utf-8")
     assert os.access(script, os.X_OK)
     assert [line.split(" #")[0] for line in text.splitlines() if line.startswith("make")] == [
+        "make setup",
         "make check",
         "make test",
     ]
