@@ -81,6 +81,8 @@ hypothesis_settings.load_profile("bucketsum")
 def pytest_configure() -> None:
     """Forget the person's own AWS and emulator before any test module makes a client at import.
 
+    Nothing that tests import becomes garbage, so nobody looks for it meanwhile.
+
     Programs that tests start and interrupt must not inherit that Ctrl-C is ignored, as a shell has
     it for what runs in the background.
     """
@@ -88,6 +90,7 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith(("AWS_", "BUCKETSUM_"))]:
         del os.environ[name]
     os.environ.update(_AWS_ENVIRONMENT)
+    gc.disable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -123,6 +126,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Never look for garbage among what the tests have imported, a million objects."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 from botocore.config import Config
 from moto import mock_aws
-from moto.core.config import DefaultConfig
 from mypy_boto3_s3 import S3Client
 from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import Reader, Reading, s3_client
@@ -60,8 +59,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[HasherStack]:
     """The hasher with everything around it in moto, its retries without their pauses."""
     monkeypatch.setattr(source, "_LONGEST_PAUSE_SECONDS", 0)
     monkeypatch.setenv("AWS_RETRY_MODE", "standard")
-    keep_session: DefaultConfig = {"core": {"reset_boto3_session": False}}  # slow to make
-    with mock_aws(config=keep_session):
+    with mock_aws():
         yield HasherStack(monkeypatch)
 
 
