@@ -13,6 +13,7 @@ from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 
 AT = "2026-11-20T10:00:00.000Z"
 LATER = "2026-11-21T10:00:00Z"
+LATEST = "2026-11-21T10:00:00.001Z"
 ROW = Row("b", "k", "v1", Status.HASHED, 1, comparable_sequencer("1"), AT, AT, sha1="a" * 40)
 DIFFERS = replace(ROW, difference=Difference("sha1:00", LATER))
 REFUSED = replace(ROW, failed_reading=FailedReading(LATER, "denied"))
@@ -51,8 +52,9 @@ def test_the_first_state_that_fits_holds(row: Row | None, presence: Presence, st
 
 @pytest.mark.parametrize("row", [DIFFERS, REFUSED])
 def test_the_last_reading_decides(row: Row) -> None:
-    """A later verification ends a difference or a refusal; an unknown time ends neither."""
-    for verified_at, is_over in ((AT, False), (LATER, True), ("2027", False), ("once", False)):
+    """Only a later verification ends a difference or a refusal; an unknown time ends neither."""
+    times = ((AT, False), (LATER, False), (LATEST, True), ("2027", False), ("once", False))
+    for verified_at, is_over in times:
         verified = replace(row, verified=Verified(verified_at, 1))
         assert (state_of(verified) is ObjectState.HASHED) is is_over
 

@@ -12,19 +12,22 @@ WITH recorded AS (
   FROM items o LEFT JOIN listing l
     ON l.bucket = o.bucket AND l.key = o.key AND l.version = o.version
   WHERE o.kind = 'object'
-), judged AS (
+), judged AS <inline> (
   SELECT *,
     CASE WHEN status = 'damaged' THEN 'damaged' WHEN deleted_at IS NOT NULL THEN 'deleted'
       WHEN presence = 'absent' THEN 'lost' WHEN presence = 'changed' THEN 'not recorded'
       WHEN s3_checksum_result = 'differs' THEN 'differs'
-      WHEN differing_digest IS NOT NULL AND coalesce(differs_at > verified_at, true) THEN 'differs'
-      WHEN unreadable_reason IS NOT NULL AND coalesce(unreadable_at > verified_at, true)
+      WHEN differing_digest IS NOT NULL AND coalesce(differs_at >= verified_at, true) THEN 'differs'
+      WHEN unreadable_reason IS NOT NULL AND coalesce(unreadable_at >= verified_at, true)
         AND coalesce(unreadable_at > differs_at, true) THEN 'unreadable'
       ELSE status END AS state
   FROM recorded
+), known AS (
+  SELECT bucket, key, version, sha1, status, sequencer, created_at, deleted_at, presence, state
+  FROM judged
 ), repaired AS (
   SELECT DISTINCT d.bucket, d.key, d.version
-  FROM judged d JOIN judged n ON n.bucket = d.bucket AND n.key = d.key AND n.sha1 = d.sha1
+  FROM known d JOIN known n ON n.bucket = d.bucket AND n.key = d.key AND n.sha1 = d.sha1
     AND n.state = 'hashed' AND CASE
       WHEN '00000000000000000000000000000000' IN (n.sequencer, d.sequencer)
         OR n.sequencer = d.sequencer THEN n.created_at > d.created_at
@@ -34,7 +37,7 @@ WITH recorded AS (
   SELECT bucket, key, version FROM (
     SELECT bucket, key, version, row_number() OVER (PARTITION BY bucket, key
       ORDER BY status = 'damaged' DESC, sequencer DESC, created_at DESC, version DESC) AS place
-    FROM judged WHERE presence = 'unknown' AND deleted_at IS NULL
+    FROM known WHERE presence = 'unknown' AND deleted_at IS NULL
   ) unlisted WHERE place = 1
 )
 SELECT j.bucket, j.key, j.version, CASE WHEN r.key IS NULL THEN j.state ELSE 'repaired' END AS state,

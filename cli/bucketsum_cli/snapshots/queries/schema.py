@@ -25,6 +25,8 @@ _LAST_SECOND: Final = 253_402_300_799  # of the year 9999
 class Dialect:
     """DuckDB's SQL for the fields of an item, ``i.NAME.S`` and ``i.NAME.N``."""
 
+    inline = "NOT MATERIALIZED"
+    """After AS, a part of a query that is made again for each use, of the columns needed there."""
     wide = "HUGEINT"
     """A type of whole numbers beyond 64 bits."""
     file = "parse_filename(filename)"
@@ -89,6 +91,7 @@ class Dialect:
 class TrinoDialect(Dialect):
     """The same in the SQL of Trino, which is Athena's."""
 
+    inline = ""
     wide = "DECIMAL(38, 0)"
     file = """regexp_extract("$path", '[^/]*$')"""
     export = "export"
@@ -144,6 +147,7 @@ def object_columns() -> list[str]:
 def filled(text: str, dialect: Dialect) -> str:
     """The loading query *text* with what follows from the schema."""
     parts = {
+        "<inline>": dialect.inline,
         "<file>": dialect.file,
         "<export>": dialect.export,
         "<listed>": dialect.listed,

@@ -112,7 +112,7 @@ def _read_since(row: Row, sent_ms: int | None) -> Outcome | None:
         return None
     if datetime.fromisoformat(read_at).timestamp() * 1000 < sent_ms:
         return None
-    return Outcome.DIFFERS if differs_at > verified_at else Outcome.VERIFIED
+    return Outcome.DIFFERS if differs_at >= verified_at else Outcome.VERIFIED
 
 
 def _time(listed: ObjectCreated, row: Row) -> str:

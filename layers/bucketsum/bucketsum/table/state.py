@@ -71,14 +71,14 @@ def state_of(
 
 
 def _state_read(row: Row, *, is_repaired: bool) -> ObjectState:
-    """The state of a version that may exist, by its last reading."""
+    """The state of a version that may exist, by its last reading; of two at once, the worse one."""
     verified_at = row.verified.at if row.verified else None
     differs_at = row.difference.at if row.difference else None
-    if row.contradiction or (row.difference and _is_later(differs_at, verified_at)):
+    if row.contradiction or (row.difference and not _is_before(differs_at, verified_at)):
         return ObjectState.REPAIRED if is_repaired else ObjectState.DIFFERS
     if row.failed_reading:
         failed_at = row.failed_reading.at
-        if _is_later(failed_at, verified_at) and _is_later(failed_at, differs_at):
+        if not _is_before(failed_at, verified_at) and _is_later(failed_at, differs_at):
             return ObjectState.UNREADABLE
     return ObjectState(row.status)
 
@@ -104,6 +104,12 @@ def _is_later(text: str | None, than: str | None) -> bool:
     """Whether one time is later; also if the other is not there, or either cannot be read."""
     time, other = _time_of(text), _time_of(than)
     return time is None or other is None or time > other
+
+
+def _is_before(text: str | None, than: str | None) -> bool:
+    """Whether one time is earlier; not if either is not there or cannot be read."""
+    time, other = _time_of(text), _time_of(than)
+    return time is not None and other is not None and time < other
 
 
 def _time_of(text: str | None) -> datetime | None:
