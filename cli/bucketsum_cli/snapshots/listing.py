@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_plus
 
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
-from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryReader, manifest_at
+from bucketsum.backfill.backfill_records import Part
+from bucketsum.backfill.inventory import ROWS_PER_PAGE, manifest_at, rows_of
 from bucketsum.backfill.listing import ranges_of_keys
-from bucketsum.clock import now
 from bucketsum.errors import BadInventory
 from bucketsum.events.message_fields import shown
 from bucketsum.events.version import NULL
@@ -35,17 +34,16 @@ def list_keys(
     Raises:
         BadInventory: The inventory cannot be used.
     """
-    backfill = Backfill(
-        "", keys.bucket, BackfillStatus.RUNNING, now(), prefix=keys.prefix, all_versions=True
-    )
     if inventory is None:
         first = s3.list_object_versions(Bucket=keys.bucket, Prefix=keys.prefix)
-        parts = ranges_of_keys(s3, backfill, _PARTS if first.get("IsTruncated") else 1)
+        count = _PARTS if first.get("IsTruncated") else 1
+        parts = ranges_of_keys(s3, keys.bucket, keys.prefix, count)
         sources = [_listed(s3, keys, part) for part in parts]
     else:
         manifest = manifest_at(s3, inventory, keys.bucket)
-        reader = InventoryReader(s3, backfill, manifest)
-        sources = [_inventory(reader, keys, file.key) for file in manifest.files]
+        sources = [
+            _inventory(rows_of(s3, manifest, file), keys, file.key) for file in manifest.files
+        ]
     return write_files(folder, LISTING, sources, None)
 
 
@@ -74,10 +72,12 @@ def _listed(s3: S3Client, keys: Listed, part: Part) -> Iterator[list[dict[str, A
             break
 
 
-def _inventory(reader: InventoryReader, keys: Listed, file: str) -> Iterator[list[dict[str, Any]]]:
+def _inventory(
+    rows: Iterable[dict[str, str]], keys: Listed, file: str
+) -> Iterator[list[dict[str, Any]]]:
     versions = (
         _version(keys, row, f"row {number} of {shown(file)}")
-        for number, row in enumerate(reader.rows(file), 1)
+        for number, row in enumerate(rows, 1)
         if row.get("IsDeleteMarker") != "true"
     )
     wanted = (version for version in versions if version["key"].startswith(keys.prefix))

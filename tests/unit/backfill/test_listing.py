@@ -86,7 +86,7 @@ class FlatS3:
 def largest_share(keys: list[str], s3: FlatS3) -> float:
     """Keys of the largest part ÷ the keys that each would have; each key is in one part."""
     client: Any = s3
-    parts = ranges_of_keys(client, BACKFILL, COUNT)
+    parts = ranges_of_keys(client, BACKFILL.bucket, "", COUNT)
     assert len(parts) <= COUNT
     of_parts = [
         [key for key in keys if part.after < key and (part.until is None or key <= part.until)]
@@ -137,7 +137,7 @@ def test_a_marker_that_s3_refuses_leaves_one_part(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(listing, "_LOOK_PAGES", 2)
     monkeypatch.setattr(s3, "list_object_versions", page)
-    assert ranges_of_keys(s3, BACKFILL, 8) == [Part(0)]
+    assert ranges_of_keys(s3, BACKFILL.bucket, "", 8) == [Part(0)]
 
 
 @pytest.mark.parametrize("marker", ["", "a", "b"])

@@ -47,7 +47,7 @@ _REST_BYTES: Final = 64 * 1024
 _NO_MANIFEST: Final = (
     MalformedMessage, ValueError, TypeError, KeyError, AttributeError, RecursionError,
 )  # fmt: skip
-_NOT_CSV: Final = (gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error)
+_NOT_CSV: Final = (gzip.BadGzipFile, zlib.error, EOFError, UnicodeDecodeError, csv.Error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,33 @@ class _Compared:
                 )
 
 
+def rows_of(s3: S3Client, manifest: Manifest, file: InventoryFile) -> Iterator[dict[str, str]]:
+    """The rows of an inventory's file by their columns.
+
+    Raises:
+        BadInventory: It is not whole, or another file than the manifest lists.
+        ClientError: S3 refused.
+    """
+    response = s3.get_object(Bucket=manifest.bucket, Key=file.key)
+    body = _Compared(cast("BinaryIO", response["Body"]), file)
+    columns = manifest.columns
+    with gzip.open(cast("BinaryIO", body), "rt", encoding="utf-8", newline="") as text:
+        rows = csv.reader(iter(partial(text.readline, _LINE_CHARACTERS_MAX), ""))
+        try:
+            for number, values in enumerate(rows, 1):
+                if len(values) != len(columns):
+                    count = len(values)
+                    raise BadInventory(
+                        f"row {number} of {shown(file.key)} has {count} columns: {shown(values)}"
+                    )
+                yield dict(zip(columns, values, strict=True))
+        except _NOT_CSV as error:
+            raise BadInventory(
+                f"{shown(file.key)} is not a whole CSV file in gzip: {shown(error)}"
+            ) from error
+    body.require_equal()
+
+
 class InventoryReader:
     """Pages of the objects in an inventory's files.
 
@@ -208,39 +235,17 @@ class InventoryReader:
     def _listed_at(self, file: str, position: int) -> list[ObjectCreated | None]:
         """The objects of the rows from *position* on; None for a row that is left out."""
         if self._next == (file, position):
-            with suppress(*BROKEN, OSError, EOFError):  # a pause was too long for the connection
+            with suppress(
+                *BROKEN, OSError, BadInventory
+            ):  # a pause was too long for the connection
                 return list(islice(self._listed, ROWS_PER_PAGE))
-        self._listed = starmap(
-            partial(self._listed_object, file),
-            islice(enumerate(self.rows(file), 1), position, None),
-        )
-        try:
-            return list(islice(self._listed, ROWS_PER_PAGE))
-        except EOFError as error:
-            raise BadInventory(f"{shown(file)} is not a whole CSV file in gzip: {error}") from error
-
-    def rows(self, file: str) -> Iterator[dict[str, str]]:
-        """The rows of a file by their columns; raises EOFError if its end did not come."""
-        if (listed := self._files.get(file)) is None:
+        if file not in self._files:
             raise BadInventory(f"the manifest does not list {shown(file)} any more")
-        response = self._s3.get_object(Bucket=self._manifest.bucket, Key=file)
-        body = _Compared(cast("BinaryIO", response["Body"]), listed)
-        columns = self._manifest.columns
-        with gzip.open(cast("BinaryIO", body), "rt", encoding="utf-8", newline="") as text:
-            rows = csv.reader(iter(partial(text.readline, _LINE_CHARACTERS_MAX), ""))
-            try:
-                for number, values in enumerate(rows, 1):
-                    if len(values) != len(columns):
-                        count = len(values)
-                        raise BadInventory(
-                            f"row {number} of {shown(file)} has {count} columns: {shown(values)}"
-                        )
-                    yield dict(zip(columns, values, strict=True))
-            except _NOT_CSV as error:
-                raise BadInventory(
-                    f"{shown(file)} is not a CSV file in gzip: {shown(error)}"
-                ) from error
-        body.require_equal()
+        rows = rows_of(self._s3, self._manifest, self._files[file])
+        self._listed = starmap(
+            partial(self._listed_object, file), islice(enumerate(rows, 1), position, None)
+        )
+        return list(islice(self._listed, ROWS_PER_PAGE))
 
     def _listed_object(self, file: str, number: int, row: dict[str, str]) -> ObjectCreated | None:
         """Return the object in row *number*; None if the backfill leaves it out."""

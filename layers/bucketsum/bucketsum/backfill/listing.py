@@ -133,30 +133,29 @@ def _object_of(bucket: str, entry: Any) -> ObjectCreated:  # noqa: ANN401 - an e
     )
 
 
-def ranges_of_keys(s3: S3Client, backfill: Backfill, count: int) -> list[Part]:
-    """At most *count* parts of about equal size, which hold every key exactly once.
+def ranges_of_keys(s3: S3Client, bucket: str, prefix: str, count: int) -> list[Part]:
+    """At most *count* parts of about equal size: every key with *prefix* is in one of them.
 
     Raises:
         ClientError: S3 refused.
     """
-    bounds = _bounds(s3, backfill) if count > 1 else []
+    bounds = _bounds(s3, bucket, prefix) if count > 1 else []
     step = -(-len(bounds) // count) or 1
     limits = bounds[step::step]
     pairs = zip([START, *limits], [*limits, None], strict=True)
     return [Part(number, after=after, until=end) for number, (after, end) in enumerate(pairs)]
 
 
-def _bounds(s3: S3Client, backfill: Backfill) -> list[str]:
+def _bounds(s3: S3Client, bucket: str, prefix: str) -> list[str]:
     """Keys in order that divide the bucket evenly, as far as a short look can tell.
 
     They are the folders and keys of the first level that has several. A level of more than
     `_LOOK_PAGES` pages is divided by the first characters of its keys, each of which is taken to
     begin as many.
     """
-    prefix = backfill.prefix or ""
     for _ in range(_DEPTH_MAX):
         pages = s3.get_paginator("list_object_versions").paginate(
-            Bucket=backfill.bucket, Prefix=prefix, Delimiter=_DELIMITER
+            Bucket=bucket, Prefix=prefix, Delimiter=_DELIMITER
         )
         entries: set[str] = set()
         for page in islice(pages, _LOOK_PAGES):
@@ -164,7 +163,7 @@ def _bounds(s3: S3Client, backfill: Backfill) -> list[str]:
             entries |= {entry["Key"] for entry in page.get("Versions", ())}
         if page.get("IsTruncated"):
             common = commonprefix(list(entries))  # noqa: RUF071 - by characters, as wanted
-            return _beginnings(s3, backfill.bucket, prefix, common)
+            return _beginnings(s3, bucket, prefix, common)
         folders = [entry for entry in entries if entry.endswith(_DELIMITER) and entry != prefix]
         if len(entries - {prefix}) != 1 or not folders:
             return sorted(entries, key=str.encode)  # S3's order

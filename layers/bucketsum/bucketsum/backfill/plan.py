@@ -73,6 +73,6 @@ def _is_whole(backfill: Backfill, parts: Sequence[Part], count: int) -> bool:
 def _parts_of(s3: S3Client, backfill: Backfill, count: int) -> list[Part]:
     """The parts of a backfill: files of its inventory, or at most *count* ranges of keys."""
     if backfill.inventory is None:
-        return ranges_of_keys(s3, backfill, count)
+        return ranges_of_keys(s3, backfill.bucket, backfill.prefix or "", count)
     manifest = manifest_at(s3, backfill.inventory, backfill.bucket)
     return [Part(number, file=file.key) for number, file in enumerate(manifest.files)]
