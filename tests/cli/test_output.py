@@ -104,6 +104,9 @@ def test_a_written_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
     write_text(link, "a\r\nb\n")
     assert (file.read_bytes(), file.stat().st_mode & 0o777) == (b"a\r\nb\n", 0o600)
     assert link.is_symlink()
+    (circle := tmp_path / "circle").symlink_to(tmp_path / "circle")
+    with pytest.raises(CannotDoError, match="Too many levels of symbolic links"):
+        write_text(circle, "text")
 
 
 def test_a_device_is_written_to_as_it_is() -> None:

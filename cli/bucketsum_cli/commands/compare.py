@@ -165,7 +165,7 @@ def compare(
         _note_not_recorded(*(map(comparison.algorithms, ("left_side", "right_side"))))
     if (
         any(isinstance(side, ManifestFile) for side in sides)
-        and "differs" in counts
+        and any(record["result"] == "differs" and not record["reason"] for record in records)
         and not counts.keys() & {_EQUAL, "moved"}
     ):
         note_all_differ()

@@ -41,15 +41,16 @@ FINDINGS: Final = (ObjectState.DIFFERS, ObjectState.DAMAGED)
 
 def pending_hints(bucket: str) -> dict[Pending, str]:
     """The next step for objects of *bucket*, by state."""
-    hashes = f"`{command_line('backfill', bucket)}` hashes them"
-    archived = f"those in {' or '.join(sorted(ARCHIVED))} after a restore, with --archived"
+    hashes = (
+        f"`{command_line('backfill', bucket)}` hashes them, those in "
+        f"{' or '.join(sorted(ARCHIVED))} after a restore, with --archived"
+    )
     attach = command_line("attach", bucket, "--prefix", "TEXT")
     return {
         Pending.NOT_HASHED_YET: "repeat this later; if no messages wait in "
         f"`{command_line('status')}`, {hashes}",
-        Pending.NEEDS_BACKFILL: f"they are from before the bucket was attached; {hashes}, "
-        f"{archived}",
-        Pending.NOT_COVERED: f"no notification covers the keys; {hashes}, `{attach}` covers new "
+        Pending.NEEDS_BACKFILL: f"they are from before the bucket was attached; {hashes}",
+        Pending.NOT_COVERED: f"no notification covers the keys; {hashes}; `{attach}` covers new "
         "objects",
     }
 

@@ -38,7 +38,7 @@ def output_file(file: Path) -> Iterator[IO[bytes]]:
         sys.stdout.flush()
         return
     try:
-        with _stream(file) or _replacement(file.resolve()) as written:
+        with _stream(file) or _replacement(Path(os.path.realpath(file))) as written:
             yield written
     except OSError as error:
         raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
@@ -56,7 +56,7 @@ def _stream(file: Path) -> IO[bytes] | None:
 @contextlib.contextmanager
 def _replacement(file: Path) -> Iterator[IO[bytes]]:
     """Yield a new file that becomes *file*, or is copied into it where that must stay."""
-    before = file.stat() if file.exists() else None
+    before = file.stat() if os.path.lexists(file) else None  # raises for links in a circle
     beside = file.with_name(f".bucketsum-{os.getpid()}")
     try:
         with _new_file(beside, before) as new:
