@@ -16,7 +16,7 @@ from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots.folder import read_snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.storage_prices import put_prices
-from bucketsum_cli.snapshots.tables import open_snapshot, tables_of
+from bucketsum_cli.snapshots.tables import open_snapshot
 
 PLAIN: Final = "plain "
 _WANTED: Final = 100_000
@@ -64,7 +64,7 @@ def _wanted(folder: Path) -> Path:
 
 
 STEPS: Final[dict[str, _Step]] = {
-    "load": lambda folder, _other: [tables_of(read_snapshot(folder))],
+    "load": lambda folder, _other: [open_snapshot(read_snapshot(folder))],
     "count": _count,
     "duplicates": _ask(
         "duplicates", bucket="", prefix="", least_bytes=1, with_members=False, groups=20

@@ -49,7 +49,7 @@ from bucketsum_cli.buckets.served_buckets import (
 from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.output import note
 
 
@@ -220,7 +220,7 @@ def _write(
     change: Callable[[Mapping[str, Any]], dict[str, Any]],
 ) -> bool:
     try:
-        with notes().status("writing the notifications ..."):
+        with spinner("writing the notifications ..."):
             return change_notifications(stack.client("s3"), bucket, change, validate=True)
     except CannotDoError as error:
         if bucket not in attached_to(stack):

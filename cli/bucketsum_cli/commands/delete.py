@@ -19,7 +19,7 @@ from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, stack_parts
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.live_progress import notes, progress
+from bucketsum_cli.terminal.live_progress import notes, progress, spinner
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _delete_stack(connection: Connection, stack_id: str) -> None:
 
 
 def _delete_table(connection: Connection, table: str) -> bool:
-    with notes().status(f"deleting {table} ..."):
+    with spinner(f"deleting {table} ..."):
         return delete_table(connection.client("dynamodb"), table)
 
 

@@ -21,7 +21,7 @@ from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import database_of, keys_to_list, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
-from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, not_recorded
+from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, Format, not_recorded
 from bucketsum_cli.snapshots.database import Answer, Database
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.taking import Taking
@@ -32,7 +32,8 @@ from bucketsum_cli.terminal.output import note, print_text
 from bucketsum_cli.terminal.output_files import STDOUT, output_file
 
 _PARQUET: Final = "parquet"
-_PAYLOAD: Final = b"data/"
+_PAYLOAD: Final = "data/"
+_PLAIN_NAME: Final = r"\w[\w ./!-]*\w"  # in DuckDB, of ASCII
 _PERCENT: Final = "its name has a percent sign"
 _SHOWN_REASONS: Final = 5
 
@@ -188,37 +189,40 @@ def lines_of(
     """The lines of objects, with names without *prefix*; or why an object has none."""
     format_ = FORMATS[format_name]
     digests = [algorithm] if format_.has_one_digest else [*ALGORITHMS]
+    name = f"substr(concat(key, '{MEMBER_MARK}' || member), {len(prefix) + 1})"
+    if format_ is BAGIT and not is_bag:
+        name = f"concat('{_PAYLOAD}', {name})"
     database.local.put_question(question)
-    entries = _entries(database.local.run(_lines_query(digests, prefix)), digests)
-    entries = entries if format_ is not BAGIT else _payload(entries, is_bag=is_bag)
-    return format_.lines(entries, algorithm)
-
-
-def _lines_query(digests: Sequence[str], prefix: str) -> str:
-    """The part of `export.sql` for lines with *digests*, with names without *prefix*.
-
-    Objects whose digest does not hold are counted by `_not_hashed`.
-    """
-    return (
-        f"SELECT substr(concat(key, '{MEMBER_MARK}' || member), {len(prefix) + 1}), size_bytes, "  # noqa: S608 - texts of ours
-        f"{', '.join(digests)} FROM ({query_text('export')}) "
-        f"WHERE sha1 IS NULL OR state = '{ObjectState.HASHED}' ORDER BY key, member NULLS FIRST"
+    rows = database.local.run(
+        "SELECT line, CASE WHEN line IS NULL "  # noqa: S608 - texts of ours
+        f"THEN row(name, size_bytes, {', '.join(digests)}) END "
+        f"FROM (SELECT *, {_plain_line(format_, algorithm)} AS line "
+        f"FROM (SELECT *, {name} AS name FROM ({query_text('export')}))) "
+        f"WHERE (sha1 IS NULL OR state = '{ObjectState.HASHED}') "  # others: see `_not_hashed`
+        f"AND starts_with(name, '{_PAYLOAD if is_bag else ''}') ORDER BY key, member NULLS FIRST"
     )
+    return format_.lines(_entries(rows, digests), algorithm)
 
 
-def _entries(rows: Answer, digests: Sequence[str]) -> Iterator[Entry]:
-    for name, size_bytes, *values in rows:
-        known = {name: value for name, value in zip(digests, values, strict=True) if value}
+def _plain_line(format_: Format, algorithm: str) -> str:
+    """SQL for the line of an object with a plain name, which stands in it as it is; else null."""
+    line = format_.line(Entry(b"{name}", {algorithm: "{digest}"}), algorithm)
+    if not format_.has_one_digest or not isinstance(line, bytes):
+        return "NULL"
+    text = line.decode().replace("{name}", "' || name || '")
+    text = text.replace("{digest}", f"' || {algorithm} || '")
+    return f"CASE WHEN regexp_full_match(name, '{_PLAIN_NAME}') THEN '{text}' END"
+
+
+def _entries(rows: Answer, digests: Sequence[str]) -> Iterator[Entry | bytes]:
+    """The lines that are known already, and the other entries."""
+    for line, entry in rows:
+        if line is not None:
+            yield line.encode()
+            continue
+        name, size_bytes, *values = entry
+        known = {digest: value for digest, value in zip(digests, values, strict=True) if value}
         yield Entry(name.encode(), known, size_bytes)
-
-
-def _payload(entries: Iterable[Entry], *, is_bag: bool) -> Iterator[Entry]:
-    """The payload of a bag: what is below data/ in one that *is_bag*; else all, below data/."""
-    for entry in entries:
-        if not is_bag:
-            yield entry._replace(name=_PAYLOAD + entry.name)
-        elif entry.name.startswith(_PAYLOAD):
-            yield entry
 
 
 def _write(

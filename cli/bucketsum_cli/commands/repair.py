@@ -25,7 +25,7 @@ from bucketsum_cli.objects.repairs import (
 from bucketsum_cli.objects.upload import wait_for_rows
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 WAIT_SECONDS: Final = 900.0
@@ -99,7 +99,7 @@ def repair(
         say(f"copy: {result.copy}")
     if not dry_run:
         confirm(f"Copy it to {stack.bucket}/{key}?", "nothing was copied", yes=yes)
-        with notes().status("copying, and hashing the copy ..."):
+        with spinner("copying, and hashing the copy ..."):
             upload = copied(stack, broken, place, etag)
             rows = dict(wait_for_rows(stack.digests_table(), [upload], WAIT_SECONDS))
         digest = rows[upload.row_key].sha1 if rows else None

@@ -31,7 +31,7 @@ from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHE
 from bucketsum_cli.terminal.documents import INLINE, fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text, usd_text
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 _LAB: Final = lab()
@@ -194,7 +194,7 @@ def _result_of(
     check: SelftestCheck, scratch: Scratch, private: Mapping[str, str], *, shown: bool
 ) -> CheckedProperty:
     """Run *check* and return its result; if there are *private* names, they are redacted."""
-    with notes().status(f"{check.name} ..."):
+    with spinner(f"{check.name} ..."):
         started = time.monotonic()
         finding = finding_of(check, scratch)
         seconds = time.monotonic() - started

@@ -47,11 +47,14 @@ class Format:
     has_nul: bool = False
     has_one_digest: bool = True
 
-    def lines(self, entries: Iterable[Entry], algorithm: str) -> Iterator[bytes | BadLine]:
-        """The lines of *entries*, with the digests of *algorithm*."""
+    def lines(self, entries: Iterable[Entry | bytes], algorithm: str) -> Iterator[bytes | BadLine]:
+        """The lines of *entries*, with the digests of *algorithm*; bytes are lines already."""
         if head := self.head(algorithm):
             yield head
         for number, entry in enumerate(entries, 1):
+            if isinstance(entry, bytes):
+                yield entry
+                continue
             reason = self._reason(entry)
             if reason is None and algorithm not in entry.digests:
                 reason = not_recorded(algorithm)

@@ -19,7 +19,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import Upload, answers_by_key
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 
 _BROKEN: Final = (ObjectState.DIFFERS, ObjectState.LOST)
 _COPY_BYTES_MAX: Final = 5 * 1024**3
@@ -121,7 +121,7 @@ def require_equal(stack: Stack, source: dict[str, str], row: Row) -> str:
         ClientError: S3 refused, as for an archived object.
     """
     answer = stack.client("s3").get_object(**source)  # type: ignore[arg-type] # names
-    with notes().status("reading the copy ..."):
+    with spinner("reading the copy ..."):
         digest = hashlib.file_digest(answer["Body"], "sha1").hexdigest()  # type: ignore[arg-type]  # its stub
     if digest != row.sha1:
         raise CannotDoError(

@@ -38,7 +38,7 @@ from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.output import confirm, note
 
 _LEAST_BYTES: Final = 10 * 1024 * 1024
@@ -112,7 +112,7 @@ class Athena(InPlaceEngine):
         self._price(sql, f"to write the table {table}, Athena")
         folder = _folder(self._databases[database].place, f"{table}_{token_hex(4)}")
         options = "" if self._queries.is_enforced else f", external_location = '{folder}'"
-        with notes().status(f"writing {table} ..."):
+        with spinner(f"writing {table} ..."):
             self._run(
                 f"CREATE TABLE {database}.{table} WITH (format = 'PARQUET'{options}) AS {sql}"
             )

@@ -12,7 +12,7 @@ from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Answer
 from bucketsum_cli.snapshots.in_place_engine import answer_of
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.output import note
 
 _POLL_SECONDS: Final = 0.5
@@ -71,7 +71,7 @@ class AthenaQueries:
             CannotDoError: It failed.
         """
         try:
-            with notes().status("asking Athena ..."):
+            with spinner("asking Athena ..."):
                 while True:
                     answer = self._athena.get_query_execution(QueryExecutionId=query)
                     execution = answer["QueryExecution"]

@@ -11,7 +11,7 @@ from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.folder import MANIFESTS, SnapshotFile, exported
 from bucketsum_cli.snapshots.stored import fetch_file
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 
 _POLL_SECONDS: Final = 10.0
 
@@ -31,7 +31,7 @@ def export(
     started = dynamodb.export_table_to_point_in_time(
         TableArn=arn, S3Bucket=place.bucket, ExportFormat="DYNAMODB_JSON", **prefix
     )["ExportDescription"]
-    with notes().status("DynamoDB exports the table; this takes minutes ..."):
+    with spinner("DynamoDB exports the table; this takes minutes ..."):
         while True:
             answer = dynamodb.describe_export(ExportArn=started["ExportArn"])
             description = answer["ExportDescription"]

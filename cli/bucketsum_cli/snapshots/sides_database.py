@@ -11,7 +11,7 @@ from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.snapshots.manifest_rows import COLUMNS
 from bucketsum_cli.snapshots.queries import query_text
-from bucketsum_cli.snapshots.tables import tables_of
+from bucketsum_cli.snapshots.tables import attach
 
 LISTED: Final = "listed_side"
 """The query of objects that are compared with a list."""
@@ -65,7 +65,7 @@ class SidesDatabase(Database):
             self._in_place.ask_of(snapshot)
             yield
             return
-        self.local.execute("ATTACH $file AS asked (READ_ONLY)", {"file": str(tables_of(snapshot))})
+        attach(self.local, "asked", snapshot)
         self.local.execute("USE asked")
         yield
         self.local.execute("USE memory")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from functools import cache
+from contextlib import closing, suppress
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
 from typing import Any, Final
 
-from bucketsum_cli.snapshots.database import Database, DuckDb, explained, own_folder, require_engine
+from bucketsum_cli.snapshots.database import Database, DuckDb, explained, own_folder
 from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, Snapshot, require_whole
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 
 VIEWS: Final = (
     "objects", "versions", "members", "deletions", "current_objects", "contents", "listing",
@@ -24,22 +23,28 @@ VIEWS: Final = (
 )  # fmt: skip
 """What questions are asked of."""
 
-_FORM: Final = 5
+_FORM: Final = 6
 """Of the tables; a change of them changes it."""
+_TABLES: Final = ("deletions", "listed", "listing", "measurements", "members", "versions")
+_NAME: Final = "snapshot"
+_OWN: Final = "bucketsum_own"
+_TABLES_OF: Final = """
+SELECT table_name FROM duckdb_tables()
+WHERE database_name = $name AND schema_name = 'main' ORDER BY ALL"""
 _CATALOG: Final = """
-SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
-UNION ALL SELECT table_name, sql FROM duckdb_tables() WHERE NOT temporary
-UNION ALL SELECT function_name, macro_definition FROM duckdb_functions()
-WHERE NOT internal AND database_name <> 'temp' ORDER BY ALL"""
+SELECT database_name, schema_name, table_name, sql FROM duckdb_tables()
+UNION ALL SELECT database_name, schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal
+UNION ALL SELECT database_name, schema_name, function_name, macro_definition
+FROM duckdb_functions() WHERE NOT internal ORDER BY ALL"""
 
 
 def open_snapshot(snapshot: Snapshot) -> Database:
     """The database of *snapshot*, which it never changes.
 
     Raises:
-        CannotDoError: As `tables_of`.
+        CannotDoError: As `attach`.
     """
-    return Database(DuckDb(tables_of(snapshot), read_only=True))
+    return open_snapshots({_NAME: snapshot})
 
 
 def open_snapshots(named: Mapping[str, Snapshot]) -> Database:
@@ -49,33 +54,39 @@ def open_snapshots(named: Mapping[str, Snapshot]) -> Database:
     """
     local = DuckDb()
     for name, snapshot in named.items():
-        file = str(tables_of(snapshot)).replace("'", "''")
-        local.execute(f"ATTACH '{file}' AS \"{name}\" (READ_ONLY)")
+        attach(local, name, snapshot)
     local.execute(f'USE "{next(iter(named))}"')
     return Database(local)
 
 
-def tables_of(snapshot: Snapshot) -> Path:
-    """The file with the tables of *snapshot*, which are made the first time.
+def attach(local: DuckDb, name: str, snapshot: Snapshot) -> None:
+    """Let *local* ask the views of *snapshot* as ``name.objects``; its tables are made once.
 
     In a folder that cannot be written, they are made in a temporary folder, for this process.
 
     Raises:
-        CannotDoError: DuckDB is not installed; a file is damaged or foreign; the disk is full.
+        CannotDoError: A file is damaged or foreign; the disk is full.
     """
-    require_engine()
     import duckdb  # noqa: PLC0415 - as `require_engine`
 
     version = ".".join(duckdb.__version__.split(".")[:2])  # older ones cannot read its file
     file = snapshot.folder / f"tables-{_FORM}-{version}.duckdb"
     _require_no_companions(file)
-    if file.exists() and _is_ours(file):
-        return file
+    if file.exists():
+        _attach(local, name, file)
+        if _is_ours(local, name):
+            return
+        local.execute(f'DETACH "{name}"')
     if not os.access(snapshot.folder, os.W_OK):
         file = Path(mkdtemp(dir=own_folder()), file.name)
-    with notes().status(f"reading {snapshot.rows:,} rows ..."):
+    with spinner(f"reading {snapshot.rows:,} rows ..."):
         _make_tables(snapshot, file)
-    return file
+    _attach(local, name, file)
+
+
+def _attach(local: DuckDb, name: str, file: Path) -> None:
+    path = str(file).replace("'", "''")
+    local.execute(f"ATTACH '{path}' AS \"{name}\" (READ_ONLY)")
 
 
 def _require_no_companions(file: Path) -> None:
@@ -86,22 +97,24 @@ def _require_no_companions(file: Path) -> None:
         raise CannotDoError(f"{path} is not a file of a snapshot; find out who put it there")
 
 
-def _is_ours(file: Path) -> bool:
-    """Whether the views are those of this program: one of a stranger could read other files."""
-    with closing(DuckDb(file, read_only=True)) as theirs:
-        return _catalog_of(theirs) == _own_catalog()
+def _is_ours(local: DuckDb, name: str) -> bool:
+    """Whether the views of *name* are those of this program: a stranger's could read other files.
 
-
-@cache
-def _own_catalog() -> list[tuple[Any, ...]]:
-    with closing(DuckDb()) as ours:
-        _create(ours)
-        return _catalog_of(ours)
-
-
-def _catalog_of(tables: DuckDb) -> list[tuple[Any, ...]]:
+    They are made again, over empty tables with the columns of those in the file.
+    """
+    ask = local.connection.execute
     with explained():
-        return tables.connection.execute(_CATALOG).fetchall()
+        if [table for (table,) in ask(_TABLES_OF, {"name": name}).fetchall()] != [*_TABLES]:
+            return False
+        copies = (f'CREATE TABLE {of} AS FROM "{name}".main.{of} LIMIT 0' for of in _TABLES)
+        ask(f"ATTACH ':memory:' AS {_OWN}; USE {_OWN}; {'; '.join(copies)}")
+        with suppress(CannotDoError), explained():  # a table without a column of a view
+            ask(query_text("views"))
+        catalogs: dict[str, list[tuple[Any, ...]]] = {_OWN: [], name: []}
+        for database, *entry in ask(_CATALOG).fetchall():
+            catalogs.setdefault(database, []).append((*entry,))
+        ask(f"USE memory; DETACH {_OWN}")
+    return catalogs[name] == catalogs[_OWN]
 
 
 def _make_tables(snapshot: Snapshot, file: Path) -> None:

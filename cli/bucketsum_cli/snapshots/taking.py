@@ -24,7 +24,6 @@ from bucketsum_cli.snapshots.folder import (
     snapshots_folder,
 )
 from bucketsum_cli.snapshots.keeping import hold, remove_old, require_room
-from bucketsum_cli.snapshots.listing import list_keys
 from bucketsum_cli.snapshots.scan import TableFigures, figures_of, scan
 from bucketsum_cli.snapshots.stored import ASKED_ROWS, store
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -65,6 +64,10 @@ def take(stack: Stack, taking: Taking) -> Snapshot:
     Raises:
         CannotDoError: Its folder exists or cannot be written; no half of it is left.
     """
+    from bucketsum_cli.snapshots.listing import (  # noqa: PLC0415 - urllib3, which answers need not
+        list_keys,
+    )
+
     dynamodb, begun_at = stack.client("dynamodb"), now()
     figures = figures_of(dynamodb, stack.table)
     name = f"{begun_at.replace(':', '-')}-{stack.name}"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
+
+from bucketsum_cli.terminal.screen import is_terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +21,11 @@ def notes() -> Console:
     from rich.console import Console  # noqa: PLC0415 - takes a tenth of a second
 
     return Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def spinner(text: str) -> AbstractContextManager[object]:
+    """Show that the block takes its time, if stderr is a terminal."""
+    return notes().status(text) if is_terminal(sys.stderr) else nullcontext()
 
 
 def progress(text: str = "", *, in_bytes: bool = False, passing: bool = False) -> Progress:

@@ -164,13 +164,28 @@ def test_a_damaged_snapshot_is_refused(
     assert not list(folder.glob("*duckdb*")), "half of the tables"
 
 
-def test_views_of_a_stranger_are_not_asked(folder: Path) -> None:
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        "CREATE OR REPLACE VIEW objects AS FROM read_text('/etc/passwd')",
+        "DROP TABLE deletions; CREATE VIEW deletions AS FROM read_text('/etc/passwd')",
+        "CREATE SCHEMA other; CREATE VIEW other.objects AS FROM read_text('/etc/passwd')",
+        "CREATE MACRO starts_with(a, b) AS true",
+        "ALTER TABLE versions ADD COLUMN more VARCHAR DEFAULT 'x'",
+        "ALTER TABLE versions DROP COLUMN is_current",
+    ],
+)
+def test_views_of_a_stranger_are_not_asked(folder: Path, forgery: str) -> None:
     """A view could read a file of this machine; the tables are then made again."""
     own = [*open_snapshot(read_snapshot(folder)).engine.run("FROM objects ORDER BY key")]
     [tables] = folder.glob("*.duckdb")
     with duckdb.connect(str(tables)) as forged:
-        forged.execute("CREATE OR REPLACE VIEW objects AS FROM read_text('/etc/passwd')")
-    assert [*open_snapshot(read_snapshot(folder)).engine.run("FROM objects ORDER BY key")] == own
+        forged.execute(forgery)
+    before = tables.read_bytes()
+    opened = open_snapshot(read_snapshot(folder))
+    assert [*opened.engine.run("FROM objects ORDER BY key")] == own
+    assert tables.read_bytes() != before
+    assert not [*opened.engine.run("SELECT 1 FROM duckdb_views() WHERE sql LIKE '%passwd%'")]
 
 
 @pytest.mark.parametrize("end", [".wal", ".wal.checkpoint", ".wal.recovery", ".tmp", ""])

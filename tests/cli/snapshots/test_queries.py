@@ -6,6 +6,7 @@ import io
 import shutil
 from collections import Counter
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,13 +14,16 @@ import pytest
 from tests.cli.snapshots.hostile_rows import STRANGE, Hostile, damaged, hostile
 from tests.cli.snapshots.oracle import Oracle
 
-from bucketsum.algorithms import EXTRA_ALGORITHMS
+from bucketsum.algorithms import ALGORITHMS, EXTRA_ALGORITHMS
 from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.columns import names_of
 from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.row_parts import FailedReading, ReadByS3
 from bucketsum.table.rows import Row, Status
+from bucketsum_cli.commands.export import lines_of
 from bucketsum_cli.commands.find_list import WANTED, algorithms_of, wanted_in
+from bucketsum_cli.manifests.entries import Entry
+from bucketsum_cli.manifests.formats import FORMATS
 from bucketsum_cli.snapshots import database
 from bucketsum_cli.snapshots.database import Database, DuckDb
 from bucketsum_cli.snapshots.folder import ROWS, Listed
@@ -179,8 +183,8 @@ def test_plain_queries_need_little_memory(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The join is made at the load, and what does not fit is spilled."""
-    [(path,)] = case.database.local.run("SELECT path FROM duckdb_databases() WHERE NOT internal")
-    local = DuckDb(Path(shutil.copy(path, tmp_path / "copy.duckdb")), read_only=True)
+    [(path,)] = case.database.local.run("SELECT path FROM duckdb_databases() WHERE path <> ''")
+    local = DuckDb(Path(shutil.copy(path, tmp_path / "copy.duckdb")))
     monkeypatch.setattr(database, "_MEMORY_MB", 100)
     monkeypatch.setattr(database, "memory_mb", lambda: 0)
     local.lock()
@@ -191,6 +195,31 @@ def test_plain_queries_need_little_memory(
         [(count,)] = local.select(f"SELECT count(*) FROM ({query})")  # noqa: S608 - a query of ours
         counts.add(count)
     assert max(counts) == len(case.oracle.objects)
+
+
+@pytest.mark.parametrize("case", [LISTINGS["with a listing"]], ids=["listed"], indirect=True)
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("prefix", ["", "k"])
+def test_a_line_is_that_of_its_format(case: Case, format_: str, prefix: str) -> None:
+    """DuckDB writes those of plain names, which are the same."""
+    question: dict[str, Any] = {"bucket": "photos", "prefix": prefix, "with_members": True}
+    rows = [
+        (row["key"].encode(), (row["member"] or "").encode(), row)
+        for row in case.database.ask("export", **question).records()
+        if row["sha1"] is None or row["state"] == "hashed"
+    ]
+    entries = [
+        Entry(
+            (b"data/" if format_ == "bagit" else b"")
+            + (key + (b"!/" + member if member else b"")).removeprefix(prefix.encode()),
+            {name: row[name] for name in ALGORITHMS if row[name]},
+            row["size_bytes"],
+        )
+        for key, member, row in sorted(rows, key=itemgetter(0, 1))
+    ]
+    assert any(entry.name.removeprefix(b"data/").isalnum() for entry in entries)
+    lines = [*lines_of(case.database, question, format_, "sha1", prefix)]
+    assert lines == [*FORMATS[format_].lines(entries, "sha1")]
 
 
 def test_totals(case: Case) -> None:

@@ -366,5 +366,6 @@ def test_coverage_names_what_has_no_digest(run_sql: Run, stack: Stack) -> None:
     assert (
         "`bucketsum ls --bucket BUCKET` says which wait, need a backfill or are not covered" in hint
     )
-    assert "`bucketsum backfill BUCKET` hashes them" in hint
+    hashes = "`bucketsum backfill BUCKET` hashes them"
+    assert f"{hashes}, those in DEEP_ARCHIVE or GLACIER after a restore, with --archived" in hint
     assert run_sql("coverage", "--prefix", "=cmd", "--snapshot", "last").status == 0

@@ -14,10 +14,10 @@ from tests.cli.snapshots.questions import OF_ROWS, UNORDERED, put_tables, rounde
 from tests.cli.trino.trino_engine import TrinoEngine, open_in_trino
 from tests.cli.trino.trino_server import Trino
 
-from bucketsum_cli.snapshots.database import Database, DuckDb
+from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.sides_database import LISTED, SidesDatabase
-from bucketsum_cli.snapshots.tables import VIEWS, tables_of
+from bucketsum_cli.snapshots.tables import VIEWS, open_snapshots
 
 KEYS: Final = (Listed("photos", ""), Listed("films", "a"))
 
@@ -31,7 +31,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
 @pytest.fixture(scope="module")
 def engines(trino: Trino, snapshot: Snapshot) -> tuple[Database, Database]:
     """DuckDB and Trino over the rows, with the tables of all questions."""
-    here = Database(DuckDb(tables_of(snapshot), read_only=True))
+    here = open_snapshots({"here": snapshot})
     there = open_in_trino(trino, snapshot)
     answer = here.engine.run("SELECT DISTINCT sha1 FROM objects ORDER BY sha1")
     digests = [sha1 for (sha1,) in answer]
@@ -102,7 +102,7 @@ def test_two_snapshots_have_changes(trino: Trino, snapshot: Snapshot, tmp_path: 
 
 def test_a_list_is_compared(trino: Trino, snapshot: Snapshot) -> None:
     """Lines that repeat or contradict, versions, members, folders, and objects left out."""
-    here = Database(DuckDb(tables_of(snapshot), read_only=True)).engine
+    here = open_snapshots({"here": snapshot}).engine
     lines = [
         {"name": f"{name}{mark}", "size_bytes": size, "status": "hashed", "sha1": sha1,
          "bucket": "photos", "version": version}

@@ -20,7 +20,7 @@ from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.objects.files import LocalFile, files_under
 from bucketsum_cli.terminal import columns, formatting, output
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.tables import print_table
 
 ENOUGH_BYTES: Final = 500_000_000
@@ -54,7 +54,7 @@ class Demonstration:
 def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> tuple[int, int]:
     """Put the files, wait for their rows and compare; returns the numbers of files and matches."""
     folder = project.home / "files" / "demo"
-    with notes().status("gathering files ..."):
+    with spinner("gathering files ..."):
         gather(folder)
     started = time.monotonic()
     files = _compare(stack, files_under([folder]).files)

@@ -19,7 +19,7 @@ from bucketsum_cli.emulator.sam import Sam, template_parameters
 from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -97,7 +97,7 @@ def locked(project: LocalProject) -> Iterator[None]:
 
 def stop(project: LocalProject) -> bool:
     """Stop the emulator, showing a message; returns whether it was running."""
-    with notes().status("stopping ..."):
+    with spinner("stopping ..."):
         return launcher.stop(project)
 
 
@@ -105,7 +105,7 @@ def stop(project: LocalProject) -> bool:
 def _step(name: str) -> Iterator[None]:
     """Show that the step *name* is running, and how long it took."""
     started = time.monotonic()
-    with notes().status(f"{name} ..."):
+    with spinner(f"{name} ..."):
         yield
     output.note(f"✓ {name} {time.monotonic() - started:.1f} s", "green")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.live_progress import notes
+from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.output import write_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def write_report(results: Results, file: Path) -> None:
     Raises:
         CannotDoError: It cannot be written, or the plotting library is not installed.
     """
-    with notes().status("drawing the plots ..."):
+    with spinner("drawing the plots ..."):
         try:
             from bucketsum_cli.tune.report.page import page_of  # noqa: PLC0415 - half a second, an extra
         except ModuleNotFoundError as error:
