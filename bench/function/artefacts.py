@@ -30,6 +30,7 @@ VARIABLES: Final = {
     "DELETED_ROW_DAYS": "0",
     "CHUNK_BYTES": "1048576",
     "STREAMS": "auto",
+    "COMPARE_CHECKSUMS": "yes",
     "POWERTOOLS_SERVICE_NAME": "benchmark",
     "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
 }

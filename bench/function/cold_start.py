@@ -39,7 +39,9 @@ print(time.process_time() - cpu, time.perf_counter() - wall, len(sys.modules))
 """
 
 
-def start_once(built: Artefacts, function: str, layer: Path) -> tuple[float, float, int]:
+def start_once(
+    built: Artefacts, function: str, layer: Path, compares: str = "yes"
+) -> tuple[float, float, int]:
     """CPU and wall seconds of one cold start, and the number of loaded modules.
 
     Raises:
@@ -50,7 +52,7 @@ def start_once(built: Artefacts, function: str, layer: Path) -> tuple[float, flo
         capture_output=True,
         text=True,
         check=True,
-        env=artefacts.VARIABLES,
+        env=artefacts.VARIABLES | {"COMPARE_CHECKSUMS": compares},
     )
     cpu, wall, modules = completed.stdout.splitlines()[-1].split()  # its log comes first
     return float(cpu), float(wall), int(modules)
@@ -58,17 +60,18 @@ def start_once(built: Artefacts, function: str, layer: Path) -> tuple[float, flo
 
 def measure(built: Artefacts, runs: int) -> list[dict[str, Any]]:
     """The medians of each variant; the variants run in turns."""
-    variants = {
+    variants: dict[str, tuple[Any, ...]] = {
         "baseline, as `sam build` leaves it": ("baseline", built.uncompiled),
         "baseline, layer compiled": ("baseline", built.compiled),
         "hasher, layer not compiled": ("hasher", built.uncompiled),
+        "hasher, CompareChecksums=no": ("hasher", built.layer, "no"),
         "hasher, as `sam build` leaves it": ("hasher", built.layer),
     }
     starts: dict[str, list[tuple[float, float, int]]] = defaultdict(list)
     for number in range(runs):
         output.note(f"start {number + 1} of {runs}")
-        for name, (function, layer) in variants.items():
-            starts[name].append(start_once(built, function, layer))
+        for name, variant in variants.items():
+            starts[name].append(start_once(built, *variant))
     return [_summary(name, timed) for name, timed in starts.items()]
 
 

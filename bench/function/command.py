@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 import sys
 from collections import defaultdict
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import click
@@ -31,7 +31,7 @@ MEASURED: Final = PROJECT / "bench" / "measured" / "function.json"
 BASELINE: Final = Variant("baseline", 10)
 TENS: Final = Variant("hasher", 10)
 HUNDRED: Final = Variant("hasher", 100)
-VARIANTS: Final = (BASELINE, Variant("hasher", 1), TENS, HUNDRED)
+VARIANTS: Final = (BASELINE, Variant("hasher", 1), TENS, replace(TENS, compares=False), HUNDRED)
 TARGETS: Final = {512: {TENS.name: 2.5, HUNDRED.name: 2.8}, 256: {TENS.name: 2.2}}
 """Objects per second ÷ the baseline's, of the usual sizes, by memory size in MB and variant."""
 

@@ -12,7 +12,7 @@ from bench.function import harness, small_objects
 from bench.function.artefacts import VARIABLES, Artefacts
 from bench.sandbox import fake_dynamodb
 from bench.sandbox.network import SERVER_ADDRESS
-from bench.sandbox.objects import StoredObject
+from bench.sandbox.objects import COMPARED, StoredObject
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import SYSTEM_PATH
 from bench.sandbox.sandbox import Sandbox
@@ -33,15 +33,17 @@ _DYNAMODB: Final = f"{SERVER_ADDRESS}:8000"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """``hasher`` or ``baseline`` with a batch size."""
+    """``hasher`` or ``baseline`` with a batch size; the hasher compares S3's checksums, or not."""
 
     function: str
     batch_size: int
+    compares: bool = True
 
     @property
     def name(self) -> str:
         """The variant's name in tables."""
-        return f"{self.function}, batches of {self.batch_size}"
+        rest = "" if self.compares else ", CompareChecksums=no"
+        return f"{self.function}, batches of {self.batch_size}{rest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,10 @@ class FunctionRunner:
         log = self._folder / "function.log"
         log.write_bytes(b"")
         command = [str(self._artefacts.python), "-B", "-s", "-m", harness.__name__]
-        inside = self._sandbox.start(command, self._environment(), log)
+        environment = self._environment()
+        if not variant.compares:
+            environment["COMPARE_CHECKSUMS"] = "no"
+        inside = self._sandbox.start(command, environment, log)
         try:
             inside.ask(self._job(variant), _ANSWER_SECONDS)
             inside.limit_cpu()
@@ -131,15 +136,20 @@ class FunctionRunner:
         layer = (
             self._artefacts.layer if variant.function == "hasher" else self._artefacts.uncompiled
         )
+        key = COMPARED if variant.function == "hasher" else ""
+        events = small_objects.events(_ROOT, self._objects, variant.batch_size, key)
         return {
             "search": self._artefacts.search(variant.function, layer),
-            "events": list(small_objects.events(_ROOT, self._objects, variant.batch_size)),
+            "events": list(events),
         }
 
     def _compare(self, variant: Variant) -> int:
         """Return the number of rows written; raise RuntimeError if a digest is wrong."""
         written = [json.loads(line)["Item"] for line in self._requests.read_bytes().splitlines()]
-        digests = {item["object"]["S"].partition("/")[2]: item["sha1"]["S"] for item in written}
+        digests = {
+            item["object"]["S"].partition("/")[2].removeprefix(COMPARED): item["sha1"]["S"]
+            for item in written
+        }
         if digests != {known.key: known.sha1 for known in self._objects}:
             raise RuntimeError(f"{variant.name} wrote wrong digests")
         return len(written)

@@ -26,18 +26,18 @@ def make(root: Path) -> list[StoredObject]:
 
 
 def events(
-    root: Path, objects: Iterable[StoredObject], batch_size: int
+    root: Path, objects: Iterable[StoredObject], batch_size: int, key: str = ""
 ) -> Iterator[dict[str, Any]]:
-    """Lambda's events for an event source with this batch size."""
-    messages = [_message(root, number, known) for number, known in enumerate(objects)]
+    """Lambda's events for an event source with this batch size; *key* is how their keys begin."""
+    messages = [_message(root, number, known, key) for number, known in enumerate(objects)]
     for first in range(0, len(messages), batch_size):
         yield {"Records": messages[first : first + batch_size]}
 
 
-def _message(root: Path, number: int, known: StoredObject) -> dict[str, Any]:
+def _message(root: Path, number: int, known: StoredObject, key: str) -> dict[str, Any]:
     stat = (root / BUCKET / known.key).stat()
     created = {
-        "key": known.key,
+        "key": f"{key}{known.key}",
         "size": known.size_bytes,
         "eTag": f"{int(stat.st_mtime):x}-{stat.st_size:x}",  # nginx's
         "sequencer": f"{number:016X}",

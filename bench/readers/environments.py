@@ -19,6 +19,7 @@ _AWS_CLI: Final = "awscli==1.46.2"
 _ON_PATH: Final = ("s5cmd", "rclone")
 
 _GET: Final = {
+    "anycrc": "PyPI has wheels for Python 3.11 and newer",
     "awscrt": "PyPI has wheels for Python 3.8 and newer",
     "pycurl": "PyPI has wheels for glibc 2.28 and newer",
     "aws": f"The benchmark installs {_AWS_CLI} from PyPI if it can be reached",

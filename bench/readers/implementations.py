@@ -169,28 +169,41 @@ def single_stream(target: ReadTarget, chunk_bytes: int) -> Read:
     return _reading(BotocoreReader(lambda: s3, chunk_bytes), target)
 
 
-def as_deployed(target: ReadTarget, streams: int | None = None) -> Read:
-    """The hasher's reader; without *streams*, with its default settings."""
+def as_deployed(target: ReadTarget, streams: int | None = None, key: str = "") -> Read:
+    """The hasher's reader; without *streams*, with its default settings.
+
+    With the beginning of a *key* that has a checksum of S3, that is compared.
+    """
     import boto3
 
     from bucketsum.s3.chosen_reader import reader
     from bucketsum.s3.read_plan import ReadPolicy
     from bucketsum.s3.signed_requests import SignedRequests
     from bucketsum.s3.source import CLIENT_CONFIG
+    from bucketsum.s3.stored_checksums import ComparingSource, StoredChecksums
 
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
     policy = ReadPolicy(streams, _CHUNK_BYTES, target.memory_mb)
-    return _reading(reader(lambda: s3, SignedRequests.of_client(s3), policy, os.environ), target)
+    requests = SignedRequests.of_client(s3, asks_checksum=bool(key))
+    source: Source = reader(lambda: s3, requests, policy, os.environ)
+    if key:
+        source = ComparingSource(source, StoredChecksums(lambda: s3))
+    return _reading(source, target, key)
 
 
-def _reading(source: Source, target: ReadTarget) -> Read:
+def _reading(source: Source, target: ReadTarget, key: str = "") -> Read:
     from bucketsum.digest import digest_of
     from bucketsum.events.object_events import ObjectCreated
 
-    created = ObjectCreated(target.bucket, target.key, None, None, target.size_bytes, "00", "")
+    key += target.key
+    created = ObjectCreated(target.bucket, key, None, None, target.size_bytes, "00", "")
 
     def read() -> tuple[int, str]:
-        digest = digest_of(source.open(created).chunks)
+        opened = source.open(created)
+        digest = digest_of(opened.chunks)
+        compared = opened.compared(digest.by_name)
+        if compared and compared.result != "equal":
+            raise ValueError(compared)
         return digest.size_bytes, digest.sha1
 
     return read

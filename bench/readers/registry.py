@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from bench.sandbox.objects import COMPARED
 from bench.tables.options import matching
 
 MIB: Final = 1024 * 1024
@@ -13,7 +14,7 @@ BASELINE: Final = "baseline, 20 MB chunks"
 """The reader of Bryson (2021); ratios compare with it."""
 
 AS_DEPLOYED: Final = "bucketsum, as deployed"
-"""The deployed reader, with `Streams` at `auto`."""
+"""The deployed reader, with `Streams` at `auto`, and S3's checksum compared."""
 
 LIMIT: Final = "libcurl, the limit of one stream"
 """An upper bound, not a usable reader."""
@@ -61,7 +62,8 @@ ENTRIES: Final = (
     ComparedReader("s5cmd cat | sha1sum", "piped", {"argv": _S5CMD}, ("s5cmd",)),
     ComparedReader("rclone cat | sha1sum", "piped", {"argv": _RCLONE}, ("rclone",)),
     ComparedReader(LIMIT, "curl", needs=_CURL),
-    ComparedReader(AS_DEPLOYED, "as_deployed", needs=_CURL),
+    ComparedReader(AS_DEPLOYED, "as_deployed", {"key": COMPARED}, (*_CURL, "anycrc")),
+    ComparedReader("bucketsum, CompareChecksums=no", "as_deployed", needs=_CURL),
     ComparedReader("bucketsum, 1 stream", "as_deployed", {"streams": 1}, _CURL),
     ComparedReader("bucketsum, one boto3 stream", "single_stream", {"chunk_bytes": MIB}),
 )

@@ -12,6 +12,8 @@ from typing import Final
 from bucketsum.digest import RunningDigest
 
 BUCKET: Final = "bench"
+COMPARED: Final = "compared/"
+"""How the second key of each object begins, with which it has a checksum of S3."""
 _BLOCK_BYTES: Final = 1_000_000
 
 

@@ -1,7 +1,8 @@
 """The sandbox's S3: nginx with TLS, behind a proxy with S3's speed.
 
 It answers path-style GetObject and HeadObject (ranges, If-Match, entity tags, keep-alive) and lists
-its bucket for ListObjectsV2. It ignores signatures.
+its bucket for ListObjectsV2. It ignores signatures. Each object has a second key, which begins with
+`COMPARED`, and with it a checksum of S3.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,10 +22,11 @@ from typing import Final
 import trustme
 
 from bench.sandbox.network import SERVER_ADDRESS
-from bench.sandbox.objects import BUCKET
+from bench.sandbox.objects import BUCKET, COMPARED
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import SYSTEM_PATH, CannotMakeSandboxError, tool
 from bench.sandbox.sandbox import Sandbox
+from bucketsum.checksums.running import running
 from bucketsum_cli.machine import proxy
 
 PROJECT: Final = Path(__file__).resolve().parents[2]
@@ -55,6 +58,7 @@ http {{
     keepalive_timeout 600s;
     keepalive_requests 1000000;
     open_file_cache max=1000;
+    map $uri $crc64nvme {{ {checksums} }}
     server {{
         listen 127.0.0.1:{port} ssl backlog=256;
         ssl_certificate {folder}/server.pem;
@@ -65,6 +69,10 @@ http {{
         error_page 404 /answers/no-such-key.xml;
         location = /{bucket} {{ rewrite ^ /answers/list.xml last; }}
         location = /{bucket}/ {{ rewrite ^ /answers/list.xml last; }}
+        location ~ ^/{bucket}/compared/(.+)$ {{
+            alias {objects}/{bucket}/$1;
+            add_header x-amz-checksum-crc64nvme $crc64nvme;
+        }}
         location /answers/ {{ internal; root {folder}; default_type application/xml; }}
     }}
 }}
@@ -141,7 +149,13 @@ def start_server(sandbox: Sandbox, folder: Path, objects: Path) -> Server:
     _write_answers(folder, objects)
     configuration = folder / "nginx.conf"
     configuration.write_text(
-        _CONFIGURATION.format(folder=folder, objects=objects, port=_INNER_PORT, bucket=BUCKET)
+        _CONFIGURATION.format(
+            folder=folder,
+            objects=objects,
+            port=_INNER_PORT,
+            bucket=BUCKET,
+            checksums=" ".join(_checksums(objects / BUCKET)),
+        )
     )
     log = folder / "server.log"
     nginx = tool("nginx") or "nginx"
@@ -197,6 +211,17 @@ def listing(objects: Path) -> str:
         f"<Name>{BUCKET}</Name><Prefix></Prefix><KeyCount>{len(files)}</KeyCount>"
         f"<MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>{contents}</ListBucketResult>"
     )
+
+
+def _checksums(bucket: Path) -> Iterator[str]:
+    """The checksum that S3 adds to each object of *bucket*, as nginx's configuration has it."""
+    for path in filter(Path.is_file, bucket.glob("**/*")):
+        checksum = running("crc64nvme")
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                checksum.update(chunk)
+        value = b64encode(checksum.digest()).decode()
+        yield f'"/{BUCKET}/{COMPARED}{path.relative_to(bucket)}" "{value}";'
 
 
 def _await(sandbox: Sandbox, servers: list[subprocess.Popen[bytes]], log: Path) -> None:

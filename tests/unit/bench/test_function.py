@@ -46,5 +46,6 @@ def test_variants_have_the_names_that_cost_knows() -> None:
         "baseline, batches of 10",
         "hasher, batches of 1",
         "hasher, batches of 10",
+        "hasher, batches of 10, CompareChecksums=no",
         "hasher, batches of 100",
     ]
