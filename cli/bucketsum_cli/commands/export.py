@@ -54,7 +54,7 @@ _SHOWN_REASONS: Final = 5
     type=click.Choice([*ALGORITHMS]),
     default=SHA1.name,
     show_default=True,
-    help="The digests; csv, jsonl and parquet have all that are recorded, and parquet S3's own.",
+    help="The digests; csv, jsonl and parquet have all that are recorded, and S3's own checksum.",
 )
 @click.option("--relative", is_flag=True, help="Names without the prefix.")
 @click.option("--members", is_flag=True, help="Also members of archives, as KEY!/PATH.")
@@ -195,7 +195,7 @@ def lines_of(
     database.local.put_question(question)
     rows = database.local.run(
         "SELECT line, CASE WHEN line IS NULL "  # noqa: S608 - texts of ours
-        f"THEN row(name, size_bytes, {', '.join(digests)}) END "
+        f"THEN row(name, size_bytes, s3_checksum, s3_checksum_result, {', '.join(digests)}) END "
         f"FROM (SELECT *, {_plain_line(format_, algorithm)} AS line "
         f"FROM (SELECT *, {name} AS name FROM ({query_text('export')}))) "
         f"WHERE (sha1 IS NULL OR state = '{ObjectState.HASHED}') "  # others: see `_not_hashed`
@@ -220,9 +220,9 @@ def _entries(rows: Answer, digests: Sequence[str]) -> Iterator[Entry | bytes]:
         if line is not None:
             yield line.encode()
             continue
-        name, size_bytes, *values = entry
+        name, size_bytes, checksum, result, *values = entry
         known = {digest: value for digest, value in zip(digests, values, strict=True) if value}
-        yield Entry(name.encode(), known, size_bytes)
+        yield Entry(name.encode(), known, size_bytes, checksum=(checksum or "", result or ""))
 
 
 def _write(

@@ -28,10 +28,11 @@ NO_NAME: Final = "it has no name"
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The object version that a report of S3 names; its version is empty if it names none."""
+    """The object version that a report of S3 names; version and entity tag are empty if not."""
 
     bucket: str
     version: str
+    etag: str = ""
 
 
 class Entry(NamedTuple):
@@ -43,6 +44,7 @@ class Entry(NamedTuple):
         size_bytes: None in formats without sizes.
         line: The number of its line; 0 if it was not read from a manifest.
         reported: Its object, if the list is a report of S3.
+        checksum: S3's own checksum, and whether the bytes have it; written, and never read.
     """
 
     name: bytes
@@ -50,6 +52,7 @@ class Entry(NamedTuple):
     size_bytes: int | None = None
     line: int = 0
     reported: Reported | None = None
+    checksum: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ _NAMES: Final = ("key", "name", "filename", "file", "filepath", "path")
 _SIZES: Final = ("size_bytes", "size", "filesize")
 _DIGESTS: Final = ("hash", "digest", "checksum")
 """Columns of a digest whose algorithm is in the column ``algorithm``, or told by its length."""
+_CHECKSUM: Final = ("s3_checksum", "s3_checksum_result")
 _DELIMITERS: Final = ",;\t"
 _SUFFIX: Final = re.compile(r"(?<=\d)[ _-]?(?:hash|sum|digest|checksum)$")
 _SIZE_MAX: Final = 50 << 40
@@ -144,21 +145,23 @@ def hashdeep_entries_in(
 
 def csv_head(_algorithm: str) -> bytes:
     """The heading of bucketsum's own CSV."""
-    return _csv_line([_NAMES[0], _SIZES[0], *ALGORITHMS])
+    return _csv_line([_NAMES[0], _SIZES[0], *ALGORITHMS, *_CHECKSUM])
 
 
 def csv_line(entry: Entry, _algorithm: str) -> bytes:
-    """The record with all its digests."""
+    """The record with all its digests, and S3's checksum."""
     size = "" if entry.size_bytes is None else entry.size_bytes
     name = entry.name.decode("utf-8", "surrogateescape")
-    return _csv_line([name, size, *(entry.digests.get(name, "") for name in ALGORITHMS)])
+    digests = (entry.digests.get(algorithm, "") for algorithm in ALGORITHMS)
+    return _csv_line([name, size, *digests, *entry.checksum])
 
 
 def json_line(entry: Entry, _algorithm: str) -> bytes:
-    """The object with all its digests."""
+    """The object with all its digests, and S3's checksum."""
     known = {_NAMES[0]: entry.name.decode("utf-8", "surrogateescape")}
     sizes = {} if entry.size_bytes is None else {_SIZES[0]: entry.size_bytes}
-    return json.dumps({**known, **sizes, **entry.digests}).encode() + b"\n"
+    checksum = {name: text for name, text in zip(_CHECKSUM, entry.checksum, strict=True) if text}
+    return json.dumps({**known, **sizes, **entry.digests, **checksum}).encode() + b"\n"
 
 
 def hashdeep_head(algorithm: str) -> bytes:

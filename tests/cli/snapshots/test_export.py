@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
@@ -28,6 +29,7 @@ from tests.cli.deployed import (
 )
 
 from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.manifests.formats import FORMATS
 
@@ -112,6 +114,24 @@ def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path:
     rows = duckdb.connect().execute(columns, {"file": str(file)}).fetchall()
     assert len(rows) == len(CONTENTS) + 2
     run("export", BUCKET, "--format", "parquet", "--snapshot", "none").assert_refused("--output")
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_lists_for_programs_have_s3s_checksum(
+    run: Run, stack: Stack, tmp_path: Path, form: str
+) -> None:
+    """And whether the bytes have it; who reads the list as a manifest leaves both out."""
+    compared = Compared(ChecksumResult.EQUAL, "crc32:6LeD7w==")
+    stack.digests_table().record(hashed(put_object(stack, "a", b"a"), b"a", compared=compared))
+    put_and_record(stack, "b", b"b")
+    file = tmp_path / "list"
+    assert run("export", BUCKET, "--format", form, "-o", file).status == 0
+    with file.open() as lines:
+        rows = [*csv.DictReader(lines)] if form == "csv" else [*map(json.loads, lines)]
+    known = [(row.get("s3_checksum"), row.get("s3_checksum_result")) for row in rows]
+    assert known[0] == ("crc32:6LeD7w==", "equal")
+    assert not any(known[1])
+    assert run("compare", file, BUCKET, "--snapshot", "last").status == 0
 
 
 @pytest.mark.usefixtures("planted")
