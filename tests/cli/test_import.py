@@ -10,12 +10,15 @@ import shlex
 import tracemalloc
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import repeat
 from types import SimpleNamespace
 from typing import Any, Final
+from unittest.mock import Mock
 from urllib.parse import quote_plus
 
 import botocore.session
 import pytest
+from botocore.exceptions import ClientError
 from botocore.validate import validate_parameters
 from tests.cli.conftest import Run
 
@@ -58,11 +61,11 @@ def put(stack: Stack, key: str, body: bytes) -> str:
 def line(
     stack: Stack, key: str, version: str, digest: str, status: str = "succeeded", **more: str
 ) -> list[str]:
-    """A row of a report, as AWS documents it."""
+    """A row of a report, as AWS documents it; *key* is URL-encoded."""
     message = {"checksum_hex": digest.upper(), "checksumAlgorithm": "SHA1",
                "checksumType": "FULL_OBJECT"} | more  # fmt: skip
     bucket = more.pop("bucket", stack.bucket)
-    return [bucket, quote_plus(key), version, status, "", "200", json.dumps(message)]
+    return [bucket, key, version, status, "", "200", json.dumps(message)]
 
 
 def report(stack: Stack, *lines: list[str], made_at: str = LATER) -> None:
@@ -89,7 +92,9 @@ def row_of(stack: Stack, key: str) -> Row:
 def test_versions_without_a_row_get_one(run: Run, versioned: Stack) -> None:
     """It says which job read it and when; the same report again changes nothing."""
     versions = {key: put(versioned, key, key.encode()) for key in ("a b", "ä/%2B+.tif")}
-    lines = [line(versioned, key, v, sha1_of(key.encode())) for key, v in versions.items()]
+    lines = [
+        line(versioned, quote_plus(key), v, sha1_of(key.encode())) for key, v in versions.items()
+    ]
     report(versioned, *lines)
     ended = run("import", MANIFEST, "--json")
     assert (ended.status, ended.document["counts"]) == (0, {"recorded": 2})
@@ -123,6 +128,9 @@ def test_a_recorded_digest_is_verified_and_stays(run: Run, versioned: Stack) -> 
     assert rotten.sha1 == sha1_of(b"rotten")
     assert rotten.difference
     assert (rotten.difference.digest, rotten.difference.at) == (f"sha1:{sha1_of(b'other')}", LATER)
+    again = run("import", MANIFEST, "--json")
+    assert (again.status, again.document["counts"]) == (1, {"unchanged": 1, "differs": 1})
+    assert row_of(versioned, "rotten") == rotten
     report(versioned, lines[1], made_at="2097-01-01T00:00:00.000Z")
     assert run("import", MANIFEST, "--json").document["counts"] == {"unchanged": 1}
     assert row_of(versioned, "rotten") == rotten
@@ -140,26 +148,64 @@ def test_lines_that_say_nothing_are_named_and_left_out(run: Run, versioned: Stac
         line(versioned, "a", version, digest, bucket="another"),
         line(versioned, "gone", version, digest),
         ["what", "is", "this"],
+        line(versioned, "%FF", version, digest),
+        line(versioned, "", version, digest),
+        line(versioned, "k" * 1025, version, digest),
+        line(versioned, "a", f"{version}!/member", digest),
+        line(versioned, "a", "v" * 1025, digest),
     )
     ended = run("import", MANIFEST, "--json")
     assert ended.status == 1
     assert ended.document["counts"] == {
-        "not read": 4, "other bucket": 1, "gone": 1, "bad line": 1,
+        "not read": 9, "other bucket": 1, "gone": 1, "bad line": 1,
     }  # fmt: skip
+    for reason in ("not UTF-8", "has 0 bytes", "has 1,025 bytes", "version ID is not one"):
+        assert reason in ended.out
     assert versioned.digests_table().versions_of(versioned.bucket, "a") == []
     assert "a row needs a SHA-1" in ended.out
 
 
+def test_lines_about_one_version_are_compared_with_each_other(run: Run, versioned: Stack) -> None:
+    """The same again changes nothing; another digest of it is named, and exit 1."""
+    version, digest = put(versioned, "a", b"a"), sha1_of(b"a")
+    once = line(versioned, "a", version, digest)
+    report(versioned, once, once, line(versioned, "a", version, sha1_of(b"b")))
+    ended = run("import", MANIFEST, "--json")
+    counts = ended.document["counts"]
+    assert (ended.status, counts["recorded"], sum(counts.values())) == (1, 1, 3)
+    assert counts["differs"] in (1, 2)  # of whichever line was first
+
+
 def test_an_overwritten_null_version_is_not_the_one_that_was_read(stack: Stack) -> None:
-    """Without versions, an object that is younger than the report is another one."""
+    """Without versions, its time and its entity tag say whether it is another one."""
     head = {"ContentLength": 3, "ETag": '"tag"', "LastModified": datetime(2026, 11, 1, tzinfo=UTC)}
     s3: Any = SimpleNamespace(head_object=lambda **_: head)  # moto knows no version `null`
-    entry = Entry(b"a", {"sha1": sha1_of(b"old")}, reported=Reported(stack.bucket, ""))
-    for made_at, reading in (("2026-10-31T00:00:00Z", "superseded"), (LATER, "recorded")):
+
+    def imported(made_at: str, etag: str) -> str:
+        reported = Reported(stack.bucket, "", etag)
+        entry = Entry(b"a", {"sha1": sha1_of(b"old")}, reported=reported)
         source = ReadByS3("job", made_at)
         imports = ReportImport(s3, stack.digests_table(), [stack.bucket], source)
-        assert [imported.outcome for imported in imports.lines([entry])] == [reading]
+        return next(imports.lines([entry])).outcome
+
+    assert imported("2026-10-31T00:00:00Z", "") == "superseded"
+    assert imported(LATER, "other") == "superseded"
+    assert imported(LATER, "tag") == "recorded"
     assert row_of(stack, "a").version.is_null
+    head["ETag"] = '"of a new object"'
+    assert imported("2099-02-01T00:00:00Z", "") == "superseded"
+    assert row_of(stack, "a").verified is None
+
+
+def test_a_version_that_s3_refuses_ends_no_import(stack: Stack) -> None:
+    """S3 answers 400 if a version ID is none of its own, and if a customer has the key."""
+    refusal = ClientError({"Error": {"Code": "400"}}, "HeadObject")
+    s3: Any = Mock(head_object=Mock(side_effect=refusal))
+    imports = ReportImport(s3, stack.digests_table(), [stack.bucket], ReadByS3("job", LATER))
+    entry = Entry(b"a", {"sha1": sha1_of(b"a")}, reported=Reported(stack.bucket, "v1"))
+    [imported] = imports.lines([entry])
+    assert imported.outcome == "not read"
+    assert "S3 refuses" in (imported.reason or "")
 
 
 def test_a_report_of_any_length_is_read_in_bounded_memory(stack: Stack) -> None:
@@ -172,26 +218,14 @@ def test_a_report_of_any_length_is_read_in_bounded_memory(stack: Stack) -> None:
     imports = ReportImport(s3, stack.digests_table(), [stack.bucket], source)
     peaks = []
     for count in (1_000, 10_000):
-        part: Any = SimpleNamespace(readline=Lines(text.getvalue().encode(), count).readline)
+        lines = repeat(text.getvalue().encode(), count)
+        part: Any = SimpleNamespace(readline=lambda _, lines=lines: next(lines, b""))
         tracemalloc.start()
-        outcomes = Counter(imported.outcome for imported in imports.lines(rows_in(part, "part")))
+        outcomes = Counter(imported.outcome for imported in imports.lines(rows_in(part)))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert outcomes == {"not read": count}
     assert peaks[1] < peaks[0] * 1.5
-
-
-class Lines:
-    """A file of one line, as often as it is read."""
-
-    def __init__(self, text: bytes, count: int) -> None:
-        self._text = text
-        self._left = count
-
-    def readline(self, _: int) -> bytes:
-        """The line, or the end."""
-        self._left -= 1
-        return self._text if self._left >= 0 else b""
 
 
 def test_a_dry_run_writes_nothing(run: Run, versioned: Stack) -> None:
@@ -214,11 +248,15 @@ def test_a_report_without_lines_or_time_is_refused(run: Run, versioned: Stack) -
 
 
 def test_a_damaged_part_ends_the_import(run: Run, versioned: Stack) -> None:
-    """A part whose MD5 is not the manifest's is refused, with both values."""
+    """A part whose MD5 is not the manifest's is refused before a line of it is used."""
     version = put(versioned, "a", b"a")
     report(versioned, line(versioned, "a", version, sha1_of(b"a")))
-    versioned.client("s3").put_object(Bucket=REPORTS, Key="checksums/1.csv", Body=b"cut")
-    run("import", MANIFEST).assert_refused("its MD5 is")
+    body = versioned.client("s3").get_object(Bucket=REPORTS, Key="checksums/1.csv")["Body"].read()
+    altered = body.replace(sha1_of(b"a").upper().encode(), sha1_of(b"b").upper().encode())
+    for damaged in (b"cut", altered):
+        versioned.client("s3").put_object(Bucket=REPORTS, Key="checksums/1.csv", Body=damaged)
+        run("import", MANIFEST).assert_refused("its MD5 is")
+    assert versioned.digests_table().versions_of(versioned.bucket, "a") == []
 
 
 def test_the_plan_is_a_request_that_aws_knows(run: Run, versioned: Stack) -> None:

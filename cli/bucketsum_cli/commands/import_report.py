@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections import Counter
@@ -20,7 +19,7 @@ from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.checksum_job import ChecksumJob, checksum_job
 from bucketsum_cli.manifests import reports
-from bucketsum_cli.objects.s3_readings import NEUTRAL, ImportedLine, LineOutcome, ReportImport
+from bucketsum_cli.objects.s3_readings import PROBLEMS, ImportedLine, LineOutcome, ReportImport
 from bucketsum_cli.snapshots.manifest_rows import opened, reported
 from bucketsum_cli.snapshots.taking import buckets_of
 from bucketsum_cli.terminal.columns import Column
@@ -30,7 +29,6 @@ from bucketsum_cli.terminal.live_progress import notes
 from bucketsum_cli.terminal.output import print_json, print_text, say
 from bucketsum_cli.terminal.tables import print_table
 
-_MANIFEST_BYTES_MAX: Final = 1 << 24
 _JOB: Final = re.compile(r"job-([\w-]{1,64})/manifest\.json$", re.ASCII)
 _LISTED: Final = 1000
 """Lines of a kind that are listed; all are counted."""
@@ -101,7 +99,7 @@ def import_report(
         print_json(result)
     else:
         _show(result, dry_run=dry_run)
-    if set(result.counts) - {*NEUTRAL}:
+    if PROBLEMS & result.counts.keys():
         raise SystemExit(ANSWER_IS_NO)
 
 
@@ -109,7 +107,7 @@ def _imported(stack: Stack, place: str, *, dry_run: bool) -> ImportResult:
     s3 = stack.client("s3")
     try:
         with opened(place, lambda: s3) as stream:
-            manifest = stream.read(_MANIFEST_BYTES_MAX)
+            manifest = stream.read(reports.MANIFEST_BYTES_MAX)
     except OSError as error:
         raise CannotDoError(f"{place} cannot be read: {error.strerror or error}") from error
     name = _JOB.search(place)
@@ -120,12 +118,12 @@ def _imported(stack: Stack, place: str, *, dry_run: bool) -> ImportResult:
         has_sha1_index=stack.parameters.get("Sha1Index") != "no",
     )
     imports = ReportImport(s3, table, buckets_of(stack), source, writes=not dry_run)
-    parts = reports.parts_of(io.BytesIO(manifest), place)
+    parts = reports.parts_of(manifest, place)
     counts: Counter[str] = Counter()
     problems: list[ImportedLine] = []
     for line in _with_progress(imports.lines(reported(parts, lambda: s3))):
         counts[line.outcome] += 1
-        if line.outcome not in NEUTRAL and counts[line.outcome] <= _LISTED:
+        if line.outcome in PROBLEMS and counts[line.outcome] <= _LISTED:
             problems.append(line)
     if not counts:
         raise CannotDoError(f"{place} has no lines: nothing was imported")
@@ -149,10 +147,9 @@ def _show(result: ImportResult, *, dry_run: bool) -> None:
                 for line in result.lines
             ),
         )
-    order = [outcome.value for outcome in LineOutcome]
-    counts = sorted(result.counts.items(), key=lambda count: order.index(count[0]))
-    text = ", ".join(f"{count:,} {reading}" for reading, count in counts)
-    is_good = not set(result.counts) - {*NEUTRAL}
+    counts = result.counts
+    text = ", ".join(f"{counts[name]:,} {name}" for name in LineOutcome if name in counts)
+    is_good = not PROBLEMS & counts.keys()
     say(f"{'would be: ' if dry_run else ''}{text}", "bold green" if is_good else "bold red")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -22,8 +22,9 @@ from bucketsum_cli.manifests.records import csv_records
 from bucketsum_cli.terminal.errors import CannotDoError
 
 _FORM: Final = b"Report_CSV_20180820"
-_MANIFEST_BYTES_MAX: Final = 1 << 24
+MANIFEST_BYTES_MAX: Final = 1 << 24
 _LINE_BYTES_MAX: Final = 1 << 20
+_CHUNK_BYTES: Final = 1 << 20
 _COLUMNS: Final = 7
 HEAD_BYTES: Final = 4000
 """The beginning of a file that tells whether it is one."""
@@ -65,15 +66,14 @@ def created_at(manifest: bytes, file: str) -> str:
         ) from error
 
 
-def parts_of(manifest: IO[bytes], file: str) -> list[ReportFile]:
+def parts_of(manifest: bytes, file: str) -> list[ReportFile]:
     """The files of a report.
 
     Raises:
         CannotDoError: The manifest is damaged.
     """
-    body = manifest.read(_MANIFEST_BYTES_MAX)
     try:
-        results = json.loads(body)["Results"]
+        results = json.loads(manifest)["Results"]
         return [
             ReportFile(
                 str(part["Bucket"]), str(part["Key"]), str(part.get("MD5Checksum", "")).lower()
@@ -86,30 +86,29 @@ def parts_of(manifest: IO[bytes], file: str) -> list[ReportFile]:
         ) from error
 
 
-def rows_in(part: IO[bytes], file: str, md5: str = "") -> Iterator[Entry | BadLine]:
-    """Read the rows of a report's *part*; its bytes must have the *md5* of the manifest.
-
-    A composite checksum is none of the whole object: its entry has no digest that is compared.
+def copy_whole(part: IO[bytes], to: IO[bytes], file: str, md5: str) -> None:
+    """Copy a report's *part*, whose bytes must have the *md5* of the manifest: no line is used yet.
 
     Raises:
-        CannotDoError: They have another; only at the end.
+        CannotDoError: They have another.
     """
     digest = hashlib.md5(usedforsecurity=False)
-
-    def lines() -> Iterator[bytes]:
-        for line in iter(partial(part.readline, _LINE_BYTES_MAX), b""):
-            digest.update(line)
-            yield line
-
-    yield from _entries_in(lines())
+    for chunk in iter(partial(part.read, _CHUNK_BYTES), b""):
+        digest.update(chunk)
+        to.write(chunk)
     if md5 not in ("", digest.hexdigest()):
         raise CannotDoError(
             f"{file} is damaged: its MD5 is {digest.hexdigest()}, the report's manifest has {md5}"
         )
+    to.seek(0)
 
 
-def _entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
-    for record in csv_records(lines):
+def rows_in(part: IO[bytes]) -> Iterator[Entry | BadLine]:
+    """Read the rows of a report's *part*.
+
+    A composite checksum is none of the whole object: its entry has no digest that is compared.
+    """
+    for record in csv_records(iter(partial(part.readline, _LINE_BYTES_MAX), b"")):
         if isinstance(record, BadLine):
             yield record
         elif len(record.values) != _COLUMNS:
@@ -120,18 +119,20 @@ def _entries_in(lines: Iterable[bytes]) -> Iterator[Entry | BadLine]:
 
 def _entry(line: int, values: Sequence[str]) -> Entry:
     name = unquote_plus(values[1], errors="surrogateescape").encode("utf-8", "surrogateescape")
-    digests = _digests_in(values[3], values[6])
-    return Entry(name, digests, line=line, reported=Reported(values[0], values[2]))
+    digests, etag = _result_in(values[3], values[6])
+    return Entry(name, digests, line=line, reported=Reported(values[0], values[2], etag))
 
 
-def _digests_in(status: str, message: str) -> dict[str, str]:
+def _result_in(status: str, message: str) -> tuple[dict[str, str], str]:
+    """The digests, and the entity tag of the object that was read, if the result has it."""
     try:
         result = json.loads(message)
         algorithm = algorithm_called(result["checksumAlgorithm"])
+        etag = str(result.get("ETag") or "").strip('"')
         if status != "succeeded":
-            return {}
+            return {}, ""
         if result.get("checksumType") == "COMPOSITE":
-            return {f"a composite {algorithm}": ""}
-        return digests_of(result["checksum_hex"], algorithm) or {}
+            return {f"a composite {algorithm}": ""}, etag
+        return digests_of(result["checksum_hex"], algorithm) or {}, etag
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
+        return {}, ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum.algorithms import SHA1
 from bucketsum.clock import now
-from bucketsum.errors import BucketsumError, DamagedRow
+from bucketsum.errors import BucketsumError, DamagedRow, ObjectUnreadable
 from bucketsum.events.version import NULL
 from bucketsum.hashing.verification import mark
 from bucketsum.table.outcome import Outcome
@@ -23,7 +24,7 @@ from bucketsum.table.row_parts import Deletion, ReadByS3
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.sequencer import NO_SEQUENCER
 from bucketsum_cli.aws.connection import CONNECTIONS
-from bucketsum_cli.manifests.entries import BadLine, Entry
+from bucketsum_cli.manifests.entries import NOT_UTF_8, BadLine, Entry
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 _BATCH: Final = 100
 """Rows that are looked up by one request."""
 _GONE: Final = ("404", "NoSuchKey", "NoSuchVersion", "405", "MethodNotAllowed")
+_REFUSED: Final = ("400", "InvalidArgument", "BadRequest")
+_KEY_BYTES_MAX: Final = 1024
+_VERSION: Final = re.compile(r"[\w.~-]{0,1024}", re.ASCII)
+"""[A] Version IDs need no encoding in a URL."""
 
 
 class LineOutcome(StrEnum):
@@ -55,16 +60,10 @@ class LineOutcome(StrEnum):
     BAD_LINE = "bad line"
 
 
-NEUTRAL: Final = frozenset(
-    {
-        LineOutcome.RECORDED,
-        LineOutcome.VERIFIED,
-        LineOutcome.UNCHANGED,
-        LineOutcome.GONE,
-        LineOutcome.SUPERSEDED,
-    }
+PROBLEMS: Final = frozenset(
+    {LineOutcome.DIFFERS, LineOutcome.NOT_READ, LineOutcome.OTHER_BUCKET, LineOutcome.BAD_LINE}
 )
-"""All other readings leave a question open."""
+"""These leave a question open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +111,10 @@ class ReportImport:
         """The key of the row of an *entry* that has a digest and a bucket of the stack."""
         if isinstance(entry, BadLine) or not entry.reported or not _digests_of(entry):
             return None
-        if entry.reported.bucket not in self.buckets:
+        if entry.reported.bucket not in self.buckets or _impossible(entry):
             return None
-        try:
-            key = entry.name.decode()
-        except UnicodeDecodeError:
-            return None
-        return RowKey(entry.reported.bucket, key, entry.reported.version or NULL.entry)
+        version = entry.reported.version or NULL.entry
+        return RowKey(entry.reported.bucket, entry.name.decode(), version)
 
     def _line(
         self,
@@ -145,25 +141,30 @@ class ReportImport:
             return LineOutcome.GONE, "its deletion is recorded"
         if record and record.status is Status.HASHED:
             return self._compared(entry, at, record)
-        digests = dict(_digests_of(entry))
+        digests = _digests_of(entry)
         if SHA1.name not in digests:
             return LineOutcome.NOT_READ, f"a row needs a SHA-1, the report has {', '.join(digests)}"
-        return self._recorded(digests, at, record)
+        return self._recorded(entry, at, record)
 
     def _compared(self, entry: Entry, at: RowKey, recorded: Row) -> tuple[LineOutcome, str | None]:
-        """Verify *recorded*, unless a reading that is not older is there."""
-        readings = [recorded.read_by_s3, recorded.verified, recorded.difference]
-        if any(reading and not _is_earlier(reading.at, self.source.at) for reading in readings):
-            return LineOutcome.UNCHANGED, None
-        if at.version.is_null and (reading := self._head(at)[0]):
-            return reading, None
-        known = {SHA1.name: recorded.sha1, **recorded.digests}
-        read = dict(_digests_of(entry))
+        """Verify *recorded*, unless a reading that is not older is there.
+
+        If that is of the same report, another digest differs again, and nothing is written.
+        """
+        known, read = {SHA1.name: recorded.sha1, **recorded.digests}, _digests_of(entry)
         differing = [name for name, value in read.items() if known.get(name, value) != value]
+        readings = [recorded.read_by_s3, recorded.verified, recorded.difference]
+        newer = [r.at for r in readings if r and not _is_earlier(r.at, self.source.at)]
+        if newer and not (differing and {*newer} == {self.source.at}):
+            return LineOutcome.UNCHANGED, None
+        if at.version.is_null:
+            reading, head = self._head(at, entry)
+            if reading or recorded.etag not in (None, _etag_of(head)):
+                return reading or LineOutcome.SUPERSEDED, None
         if not (differing or read.keys() & known.keys()):
             return LineOutcome.NOT_READ, f"the row has no {', '.join(read)}"
         text = f"{differing[0]}:{read[differing[0]]}" if differing else None
-        if self.writes:
+        if self.writes and not newer:
             outcome = mark(self.table, recorded, recorded, text, self.source.at)
             if outcome not in (Outcome.VERIFIED, Outcome.DIFFERS):
                 return LineOutcome.SUPERSEDED, "its row has changed meanwhile"
@@ -171,11 +172,12 @@ class ReportImport:
         return (LineOutcome.DIFFERS if differing else LineOutcome.VERIFIED), reason
 
     def _recorded(
-        self, digests: dict[str, str], at: RowKey, record: Row | None
+        self, entry: Entry, at: RowKey, record: Row | None
     ) -> tuple[LineOutcome, str | None]:
-        reading, head = self._head(at)
+        reading, head = self._head(at, entry)
         if reading:
             return reading, None
+        digests = _digests_of(entry)
         row = Row(
             bucket=at.bucket,
             key=at.key,
@@ -185,7 +187,7 @@ class ReportImport:
             sequencer=record.sequencer if record else NO_SEQUENCER,
             arrived_at=record.arrived_at if record else _text_of(head["LastModified"]),
             recorded_at=now(),
-            etag=head["ETag"].strip('"'),
+            etag=_etag_of(head),
             sha1=digests.pop(SHA1.name),
             digests=digests,
             read_by_s3=self.source,
@@ -195,20 +197,34 @@ class ReportImport:
         outcome = self.table.replace(row, record) if record else self.table.record(row)
         if outcome is Outcome.HASHED:
             return LineOutcome.RECORDED, None
+        meanwhile = self.table.row_at(at, consistent=True)
+        if meanwhile and meanwhile.has_digest_of(row.etag):  # perhaps by a line of this report
+            return self._compared(entry, at, meanwhile)
         return LineOutcome.SUPERSEDED, "its row has changed meanwhile"
 
-    def _head(self, at: RowKey) -> tuple[LineOutcome | None, Any]:
-        """S3's head of the version, or why there is none of the object that the job read."""
+    def _head(self, at: RowKey, entry: Entry) -> tuple[LineOutcome | None, Any]:
+        """S3's head of the version, or why there is none of the object that the job read.
+
+        Raises:
+            ObjectUnreadable: S3 refuses the request itself.
+        """
         request: dict[str, Any] = {"Bucket": at.bucket, "Key": at.key, "VersionId": at.entry}
         try:
             head = self.s3.head_object(**request)
         except ClientError as error:
-            if error.response["Error"]["Code"] in _GONE:
+            code = error.response["Error"]["Code"]
+            if code in _GONE:
                 return LineOutcome.GONE, None
+            if code in _REFUSED:
+                raise ObjectUnreadable(
+                    "S3 refuses the request: no such version, or encrypted with a customer's key"
+                ) from error
             raise
-        if at.version.is_null and not _is_earlier(_text_of(head["LastModified"]), self.source.at):
-            return LineOutcome.SUPERSEDED, None
-        return None, head
+        read = entry.reported.etag if entry.reported else ""
+        is_read = read in ("", _etag_of(head)) and _is_earlier(
+            _text_of(head["LastModified"]), self.source.at
+        )
+        return (None, head) if is_read or not at.version.is_null else (LineOutcome.SUPERSEDED, None)
 
 
 def _digests_of(entry: Entry) -> dict[str, str]:
@@ -221,8 +237,26 @@ def _left_out(entry: Entry, buckets: Collection[str]) -> ImportedLine:
     if reported and reported.bucket not in buckets:
         return ImportedLine(LineOutcome.OTHER_BUCKET, reported.bucket, name, reported.version)
     reason = f"only {', '.join(entry.digests)}" if entry.digests else "S3 has no digest of it"
+    reason = _impossible(entry) or reason
     bucket, version = (reported.bucket, reported.version) if reported else ("", "")
     return ImportedLine(LineOutcome.NOT_READ, bucket, name, version, reason)
+
+
+def _impossible(entry: Entry) -> str | None:
+    """Why no object of S3 is that of *entry*; None if one may be."""
+    try:
+        entry.name.decode()
+    except UnicodeDecodeError:
+        return NOT_UTF_8
+    if not 0 < len(entry.name) <= _KEY_BYTES_MAX:
+        return f"its key has {len(entry.name):,} bytes, one of S3 1 to {_KEY_BYTES_MAX:,}"
+    version = entry.reported.version if entry.reported else ""
+    return None if _VERSION.fullmatch(version) else "its version ID is not one of S3"
+
+
+def _etag_of(head: Any) -> str:  # noqa: ANN401 - the output of HeadObject
+    etag: str = head["ETag"]
+    return etag.strip('"')
 
 
 def _text_of(moment: datetime) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
@@ -100,9 +101,9 @@ def _entries(manifest: ManifestFile, s3: Callable[[], S3Client]) -> Iterator[Ent
         is_terminal = stream.isatty()
         head, whole = (b"", stream) if is_terminal else peeked(stream, reports.HEAD_BYTES)
         if format_ is None and reports.is_manifest(head):
-            yield from reported(reports.parts_of(whole, place), s3)
+            yield from reported(reports.parts_of(whole.read(reports.MANIFEST_BYTES_MAX), place), s3)
         elif format_ is None and reports.is_part(head):
-            yield from reports.rows_in(whole, place)
+            yield from reports.rows_in(whole)
         else:
             yield from entries_in(whole, place, format_, manifest.algorithm)
 
@@ -120,8 +121,10 @@ def reported(
              "not known")  # fmt: skip
     for part in parts:
         place = str(S3Place(part.bucket, part.key))
-        with opened(place, s3) as stream:
-            yield from reports.rows_in(stream, place, part.md5)
+        with TemporaryFile() as whole:
+            with opened(place, s3) as stream:
+                reports.copy_whole(stream, whole, place, part.md5)
+            yield from reports.rows_in(whole)
 
 
 @contextmanager
