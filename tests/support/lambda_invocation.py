@@ -1,8 +1,10 @@
-"""Lambda's context object, as the handlers use it."""
+"""A function's module, and Lambda's context object, as the handlers use it."""
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Final
 
 _LONG_MS: Final = 900_000
@@ -21,3 +23,13 @@ class Context:
     def get_remaining_time_in_millis(self) -> int:
         """Milliseconds until the function's timeout."""
         return self.remaining_ms
+
+
+def loaded(function: str) -> ModuleType:
+    """The module of *function*, as in a new execution environment."""
+    spec = importlib.util.find_spec(f"bucketsum.functions.{function}")
+    assert spec is not None
+    assert spec.loader is not None
+    app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(app)
+    return app

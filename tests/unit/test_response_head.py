@@ -39,3 +39,10 @@ def test_a_length_that_is_none_is_no_error(length: bytes) -> None:
     head = ResponseHead.of((HEAD[0], HEAD[1], b"Content-Length: " + length + b"\r\n", b"\r\n"))
     assert head.length == -1
     assert head.mismatch(ObjectCreated("inbox", "k", None, None, 5, "", "")).startswith("Content-L")
+
+
+def test_a_header_that_comes_twice_is_a_list() -> None:
+    """Neither of two entity tags, lengths or checksums is believed."""
+    twice = (b'etag: "b"\r\n', b"content-length: 5\r\n")
+    head = ResponseHead.of((*HEAD[:-1], *twice, b"\r\n"))
+    assert (head.etag, head.length) == ('"a", "b"', -1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Mapping
 from threading import Lock
@@ -21,7 +20,7 @@ from mypy_boto3_sqs import SQSClient
 from mypy_boto3_sqs.literals import QueueAttributeNameType
 from tests.support.clients import shared_client
 from tests.support.events import BUCKET
-from tests.support.lambda_invocation import Context
+from tests.support.lambda_invocation import Context, loaded
 from tests.support.moto_versions import take_version_null
 from tests.support.sam_template import create_table, load_template
 
@@ -29,16 +28,6 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 
 QUEUE_ARN: Final = "arn:aws:sqs:us-east-1:123456789012:ArrivalsQueue"
-
-
-def loaded(function: str) -> ModuleType:
-    """The module of *function*, as in a new execution environment."""
-    spec = importlib.util.find_spec(f"bucketsum.functions.{function}")
-    assert spec is not None
-    assert spec.loader is not None
-    app = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(app)
-    return app
 
 
 class HasherStack:

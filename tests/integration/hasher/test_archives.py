@@ -9,8 +9,8 @@ from typing import Never
 import pytest
 from botocore.exceptions import ClientError
 from tests.integration.hasher.hasher_stack import HasherStack
-from tests.integration.hasher.log_lines import objects_in
 from tests.support.events import BUCKET, message_of
+from tests.support.log_lines import objects_in
 from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named, zip_of

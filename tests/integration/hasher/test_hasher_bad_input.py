@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from tests.integration.hasher.hasher_stack import HasherStack
-from tests.integration.hasher.log_lines import failures_in, metrics_in
 from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
+from tests.support.log_lines import failures_in, metrics_in
 from tests.support.s3_faults import THROTTLED, TRIES
 from tests.support.s3_server import HostileS3
 

@@ -7,13 +7,13 @@ from threading import Barrier
 
 import pytest
 from tests.integration.hasher.hasher_stack import HasherStack
-from tests.integration.hasher.log_lines import (
-    metrics_in,
-    objects_in,
-)
 from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
+from tests.support.log_lines import (
+    metrics_in,
+    objects_in,
+)
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3
 from tests.support.sha1 import sha1_of

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from tests.integration.hasher.hasher_stack import HasherStack
-from tests.integration.hasher.log_lines import metrics_in, objects_in
 from tests.integration.hasher.test_archives import ARCHIVES
 from tests.support.events import message_of
+from tests.support.log_lines import metrics_in, objects_in
 from tests.support.zip_maker import zip_of
 
 

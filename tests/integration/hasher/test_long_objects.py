@@ -8,10 +8,10 @@ from types import ModuleType
 from typing import Any, Final
 
 import pytest
-from tests.integration.hasher.hasher_stack import HasherStack, loaded
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
-from tests.support.lambda_invocation import Context
+from tests.support.lambda_invocation import Context, loaded
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table

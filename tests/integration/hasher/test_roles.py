@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import boto3
 import pytest
-from tests.integration.hasher.hasher_stack import HasherStack, loaded
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.test_archives import ARCHIVES
 from tests.integration.hasher.test_long_objects import SHORT, slicer_of, slices
 from tests.support.events import BUCKET, message_of
-from tests.support.lambda_invocation import Context
+from tests.support.lambda_invocation import Context, loaded
 from tests.support.recorded_calls import CallRecorder, Permission, role_permissions
 from tests.support.sam_template import create_table
 from tests.support.zip_maker import zip_of

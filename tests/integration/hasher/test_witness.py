@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zlib
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Final
 
 import pytest
 from tests.integration.hasher.hasher_stack import HasherStack
-from tests.integration.hasher.log_lines import metrics_in, objects_in
 from tests.integration.hasher.reading import arrival_of
 from tests.integration.hasher.test_archives import ARCHIVES
+from tests.support.checksums import base64_of, crc32, in_parts, whole
 from tests.support.events import message_of
-from tests.support.s3_faults import Fault
+from tests.support.log_lines import metrics_in, objects_in
+from tests.support.s3_faults import HEALTHY, Fault
 from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table
 from tests.support.zip_maker import zip_of
@@ -33,37 +31,6 @@ LARGE_MEMORY: Final = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769"}
 """With it, an object from 16 MiB on is read in ranges."""
 SMALL: Final = b"small content"
 LARGE: Final = os.urandom(SPLIT_FROM_BYTES + 4321)
-
-
-def crc32(data: bytes) -> bytes:
-    """CRC-32 in S3's bytes."""
-    return zlib.crc32(data).to_bytes(4, "big")
-
-
-def text(value: bytes) -> str:
-    """A value in base64."""
-    return b64encode(value).decode()
-
-
-def whole(body: bytes) -> dict[str, str]:
-    """The headers of a full-object checksum."""
-    return {"x-amz-checksum-crc32": text(crc32(body)), "x-amz-checksum-type": "FULL_OBJECT"}
-
-
-def in_parts(body: bytes, count: int) -> dict[str, Any]:
-    """The checksum that S3 keeps of an upload in *count* parts."""
-    size = -(-len(body) // count)
-    parts = [body[start:end] for start, end in pairwise([*range(0, len(body), size), len(body)])]
-    values = [crc32(part) for part in parts]
-    composite = f"{text(crc32(b''.join(values)))}-{len(parts)}"
-    return {
-        "checksum": {"x-amz-checksum-crc32": composite, "x-amz-checksum-type": "COMPOSITE"},
-        "parts": [
-            f"<PartNumber>{number}</PartNumber><Size>{len(part)}</Size>"
-            f"<ChecksumCRC32>{text(value)}</ChecksumCRC32>"
-            for number, (part, value) in enumerate(zip(parts, values, strict=True), 1)
-        ],
-    }
 
 
 def rotten(body: bytes) -> bytes:
@@ -88,9 +55,9 @@ def test_an_equal_checksum_is_recorded(
 ) -> None:
     """The row has S3's checksum and that it is equal, whether one response or many brought it."""
     hostile_stack.load(**COMPARES, **memory)
-    row = recorded(hostile_stack, hostile, body, {"checksum": whole(body)})
+    row = recorded(hostile_stack, hostile, body, whole(body).stored)
     assert row["sha1"] == hashlib.sha1(body).hexdigest()
-    assert row["s3_checksum"] == f"crc32:{text(crc32(body))}"
+    assert row["s3_checksum"] == f"crc32:{base64_of(crc32(body))}"
     assert row["s3_checksum_result"] == "equal"
     assert "s3_checksum_reason" not in row
 
@@ -102,10 +69,10 @@ def test_a_composite_checksum_is_compared_part_by_part(
 ) -> None:
     """One list of the parts suffices, and the part that differs is named."""
     hostile_stack.load(**COMPARES, **memory)
-    row = recorded(hostile_stack, hostile, body, in_parts(body, 3))
+    row = recorded(hostile_stack, hostile, body, in_parts(body, 3).stored)
     assert row["s3_checksum_result"] == "equal"
     assert row["s3_checksum"].endswith("-3")
-    row = recorded(hostile_stack, hostile, rotten(body), in_parts(body, 3), "b")
+    row = recorded(hostile_stack, hostile, rotten(body), in_parts(body, 3).stored, "b")
     assert row["s3_checksum_result"] == "differs"
     assert row["s3_checksum_reason"].startswith("part 3 has crc32:")
 
@@ -119,11 +86,11 @@ def test_a_difference_is_read_twice_and_never_only_hashed(
 ) -> None:
     """The row has both values, and the outcome, the log and the metric say that it differs."""
     hostile_stack.load(**COMPARES)
-    row = recorded(hostile_stack, hostile, body, {"checksum": whole(rotten(body))})
+    row = recorded(hostile_stack, hostile, body, whole(rotten(body)).stored)
     assert row["sha1"] == hashlib.sha1(body).hexdigest()
-    assert row["s3_checksum"] == f"crc32:{text(crc32(rotten(body)))}"
+    assert row["s3_checksum"] == f"crc32:{base64_of(crc32(rotten(body)))}"
     assert row["s3_checksum_result"] == "differs"
-    assert row["s3_checksum_reason"] == f"crc32:{text(crc32(body))} as read"
+    assert row["s3_checksum_reason"] == f"crc32:{base64_of(crc32(body))} as read"
     out = capsys.readouterr().out
     [line] = objects_in(out)
     assert line["outcome"] == "differs"
@@ -140,7 +107,7 @@ def test_a_difference_that_the_second_reading_has_not_wakes_nobody(
     """A change by the network is not recorded: the second reading is."""
     hostile_stack.load(**COMPARES)
     hostile.script(Fault(body=rotten))
-    row = recorded(hostile_stack, hostile, body, {"checksum": whole(body)})
+    row = recorded(hostile_stack, hostile, body, whole(body).stored)
     assert row["sha1"] == hashlib.sha1(body).hexdigest()
     assert row["s3_checksum_result"] == "equal"
 
@@ -151,7 +118,7 @@ def test_two_readings_that_differ_are_not_recorded(
     """If S3's checksum is that of neither, the message returns to the queue."""
     hostile_stack.load(**COMPARES)
     path = "inbox/a"
-    created = arrival_of(hostile.put(path, SMALL, checksum=whole(b"other")), path)
+    created = arrival_of(hostile.put(path, SMALL, checksum=whole(b"other").headers), path)
     hostile.script(Fault(body=rotten))
     assert hostile_stack.deliver(message_of(created)) == [message_of(created)]
     assert hostile_stack.rows() == {}
@@ -164,9 +131,13 @@ def test_a_verification_compares_it_too(
     """Digests that agree are not enough; what the last reading found is in the row."""
     create_table(hostile_stack.dynamodb, "BackfillsTable", "backfills")
     hostile_stack.load(**COMPARES)
-    before = recorded(hostile_stack, hostile, body, {"checksum": whole(rotten(body))})
+    before = recorded(hostile_stack, hostile, body, whole(rotten(body)).stored)
     assert before["s3_checksum_result"] == "differs"
-    for checksum, result in ((whole(body), "equal"), (whole(rotten(body)), "differs")):
+    for checksum, result in (
+        (whole(body).headers, "equal"),
+        (whole(rotten(body)).headers, "differs"),
+        ({}, "differs"),  # until a comparison is equal
+    ):
         created = arrival_of(hostile.put("inbox/a", body, checksum=checksum), "inbox/a")
         listed = replace(created, sequencer=NO_SEQUENCER)
         hostile_stack.pass_seconds(600)  # the message is newer than the last reading
@@ -183,9 +154,9 @@ def test_an_archive_is_compared_too(hostile_stack: HasherStack, hostile: Hostile
     """Its bytes are S3's business, its members are not."""
     body = zip_of({"x": b"1"})
     hostile_stack.load(**COMPARES, **ARCHIVES)
-    row = recorded(hostile_stack, hostile, body, {"checksum": whole(body)}, "a.zip")
+    row = recorded(hostile_stack, hostile, body, whole(body).stored, "a.zip")
     assert (row["archive_status"], row["s3_checksum_result"]) == ("read", "equal")
-    row = recorded(hostile_stack, hostile, body, {"checksum": whole(b"other")}, "b.zip")
+    row = recorded(hostile_stack, hostile, body, whole(b"other").stored, "b.zip")
     assert (row["archive_status"], row["s3_checksum_result"]) == ("read", "differs")
 
 
@@ -194,10 +165,15 @@ def test_an_archive_is_compared_too(hostile_stack: HasherStack, hostile: Hostile
     [
         ({}, "S3 keeps no checksum of it"),
         ({"checksum": {"x-amz-checksum-crc32": "?"}}, "not base64"),
-        ({"checksum": whole(SMALL) | {"x-amz-checksum-sha1": "AAAA"}}, "S3 sent 2 checksums"),
-        ({"checksum": {"x-amz-checksum-xxhash3": text(bytes(8))}}, "xxhash3 is not computed"),
-        (in_parts(SMALL, 2) | {"parts": ()}, "lists 0 parts"),
-        (in_parts(SMALL + b"more", 2), "not the object's size"),
+        (
+            {"checksum": whole(SMALL).headers | {"x-amz-checksum-sha1": "AAAA"}},
+            "S3 sent 2 checksums",
+        ),
+        ({"checksum": {"x-amz-checksum-xxhash3": base64_of(bytes(8))}}, "xxhash3 is not computed"),
+        (in_parts(SMALL, 2).stored | {"parts": ()}, "lists 0 parts"),
+        (in_parts(SMALL + b"more", 2).stored, "not the object's size"),
+        (in_parts(SMALL, 2).stored | {"parts": ["<Size>many</Size>"] * 2}, "did not send"),
+        (in_parts(SMALL, 2).stored | {"parts": ["<Size>"]}, "did not send"),
     ],
 )
 def test_what_cannot_be_compared_has_its_reason(
@@ -211,9 +187,21 @@ def test_what_cannot_be_compared_has_its_reason(
     assert reason in row["s3_checksum_reason"]
 
 
+def test_a_difference_outlives_a_second_reading_that_is_not_compared(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """S3 sends the same bytes again, but no parts: they still differ."""
+    hostile_stack.load(**COMPARES)
+    refused = Fault(refuse=(403, "AccessDenied", "not now"))
+    hostile.script_of("inbox/a", *[HEALTHY] * 4, refused)  # the first GET has no list of parts
+    row = recorded(hostile_stack, hostile, SMALL, in_parts(rotten(SMALL), 3).stored)
+    assert row["s3_checksum_result"] == "differs"
+    assert row["s3_checksum_reason"].startswith("part 3 has crc32:")
+
+
 def test_it_can_be_switched_off(hostile_stack: HasherStack, hostile: HostileS3) -> None:
     """Then S3 is not asked, and rows say nothing of its checksum."""
     hostile_stack.load(COMPARE_CHECKSUMS="no")
-    row = recorded(hostile_stack, hostile, SMALL, {"checksum": whole(SMALL)})
+    row = recorded(hostile_stack, hostile, SMALL, whole(SMALL).stored)
     assert not [name for name in row if name.startswith("s3_")]
     assert not [get for get in hostile.requests if "x-amz-checksum-mode" in get.headers]

@@ -12,10 +12,10 @@ from typing import Final
 import pytest
 from mypy_boto3_s3 import S3Client
 from tests.integration.hasher.hasher_stack import HasherStack
-from tests.integration.hasher.log_lines import objects_in
 from tests.integration.hasher.reading import BODY, PATH, Reading, arrival_of, every_reader, put_at
 from tests.integration.hasher.test_archives import ARCHIVES
 from tests.support.events import message_of
+from tests.support.log_lines import objects_in
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3
 from tests.support.sam_template import create_table

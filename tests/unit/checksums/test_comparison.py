@@ -190,13 +190,38 @@ def test_a_comparison_continues_in_another_process(
 
 
 @pytest.mark.parametrize(
-    "state", ["", "[]", '["a",0,"","",""]', '[9,5,"00","00",""]', '[0,-1,"00","00",""]']
-)
-def test_a_damaged_state_is_named(state: str) -> None:
+    "state",
+    [
+        "", "[]", "[" * 100_000, '["a",0,"","",""]', '[9,5,"00","00",""]', '[0,-1,"00","00",""]',
+        '[-1,0,"00","00",""]', '[-9,0,"00","00",""]', '[0,1e999,"00","00",""]',
+        '[0,2,"0102030405","00",""]',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("algorithm", ["crc32", "sha256"])
+def test_a_damaged_state_is_named(state: str, algorithm: str) -> None:
     """A state that is not one of the comparison is not continued."""
-    comparison = ChecksumComparison(StoredChecksum("crc32", b"1234"), 4)
+    stored, parts = composite(algorithm, [b"12", b"34"])
+    comparison = ChecksumComparison(stored, 4, parts)
     with pytest.raises(NotComparedError, match="saved state"):
         comparison.resume(state)
+
+
+@pytest.mark.parametrize("before", [(), ("crc32",)])
+@pytest.mark.parametrize("after", [(), ("crc32",)])
+def test_a_comparison_outlives_a_change_of_the_algorithms(
+    before: Sequence[str], after: Sequence[str]
+) -> None:
+    """The digests of a long object are those that it began with."""
+    stored = StoredChecksum("crc32", ORACLES["crc32"](CONTENT))
+    begun = ChecksumComparison(stored, len(CONTENT), computed=before)
+    begun.update(CONTENT[:100])
+    continued = ChecksumComparison(stored, len(CONTENT), computed=after)
+    continued.resume(begun.saved() or "")
+    continued.update(CONTENT[100:])
+    digests = {name: ORACLES[name](CONTENT).hex() for name in before}
+    assert continued.compared(digests).result is ChecksumResult.EQUAL
+    expected = ChecksumResult.NOT_COMPARED if before else ChecksumResult.EQUAL
+    assert continued.compared({}).result is expected
 
 
 def test_a_digest_is_not_saved() -> None:

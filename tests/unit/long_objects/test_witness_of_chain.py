@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import zlib
-from base64 import b64encode
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
 import pytest
+from botocore.exceptions import ClientError
+from tests.support.checksums import Kept, base64_of
 from tests.unit.long_objects.chain import Chain
 
 from bucketsum.events.object_events import ObjectCreated
@@ -27,34 +27,24 @@ PARTS: Final = [0, 1500, 1501, 4000, len(CONTENT)]
 """Where parts begin and end: not where slices do."""
 
 
-def crc32(data: bytes) -> bytes:
-    """CRC-32 in S3's bytes."""
-    return zlib.crc32(data).to_bytes(4, "big")
-
-
-def text(value: bytes) -> str:
-    """A value in base64."""
-    return b64encode(value).decode()
-
-
 class KeptChecksum:
     """An S3 that answers with the checksum of *content*, in *parts* or of all of it."""
 
     def __init__(self, content: bytes, parts: list[int] | None = None, name: str = "crc32") -> None:
-        value = crc32(content) if name == "crc32" else hashlib.new(name, content).digest()
-        self._headers = {f"x-amz-checksum-{name}": text(value)}
-        self._parts: list[dict[str, Any]] = []
-        if parts:
-            pieces = [content[start:end] for start, end in pairwise(parts)]
-            composite = text(crc32(b"".join(map(crc32, pieces))))
-            self._headers = {"x-amz-checksum-crc32": f"{composite}-{len(pieces)}"}
-            self._parts = [
-                {"PartNumber": n, "Size": len(piece), "ChecksumCRC32": text(crc32(piece))}
-                for n, piece in enumerate(pieces, 1)
-            ]
+        pieces = [content[start:end] for start, end in pairwise(parts or (0, len(content)))]
+        kept = Kept(pieces)
+        self._headers, self._parts = kept.headers, kept.parts
+        self.answers = -1
+        """Number of HEADs that it answers, until it refuses."""
+        if name != "crc32":
+            value = base64_of(hashlib.new(name, content).digest())
+            self._headers = {f"x-amz-checksum-{name}": value}
 
     def head_object(self, **_: object) -> dict[str, Any]:
         """See S3's HeadObject."""
+        if not self.answers:
+            raise ClientError({"Error": {"Code": "SlowDown"}}, "HeadObject")
+        self.answers -= 1
         return {"ResponseMetadata": {"HTTPStatusCode": 200, "HTTPHeaders": self._headers}}
 
     def get_object_attributes(self, **_: object) -> dict[str, Any]:
@@ -97,6 +87,28 @@ def test_a_difference_is_read_twice(parts: list[int] | None, reason: str) -> Non
     assert (row.compared.reason or "").startswith(reason)
     assert chain.reports[-1].outcome is Outcome.DIFFERS
     assert len(chain.reports) == 2 * SLICES
+
+
+def test_a_difference_outlives_a_reading_that_is_not_compared() -> None:
+    """The second reading has the same bytes, so S3's checksum is still another."""
+    kept = KeptChecksum(CONTENT[::-1])
+    kept.answers = SLICES
+    chain, _, row = ended(kept)
+    assert row.compared
+    assert row.compared.result is ChecksumResult.DIFFERS
+    assert (row.compared.reason or "").startswith("crc32:")
+    assert chain.reports[-1].outcome is Outcome.DIFFERS
+    assert len(chain.reports) == 2 * SLICES
+
+
+def test_the_reason_of_one_slice_is_that_of_the_object() -> None:
+    """After a slice without a comparison, S3 is not asked again."""
+    kept = KeptChecksum(CONTENT)
+    kept.answers = 2
+    _, _, row = ended(kept)
+    assert row.compared
+    assert row.compared.result is ChecksumResult.NOT_COMPARED
+    assert "SlowDown" in (row.compared.reason or "")
 
 
 def test_a_digest_that_cannot_go_on_is_not_compared() -> None:

@@ -34,13 +34,21 @@ class NotCompared:
         """See `ChecksumComparison.compared` for the contract."""
         return self._result
 
-    def saved(self) -> str | None:
-        """See `ChecksumComparison.saved` for the contract."""
-        return None
+    def saved(self) -> str:
+        """See `ChecksumComparison.saved`; `NotCompared.continued` is the inverse."""
+        return f"{_REASON}{self._result.reason}"
+
+    @staticmethod
+    def continued(state: str | None) -> NotCompared | None:
+        """The witness that saved *state*; None if a comparison can be resumed from it."""
+        if state is None:
+            return NotCompared("it is read in slices, between which its comparison does not go on")
+        return NotCompared(state.removeprefix(_REASON)) if state.startswith(_REASON) else None
 
 
 _NOTHING: Final = "[]"
 """State of a comparison whose value another digest has."""
+_REASON: Final = "not compared: "
 
 
 class ChecksumComparison:
@@ -113,7 +121,9 @@ class ChecksumComparison:
         """The result, after all chunks; *digests* has those in hexadecimal that were computed."""
         name = str(self.checksum)
         if self._is_computed:
-            value = bytes.fromhex(digests[self.checksum.algorithm])
+            value = bytes.fromhex(digests.get(self.checksum.algorithm, ""))
+            if not value:
+                return Compared(ChecksumResult.NOT_COMPARED, name, "its digest is not computed now")
             self._differing = "" if value == self.checksum.value else self._text(value)
         elif self._ended_parts < len(self._parts) or self._left_bytes:
             return Compared(ChecksumResult.NOT_COMPARED, name, "other bytes came than the object's")
@@ -141,17 +151,18 @@ class ChecksumComparison:
             NotComparedError: It did not.
         """
         algorithm = self.checksum.algorithm
-        if self._is_computed and state == _NOTHING:
+        self._is_computed = state == _NOTHING and not self.checksum.parts
+        if self._is_computed:  # or was, before the stack's algorithms changed
             return
         try:
             ended, left, value, composite, differing = json.loads(state)
-            self._ended_parts = int(ended)
+            self._ended_parts, self._differing = int(ended), str(differing)
             self._start_part()
-            is_possible = 0 <= int(left) <= self._left_bytes
-            self._left_bytes, self._differing = int(left), str(differing)
+            is_possible = 0 <= int(left) <= self._left_bytes and 0 <= int(ended) <= len(self._parts)
+            self._left_bytes = int(left)
             self._running = Crc(algorithm, bytes.fromhex(value))
             self._composite = Crc(algorithm, bytes.fromhex(composite))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
             raise NotComparedError("the saved state of S3's checksum is damaged") from error
         if not is_possible:
             raise NotComparedError("the saved state of S3's checksum is that of other parts")

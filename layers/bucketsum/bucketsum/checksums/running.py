@@ -49,6 +49,7 @@ class Crc:
         self._algorithm = algorithm
         self._calculate = _calculation(algorithm)
         self._value = int.from_bytes(value or b"", "big")
+        self.digest()  # raises OverflowError if it is another algorithm's
 
     def update(self, data: ReadableBuffer, /) -> None:
         """Add *data* to the checksum."""

@@ -28,6 +28,7 @@ from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, TOO_LATE, Dea
 from bucketsum.measure import Measurement
 from bucketsum.s3.source import Source
 from bucketsum.settings import Settings
+from bucketsum.table.checksum_values import Compared
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status, row_key_of
@@ -163,10 +164,13 @@ class ObjectHasher:
                 again = self._read(self._source.another(), read.job, deadline)
             except UNREAD as error:
                 raise first.failed(error) from error
-            return self._recorded(again, first.value)
+            return self._recorded(again, first.value, read.compared)
 
-    def _recorded(self, read: ReadObject, before: str | None = None) -> HashResult:
-        job, row = read.job, hashed_row(read, self._settings)
+    def _recorded(
+        self, read: ReadObject, before: str | None = None, compared: Compared | None = None
+    ) -> HashResult:
+        """End *read*; the reading *before* had a value to confirm, and was *compared*."""
+        job, row = read.job, hashed_row(read, self._settings).compared_as(compared)
         rows = self._archives.rows if self._archives and read.summary else None
         try:
             end = job.ending.finish(self._table, row, before)

@@ -20,8 +20,9 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.archive_values import Mode
+from bucketsum.table.checksum_values import Compared
 from bucketsum.table.codec import decoded, encoded, texts_with_prefix
-from bucketsum.table.columns import NOT_STORED, stored
+from bucketsum.table.columns import NOT_STORED, nested, stored
 from bucketsum.table.rows import RowKey
 from bucketsum.table.sequencer import SEQUENCER
 
@@ -72,6 +73,7 @@ class Progress:
         run: Backfill or verification that counts its end; None for an event.
         reason: Why it was stopped.
         checksum_state: State of the comparison with S3's checksum at *offset*; None without one.
+        compared: The comparison of the last reading of the whole object; None before its end.
         states: Algorithms' names → states of the digests at *offset*.
     """
 
@@ -100,6 +102,7 @@ class Progress:
     run: str | None = None
     reason: str | None = None
     checksum_state: str | None = None
+    compared: Compared | None = field(default=None, metadata=nested(Compared))
     states: Mapping[str, bytes] = field(default_factory=dict, metadata=NOT_STORED)
 
     @property

@@ -19,7 +19,9 @@ from bucketsum.long_objects.progress import (
     item_of_progress,
     progress_in,
 )
-from bucketsum.table.codec import attribute_of
+from bucketsum.table.checksum_values import Compared
+from bucketsum.table.codec import attribute_of, attributes_of
+from bucketsum.table.columns import names_of
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read
 from bucketsum.table.digests_table import expiry, item_found
@@ -103,13 +105,16 @@ class ProgressTable:
             },
         )  # fmt: skip
 
-    def read_again(self, seen: Progress, differing: str) -> Progress | None:
+    def read_again(
+        self, seen: Progress, differing: str, last: Compared | None = None
+    ) -> Progress | None:
         """Begin another reading, as the last found *differing*; None if *seen* has changed."""
         return self._changed(
             seen,
             {
                 "offset": 0, "sent_offset": -1, "hop": 0, "seconds": 0.0, "leased_until": 0,
                 "updated_at": now(), "differing": differing, CRC_NAME: None,
+                **(dict(attributes_of(last)) if last else dict.fromkeys(names_of(Compared))),
             },
         )  # fmt: skip
 

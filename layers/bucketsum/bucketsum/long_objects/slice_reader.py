@@ -119,12 +119,12 @@ class SliceReader:
         return Slice(moved, measurement, read)
 
     def _witness(self, progress: Progress) -> Witness | None:
-        state = progress.checksum_state
         if self.checksums is None:
             return None
-        if progress.offset and state is None:
-            return NotCompared("it is read in slices, between which its comparison does not go on")
-        return self.checksums.witness(progress.created, {}, state if progress.offset else None)
+        if not progress.offset:
+            return self.checksums.witness(progress.created, {})
+        state = progress.checksum_state
+        return NotCompared.continued(state) or self.checksums.witness(progress.created, {}, state)
 
 
 def _members(progress: Progress) -> ArchiveRecord | None:

@@ -202,11 +202,11 @@ class Slicer:
         report = SliceReport(
             SliceOutcome.CONTINUED, message, piece.moved, piece.measurement, read.digest.sha1
         )
-        row = hashed_row(read, self.settings)
+        row = hashed_row(read, self.settings).compared_as(progress.compared)
         try:
             end = ending.finish(self.digests_table, row, progress.differing)
         except Unconfirmed as error:
-            again = self.progress_table.read_again(progress, error.value)
+            again = self.progress_table.read_again(progress, error.value, row.compared)
             if again is None:
                 raise Released(1) from error
             self._send(again)

@@ -27,13 +27,18 @@ class ResponseHead:
 
     @classmethod
     def of(cls, lines: Sequence[bytes]) -> ResponseHead:
-        """The final head in *lines*, no interim head or trailer; status 0 if there is none."""
+        """The final head in *lines*, no interim head or trailer; status 0 if there is none.
+
+        Values of a header that comes several times are one list, as for botocore.
+        """
         rest = iter(lines)
         for line in rest:
             head = list(takewhile(bytes.strip, rest))  # an empty line ends it
             if (status := _status_in(line)) >= HTTPStatus.OK:
-                fields = (line.decode("latin-1").partition(":") for line in head)
-                headers = {name.strip().lower(): value.strip() for name, _, value in fields}
+                headers: dict[str, str] = {}
+                for name, _, text in (line.decode("latin-1").partition(":") for line in head):
+                    name, value = name.strip().lower(), text.strip()  # noqa: PLW2901 - of this line
+                    headers[name] = f"{headers[name]}, {value}" if name in headers else value
                 return cls(status, headers)
         return cls(0, {})
 

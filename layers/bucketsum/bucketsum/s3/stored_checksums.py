@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 from bucketsum.algorithms import SHA1
 from bucketsum.checksums.comparison import ChecksumComparison, NotCompared, Witness
@@ -18,6 +19,7 @@ from bucketsum.checksums.stored import (
     stored_in,
 )
 from bucketsum.errors import BucketsumError
+from bucketsum.events.message_fields import shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.response_head import ResponseHead, if_match
 from bucketsum.s3.source import OpenObject, Source
@@ -25,6 +27,9 @@ from bucketsum.s3.source import OpenObject, Source
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+
+_REFUSALS: Final = (BotoCoreError, ClientError, ResponseParserError, ValueError)
+"""Also of answers that S3 never sends: botocore's parsers let Python's own errors through."""
 
 _PAGES_MAX: Final = 20
 """Most requests for the parts of an object; S3 lists 1,000 parts in each."""
@@ -70,8 +75,8 @@ class StoredChecksums:
                 begun.resume(state)
         except NotComparedError as error:
             return NotCompared(str(error), stored)
-        except (BotoCoreError, ClientError) as error:  # the object's own digest does not need it
-            return NotCompared(f"S3 did not send its checksum: {error}", stored)
+        except _REFUSALS as error:  # the object's own digest does not need it
+            return NotCompared(f"S3 did not send its checksum: {shown(str(error))}", stored)
         return begun
 
     def _begun(self, created: ObjectCreated, stored: StoredChecksum | None) -> Witness:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -122,6 +122,15 @@ class Row:
         if self.compared is None or self.compared.result is not ChecksumResult.DIFFERS:
             return None
         return self.compared.reason or "another value"
+
+    def compared_as(self, before: Compared | None) -> Row:
+        """This row; if its bytes were not compared, with the comparison of the reading *before*.
+
+        Whether both read the same bytes, their digests say.
+        """
+        both = (compared for compared in (self.compared, before) if compared)
+        results = [c for c in both if c.result is not ChecksumResult.NOT_COMPARED]
+        return replace(self, compared=results[0]) if results else self
 
     @property
     def mb_per_s(self) -> float | None:
