@@ -119,8 +119,8 @@ def _print(state: StackStatus) -> None:
     for text in state.notes:
         note(text)
     if state.activity.differing_last_day:
-        verifications = command_line("verify", "list")
-        note(f"objects differ: `{verifications}` shows which verification found them")
+        verifications, coverage = command_line("verify", "list"), command_line("coverage")
+        note(f"objects differ: `{coverage}` counts them, `{verifications}` shows who found them")
     if state.dead_letter_messages:
         note(f"dead letters: {dead_letters_hint()}")
 

@@ -31,7 +31,7 @@ MULTIPART_FROM_BYTES: Final = 64 * 1024 * 1024
 """Files from this size on are sent in parts; a failed part is sent again, not the file."""
 
 _PART_BYTES: Final = 16 * 1024 * 1024
-_CHECKSUM: Final = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
+CHECKSUM: Final = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
 """Of the whole file, also if it is sent in parts; boto3 alone has S3 keep one for the parts."""
 _FILES_AT_A_TIME: Final = 8
 _SENDING: Final = ("PutObject", "CompleteMultipartUpload", "CopyObject")
@@ -146,7 +146,7 @@ class _Sender:
 
         try:
             path = str(file.path)
-            self._transfer.upload_file(path, self._bucket, file.key, count, _CHECKSUM)
+            self._transfer.upload_file(path, self._bucket, file.key, count, CHECKSUM)
         except (OSError, ResponseParserError, *AWS_ERRORS) as error:
             if isinstance(error, NoConnection):
                 self._unreachable.set()

@@ -30,7 +30,9 @@ class Activity:
     bytes_last_day: Annotated[int | None, "Their total size."] = None
     mb_per_s: float | None = None
     unreadable_last_day: Annotated[int | None, "Unreadable objects."] = None
-    differing_last_day: Annotated[int | None, "Objects with other bytes than recorded."] = None
+    differing_last_day: Annotated[
+        int | None, "Objects with other bytes than recorded, or than S3's own checksum is of."
+    ] = None
     dead_lettered_last_day: Annotated[int | None, "Failed messages."] = None
     errors_last_day: Annotated[int | None, "Invocations that died or did not start."] = None
     oldest_waiting_seconds: Annotated[float | None, "Age of the oldest waiting message."] = None
