@@ -26,8 +26,8 @@ from tests.support.log_lines import metrics_in, objects_in
 from tests.support.s3_server import HostileS3, hostile_s3
 from tests.support.sam_template import load_template
 
-from bucketsum.backfill.backfill_records import Selection
 from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.selection import Selection
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.sequencer import NO_SEQUENCER
