@@ -24,7 +24,6 @@ from bucketsum.prices import (
     EXPORTED_BYTE,
     PRICE_DATE,
     PRICES,
-    S3_GET,
     prices_in,
 )
 from bucketsum_cli.backfill.alternatives import Service
@@ -254,12 +253,8 @@ def schedules() -> Table:
         runs = 365 / plan.interval_days
         counted = estimate_of(work, _SLOW_LANE, arm64, Purpose.VERIFY).usd_of(Group.REPORT)
         usd = price_of(work, _SLOW_LANE, arm64, plan).lines[0].usd_per_year
-        rows.append((plan.days, f"`{plan.parameters}`", usd, runs * counted,
-                     runs * work.object_count * S3_GET.each))  # fmt: skip
-    columns: Columns = (
-        "within days", "parameters",
-        *dollars("USD per year", "of which reports", "HEADs, if their class is not read"),
-    )  # fmt: skip
+        rows.append((plan.days, f"`{plan.parameters}`", usd, runs * counted))
+    columns: Columns = "within days", "parameters", *dollars("USD per year", "of which reports")
     return Table("cost-schedules", columns, tuple(rows))
 
 

@@ -25,9 +25,10 @@ from bucketsum.backfill.closing import Evidence
 from bucketsum.backfill.delivery import Delivery
 from bucketsum.backfill.evidence_records import ChainedReport
 from bucketsum.backfill.evidence_table import EvidenceTable
+from bucketsum.backfill.listed_versions import ListedVersion, packed
 from bucketsum.backfill.report import Origin
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.events.object_events import DeletedBy
+from bucketsum.events.object_events import DeletedBy, ObjectCreated
 from bucketsum.hashing.ending import Purpose
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.table.digests_table import DigestsTable
@@ -51,6 +52,7 @@ LIVES: Final[dict[str, tuple[dict[str, Any], str | None]]] = {
     "differs": ({"difference": ROTTEN}, "STANDARD"),
     "archived": ({}, "DEEP_ARCHIVE"),
     "lost": ({}, None),
+    "young, lost": ({"recorded_at": YOUNG}, None),
     "deleted": ({"deletion": DELETION}, None),
     "deleted late": ({}, None),
     "unreadable": ({"status": Status.UNREADABLE, "sha1": None, "reason": "denied"}, "STANDARD"),
@@ -98,8 +100,22 @@ class Simulation:
                     storage_classes=("STANDARD", "DEEP_ARCHIVE"), planned_at=BEGUN, part_count=1,
                 )  # fmt: skip
                 self.runs.record(member)
-                self.runs.record_plan(member.backfill_id, [Part(0, done=True)])
+                self.runs.record_plan(member.backfill_id, [Part(0, done=True, pages=1)])
                 self.runs.record(member)
+                if self.random.random() < 0.5:
+                    self._list(member)
+
+    def _list(self, member: Backfill) -> None:
+        """Keep a listing of all that exists, which names what is lost besides."""
+        versions = packed([
+            (
+                ObjectCreated(member.bucket, row.key, row.entry, "e", 0, "", ""),
+                ListedVersion(self.tables.classes[member.bucket, row.key, row.entry], True),
+            )
+            for _, row in self.lives[member.bucket]
+            if (member.bucket, row.key, row.entry) in self.tables.classes
+        ])  # fmt: skip
+        self.runs.keep_listed(member.backfill_id, Part(0), versions)
 
     def _populate(self) -> None:
         for number in range(self.random.randint(1, 25)):
@@ -218,6 +234,10 @@ class Simulation:
         unread = _UNREAD if bucket["state"] == "failed" else ()
         expected = Counter("not selected" if life in unread else _SAME.get(life, life)
                            for life in lives)  # fmt: skip
+        if "young, lost" in expected:
+            is_listed = bool([*self.runs.listed(bucket["backfill"], Part(0))])
+            is_seen = is_listed and bucket["state"] != "failed"
+            expected["lost" if is_seen else "not selected"] += expected.pop("young, lost")
         found_late = counted["deleted"] - expected["deleted"]
         if 0 < found_late <= late:  # a deletion that was recorded meanwhile
             counted["deleted"] -= found_late
@@ -231,7 +251,7 @@ def simulate_evidence(seed: int) -> list[str]:
     with ExitStack() as patches:
         for target, name, value in (
             (accounting, "PAGE_ROWS", 3), (closing, "SEGMENT_ROWS", 6),
-            (closing, "DELETIONS_SECONDS", 0),
+            (closing, "DELETIONS_SECONDS", 0), (closing, "SHARE_VERSIONS", 10_000 if seed % 4 else 400),
         ):  # fmt: skip
             patches.enter_context(patch.object(target, name, value))
         simulation = _built(seed)

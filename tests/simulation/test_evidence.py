@@ -16,6 +16,7 @@ from bucketsum.backfill import accounting, run
 from bucketsum.backfill.accounting import Accountant
 from bucketsum.backfill.balance import BalanceEntry, Standing
 from bucketsum.backfill.evidence_table import EvidenceTable
+from bucketsum.backfill.listed_versions import ListedVersion, ListedVersions
 
 SEEDS: Final = 600
 PAGE, APPEND = Accountant._page, EvidenceTable.append
@@ -61,6 +62,9 @@ def test_the_books_balance(first_seed: int) -> None:
                      id="a lost object is reported as verified"),
         pytest.param(run, "is_open", lambda _: False, id="a report before the end"),
         pytest.param(EvidenceTable, "append", with_a_gap, id="a chain with a gap"),
+        pytest.param(ListedVersions, "of", lambda *_: ListedVersion("STANDARD", is_latest=True),
+                     id="a lost object is taken for listed"),
+        pytest.param(ListedVersions, "_has", lambda *_: True, id="a row is in every share"),
     ],
 )  # fmt: skip
 def test_a_planted_bug_is_found(target: object, name: str, bug: object) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, Final
 
 from tests.support.clients import shared_client
@@ -14,7 +17,9 @@ from bucketsum.backfill.accounting import Accountant
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.closing import Evidence
 from bucketsum.backfill.delivery import Delivery
+from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.backfill.evidence_table import EvidenceTable
+from bucketsum.backfill.listing import page_of_keys
 from bucketsum.backfill.report import Origin
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.hashing.ending import Purpose
@@ -100,8 +105,8 @@ class EvidenceWorld:
         self.digests.dynamodb.put_item(TableName="digests", Item=item_of(row))
         return row
 
-    def begin(self, run_id: str = RUN, **facts: Any) -> Backfill:  # noqa: ANN401 - fields of Backfill
-        """Record a verification of the bucket that rests."""
+    def begin(self, run_id: str = RUN, *, lists: bool = False, **facts: Any) -> Backfill:  # noqa: ANN401 - fields of Backfill
+        """Record a verification of the bucket that rests, perhaps after it has listed that."""
         known: dict[str, Any] = {
             "status": BackfillStatus.QUEUED,
             "purpose": Purpose.VERIFY,
@@ -113,8 +118,13 @@ class EvidenceWorld:
         }
         member = Backfill(f"{run_id}-aaaaaa", BUCKET, started_at=BEGUN, run=run_id,
                           **(known | facts))  # fmt: skip
-        self.table.record(member)
-        self.table.record_plan(member.backfill_id, [Part(0, done=True, objects=1)])
+        self.table.record(replace(member, status=BackfillStatus.RUNNING))
+        plan = Part(0) if lists else Part(0, done=True, objects=1)
+        self.table.record_plan(member.backfill_id, [plan])
+        if lists:
+            queue: Any = SimpleNamespace(is_full=lambda: False, send_objects=lambda *_: 1)
+            next_page = partial(page_of_keys, self.s3, member)
+            Enqueuer(self.table, queue).enqueue(member, [0], next_page, PLENTY)
         self.table.record(member)
         self.table.count(member.backfill_id, Tally(verified=1))
         return member

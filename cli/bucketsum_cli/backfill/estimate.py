@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 from bucketsum import prices as listed
 from bucketsum.backfill.enqueue import PAUSE_SECONDS
+from bucketsum.backfill.listed_versions import SHARE_VERSIONS, SHARES_MAX
 from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.backfill.rest import PAUSE_GROWTH
@@ -60,6 +61,9 @@ _INDEX_BYTES: Final = 274
 
 _SCANNED_BYTES: Final = 8192
 """[A] An eventually consistent Scan reads so many in a read unit."""
+_WRITTEN_BYTES: Final = 1024
+_KEPT_BYTES: Final = 8
+"""Of each listed version, until the rows are counted."""
 _TRANSITIONS_PER_ROUND: Final = 3
 _TRANSITIONS_PER_CHILD: Final = 2
 _LIST_OBJECTS: Final = 1000
@@ -259,10 +263,13 @@ def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> 
 def _report(work: Work, seconds: float) -> tuple[Item, ...]:
     """The wait for the end of the run, and the balance of its rows."""
     looks = _TRANSITIONS_PER_ROUND * log(1 + seconds / PAUSE_SECONDS, PAUSE_GROWTH)
+    shares = 1 + work.listed_count // SHARE_VERSIONS
+    rows = work.listed_count * (shares if shares <= SHARES_MAX else 1)
     return _items(
         Group.REPORT,
         ("state transitions", looks, listed.STATE_TRANSITION.each),
-        ("rows counted", work.listed_count, _ROW_BYTES / _SCANNED_BYTES * listed.READ_UNIT.each),
+        ("versions kept", work.listed_count, _KEPT_BYTES / _WRITTEN_BYTES * listed.WRITE_UNIT.each),
+        ("rows counted", rows, _ROW_BYTES / _SCANNED_BYTES * listed.READ_UNIT.each),
     )
 
 

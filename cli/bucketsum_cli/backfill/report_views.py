@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from bucketsum.backfill.report import NEXT_STEPS, subject_of
+from bucketsum.backfill.report import NEXT_STEPS, standing_text, subject_of
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
 from bucketsum_cli.terminal.columns import Cell, Column
@@ -63,6 +63,9 @@ class BalanceLine:
     rule: Annotated[str | None, "Of rows that are not selected: what left them out."]
     rows: Annotated[int, "Number of rows."]
     bytes: Annotated[int, "Size of their objects."]
+    storage_class: Annotated[
+        str | None, "That of their objects, as the run has listed them; null if it did not."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +196,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def _cells(bucket: str, line: Mapping[str, Any]) -> list[str | Cell]:
-    rule = f" ({line['rule']})" if line["rule"] else ""
-    standing = f"{line['standing']}{rule}"
+    standing = standing_text(line)
     is_bad = line["standing"] in _BAD
     return [
         bucket,

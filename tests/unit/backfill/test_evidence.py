@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ClientError
@@ -23,8 +25,9 @@ from tests.support.evidence_world import (
 )
 
 from bucketsum.backfill import accounting, closing
-from bucketsum.backfill.backfill_records import BackfillStatus, Tally
+from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
 from bucketsum.backfill.balance import Balance, BalanceEntry, Standing
+from bucketsum.backfill.evidence_records import ChainedReport
 from bucketsum.backfill.overdue import overdue, period_days
 from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.run import next_step
@@ -87,7 +90,10 @@ def everything(world: EvidenceWorld) -> dict[str, int]:
 def balance_of(report: dict[str, Any]) -> dict[str, int]:
     """Standing → rows of the report's only bucket."""
     [bucket] = report["buckets"]
-    return {line["standing"]: line["rows"] for line in bucket["balance"]}
+    rows: Counter[str] = Counter()
+    for line in bucket["balance"]:
+        rows[line["standing"]] += line["rows"]
+    return dict(rows)
 
 
 def test_every_row_has_one_standing(world: EvidenceWorld) -> None:
@@ -151,6 +157,94 @@ def test_an_overwritten_version_is_not_selected(world: EvidenceWorld) -> None:
     assert balance_of(world.close()) == {"verified": 1, "not selected": 1}
 
 
+@pytest.fixture
+def heads(world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Keys that S3 was asked about."""
+    keys, head = set[str](), world.s3.head_object
+
+    def noted(**parameters: str) -> Any:  # noqa: ANN401 - botocore's
+        keys.add(parameters["Key"])
+        return head(**parameters)
+
+    monkeypatch.setattr(world.s3, "head_object", noted)
+    return keys
+
+
+@pytest.mark.parametrize("share", [400, 1000, 5_000_000])
+def test_a_listing_accounts_for_rows_without_a_request(
+    world: EvidenceWorld, heads: set[str], monkeypatch: pytest.MonkeyPatch, share: int
+) -> None:
+    """S3 is asked about what nobody has listed, and about findings; classes are those listed."""
+    monkeypatch.setattr(closing, "SHARE_VERSIONS", share)
+    monkeypatch.setattr(closing, "SEGMENT_ROWS", 10)
+    expected = everything(world)
+    world.begin(lists=True, storage_classes=("STANDARD", "GLACIER"))
+    report = world.close()
+    assert balance_of(report) == expected
+    assert heads == {"rotten", "mended", "restored", "lost/1", "lost/2", "denied", "waiting"}
+    classes = {
+        (line["standing"], line["storage_class"]) for line in report["buckets"][0]["balance"]
+    }
+    others = {"not selected": "STANDARD_IA", "archived": "GLACIER", "lost": None}
+    named = dict.fromkeys(expected, "STANDARD") | others
+    assert classes == {*named.items(), ("repaired", None)}
+
+
+@pytest.mark.parametrize(
+    ("facts", "rule", "whole"),
+    [
+        ({"older_than": "2026-11-20T09:00:00.000Z"}, "age", True),
+        ({"missing": "sha256"}, "missing", True),
+        ({"purpose": Purpose.RECORD}, "recorded", True),
+        ({"older_than": "2026-11-20T09:00:00.000Z"}, "age", False),
+    ],
+)
+def test_a_row_that_is_left_out_may_be_lost(
+    world: EvidenceWorld,
+    heads: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+    facts: dict[str, Any],
+    rule: str,
+    *,
+    whole: bool,
+) -> None:
+    """If the listing lacks it, S3 is asked: a later run does not hide a loss; see decision 29."""
+    if not whole:
+        monkeypatch.setattr(closing, "SHARES_MAX", 0)
+    world.put("a")
+    world.put("b")
+    lose(world, "b")
+    world.begin(lists=True, **facts)
+    lines = world.close()["buckets"][0]["balance"]
+    counted = {(line["standing"], line["rule"]): line["rows"] for line in lines}
+    left_out = ("not selected", rule)
+    assert counted == ({left_out: 1, ("lost", None): 1} if whole else {left_out: 2})
+    assert heads == ({"b"} if whole else set())
+
+
+@pytest.mark.parametrize(("tally", "is_lost"), [(Tally(verified=3), False), (Tally(), True)])
+def test_a_run_is_done_when_every_object_has_its_row(
+    world: EvidenceWorld, tally: Tally, *, is_lost: bool
+) -> None:
+    """A message that SQS delivers twice is counted twice; an object without a row is missing."""
+    row = world.put("a", verified=VERIFIED)
+    if is_lost:
+        key = {name: item_of(row)[name] for name in ("object", "entry")}
+        world.digests.dynamodb.delete_item(TableName="digests", Key=key)
+    world.table.count(world.begin(lists=True).backfill_id, tally)
+    [bucket] = world.close()["buckets"]
+    assert bucket["state"] == ("incomplete" if is_lost else "done")
+
+
+def test_an_edited_listing_is_named(world: EvidenceWorld) -> None:
+    """Nothing is counted by it."""
+    world.put("a")
+    member = world.begin(lists=True)
+    world.table.keep_listed(member.backfill_id, Part(0), b"1234567")
+    with pytest.raises(DamagedItem, match="listing of the backfill"):
+        world.close()
+
+
 def test_a_null_version_that_was_not_read_failed(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,26 +258,20 @@ def test_a_null_version_that_was_not_read_failed(
         return {"VersionId": "null", **head(**parameters)}
 
     monkeypatch.setattr(world.s3, "head_object", as_s3)
-    world.begin(all_versions=False)
+    world.begin(lists=True, all_versions=False)
     assert balance_of(world.close()) == {"failed": 1}
 
 
 def test_an_error_of_s3_leaves_no_row_out(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only an answer says that a newer version exists; after an error the page is counted again."""
+    """Only an answer says that an object is there; after an error the page is counted again."""
     world.put("a")
-    world.begin(all_versions=False)
-    head, busy = world.s3.head_object, denied("HeadObject")
+    world.begin()
+    busy = denied("HeadObject")
     busy.response["ResponseMetadata"] = {"HTTPStatusCode": 503}  # type: ignore[typeddict-item]
-
-    def without_the_latest(**parameters: str) -> Any:  # noqa: ANN401 - botocore's
-        if "VersionId" not in parameters:
-            raise busy
-        return head(**parameters)
-
     with monkeypatch.context() as throttled:
-        throttled.setattr(world.s3, "head_object", without_the_latest)
+        throttled.setattr(world.s3, "head_object", Mock(side_effect=busy))
         with pytest.raises(ClientError):
             world.close()
     assert balance_of(world.close()) == {"failed": 1}
@@ -259,6 +347,18 @@ def test_reports_are_a_chain(world: EvidenceWorld) -> None:
     assert second.previous_sha256 == hashlib.sha256(text).hexdigest()  # type: ignore[union-attr]
     assert json.loads(text)["previous_sha256"] is None
     assert len(world.topic.messages) == 2
+
+
+def test_a_report_about_hundreds_of_buckets_has_its_item(world: EvidenceWorld) -> None:
+    """DynamoDB takes 400 kB; what another program makes of the item is named."""
+    document = json.dumps([{"bucket": f"photos-{number}"} for number in range(40_000)])
+    report = ChainedReport(1, RUN, SINCE, document, "0" * 64)
+    assert world.records.append(report)
+    assert world.records.report(1) == report
+    for text in ("zlib:?", "zlib:AAAA"):
+        edit(world, "reports", "00000001", "document", text)
+        with pytest.raises(DamagedItem, match="report"):
+            world.records.report(1)
 
 
 def denied(operation: str) -> ClientError:
@@ -432,7 +532,7 @@ def test_the_message_says_that_all_is_well(world: EvidenceWorld) -> None:
     world.begin()
     world.close()
     [message] = world.topic.messages
-    assert message["Subject"] == "bucketsum: 1 objects verified, none differs"
+    assert message["Subject"] == "bucketsum: 1 object verified, none differs"
 
 
 def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
@@ -441,7 +541,7 @@ def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
     world.begin()
     world.close()
     [message] = world.topic.messages
-    assert message["Subject"].startswith("bucketsum: 1 objects verified, 1 differ, 2 lost")
+    assert message["Subject"].startswith("bucketsum: 1 object verified, 1 differs, 2 lost")
     assert "photos/rotten" in message["Message"]
     assert "`bucketsum repair KEY --bucket BUCKET`" in message["Message"]
     assert message["Subject"].isascii()
@@ -474,7 +574,7 @@ def test_a_part_of_a_bucket_does_not_read_a_large_table(
     assert report["rows"] is None
     assert "not counted" in report["uncounted"]
     assert report["findings"]["differs"] == 1
-    assert "1 differ" in world.topic.messages[-1]["Subject"]
+    assert "1 differs" in world.topic.messages[-1]["Subject"]
 
 
 @pytest.mark.parametrize(
@@ -515,7 +615,11 @@ def test_a_balance_keeps_its_numbers_as_text() -> None:
     balance = Balance()
     balance.add(BUCKET, BalanceEntry(Standing.LOST), 5)
     balance.add(BUCKET, BalanceEntry(Standing.LOST), 7)
-    assert Balance.in_text(balance.text()).rows == {(BUCKET, "lost", ""): (2, 12)}
+    balance.add(BUCKET, BalanceEntry(Standing.VERIFIED), 3, storage_class="STANDARD_IA")
+    expected = {(BUCKET, "lost", "", ""): (2, 12), (BUCKET, "verified", "", "STANDARD_IA"): (1, 3)}
+    assert Balance.in_text(balance.text()).rows == expected
+    by_an_earlier_release = json.dumps([[BUCKET, "lost", "", 2, 12]])
+    assert Balance.in_text(by_an_earlier_release).rows == {(BUCKET, "lost", "", ""): (2, 12)}
     for text in ("{}x", '[["a", "sound", "", 1, 1]]', "[1]", BEGUN):
         with pytest.raises(ValueError, match=r"."):
             Balance.in_text(text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,16 +15,19 @@ from botocore.exceptions import ClientError
 
 from bucketsum.backfill.balance import (
     FINDINGS,
+    NOT_READ,
     Balance,
     BalanceEntry,
     LeftOutRule,
     Question,
+    SeenRow,
     Standing,
     entry_of,
+    unread_entry,
 )
 from bucketsum.backfill.evidence_records import Segment, finding_of
-from bucketsum.backfill.listing import ARCHIVED, is_selected
-from bucketsum.events.version import NULL, Version
+from bucketsum.backfill.listed_versions import ListedVersion, ListedVersions
+from bucketsum.backfill.listing import ARCHIVED
 from bucketsum.table.items import row_key_in, shown_rows
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
@@ -49,8 +53,6 @@ _NO_OBJECT: Final = frozenset({"member", "compressed_bytes"})
 """Attributes of rows of members, which stand and fall with their archive's row."""
 _RESTORED: Final = 'ongoing-request="false"'
 
-_RECORDED: Final = BalanceEntry(Standing.HASHED)
-
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -72,6 +74,22 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class CountedRun:
+    """A run whose rows are counted.
+
+    Attributes:
+        members: Its backfills, by bucket.
+        since: Bucket → the time after which deletions are findings.
+        listed_in: The versions that it listed, of the share of a segment.
+    """
+
+    run_id: str
+    members: Mapping[str, Backfill]
+    since: Mapping[str, str]
+    listed_in: Callable[[Segment], ListedVersions]
+
+
+@dataclass(frozen=True, slots=True)
 class Accountant:
     """Counts the rows of a run's buckets, and names what somebody must look at."""
 
@@ -79,19 +97,11 @@ class Accountant:
     digests: DigestsTable
     evidence: EvidenceTable
 
-    def count(
-        self,
-        run_id: str,
-        members: Mapping[str, Backfill],
-        numbers: Sequence[int],
-        since: Mapping[str, str],
-        deadline: Deadline,
-    ) -> Sequence[int]:
+    def count(self, run: CountedRun, numbers: Sequence[int], deadline: Deadline) -> Sequence[int]:
         """Count segments until they are done, or the invocation's time is over.
 
-        *members* are the run's backfills, and *since* has the time after which deletions are
-        findings, by bucket. Findings are written before the position is: after a kill, the page is
-        counted once, and its findings are the same items again.
+        Findings are written before the position is: after a kill, the page is counted once, and its
+        findings are the same items again.
 
         Returns:
             The segments that the next invocation goes on with.
@@ -100,52 +110,54 @@ class Accountant:
             DamagedItem: Another program changed a segment.
             ClientError: DynamoDB refused, or S3 cannot be reached.
         """
-        segments = {segment.number: segment for segment in self.evidence.segments(run_id)}
+        segments = {segment.number: segment for segment in self.evidence.segments(run.run_id)}
+        listed: ListedVersions | None = None
         for place, number in enumerate(numbers):
             segment = segments[number]
             while not segment.done:
                 if not deadline.leaves(STOP_BEFORE_END_SECONDS):
                     return numbers[place:]
-                moved = self._with_next_page(run_id, segment, members, since)
-                if not self.evidence.advance(run_id, segment, moved):
+                if listed is None or listed.share != segment.share:
+                    listed = None  # memory is for one share
+                    listed = run.listed_in(segment)
+                moved = self._with_next_page(run, segment, listed)
+                if not self.evidence.advance(run.run_id, segment, moved):
                     return ()  # another invocation has it
                 segment = moved
         return ()
 
-    def _with_next_page(
-        self,
-        run_id: str,
-        segment: Segment,
-        members: Mapping[str, Backfill],
-        since: Mapping[str, str],
-    ) -> Segment:
+    def _with_next_page(self, run: CountedRun, segment: Segment, listed: ListedVersions) -> Segment:
         items, position = self._page(segment)
         balance, findings = Balance.in_text(segment.balance), []
-        for row, entry, head in self._entries(items, members):
-            balance.add(row.bucket, entry, row.size_bytes)
-            if _is_named(row, entry, since.get(row.bucket, "")):
-                findings.append(finding_of(row, entry, head.storage_class if head else None))
-        listed = Balance.in_text(segment.listed)
+        accounted = Counter(json.loads(segment.accounted))
+        for seen, entry, storage_class in self._entries(items, run.members, listed):
+            row = seen.row
+            balance.add(row.bucket, entry, row.size_bytes, storage_class=storage_class)
+            accounted[row.bucket] += seen.queued_hash
+            if _is_named(row, entry, run.since.get(row.bucket, "")):
+                findings.append(finding_of(row, entry, storage_class or None))
+        named = Balance.in_text(segment.listed)
         room = FINDINGS_MAX // segment.total
         for finding in findings:
             kind = BalanceEntry(Standing(finding.kind))
-            if listed.number(kind.standing) < room:
-                self.evidence.put_finding(run_id, finding)
-                listed.add("", kind, 0)
+            if named.number(kind.standing) < room:
+                self.evidence.put_finding(run.run_id, finding)
+                named.add("", kind, 0)
         return replace(
             segment,
             position=position,
             done=not position,
             balance=balance.text(),
-            listed=listed.text(),
+            listed=named.text(),
+            accounted=json.dumps(accounted),
         )
 
     def _page(self, segment: Segment) -> tuple[list[Any], str]:
         start = {"ExclusiveStartKey": json.loads(segment.position)} if segment.position else {}
         page = self.digests.dynamodb.scan(
             TableName=self.digests.name,
-            Segment=segment.number,
-            TotalSegments=segment.total,
+            Segment=segment.number % segment.scans,
+            TotalSegments=segment.scans,
             Limit=PAGE_ROWS,
             **start,
         )
@@ -153,28 +165,32 @@ class Accountant:
         return page["Items"], json.dumps(last, sort_keys=True) if last else ""
 
     def _entries(
-        self, items: Iterable[Mapping[str, Any]], members: Mapping[str, Backfill]
-    ) -> Iterator[tuple[Row, BalanceEntry, Head | None]]:
-        """Yield the rows of the buckets, each once, with their entries."""
-        open_rows: list[tuple[Row, Question]] = []
+        self,
+        items: Iterable[Mapping[str, Any]],
+        members: Mapping[str, Backfill],
+        listed: ListedVersions,
+    ) -> Iterator[tuple[SeenRow, BalanceEntry, str]]:
+        """Yield the rows of the buckets, each once, with their entries and storage classes."""
+        open_rows: list[tuple[SeenRow, Question]] = []
         for item in items:
             if row_key_in(item).bucket not in members or not _NO_OBJECT.isdisjoint(item):
                 continue
-            for row in shown_rows([item]):  # none for a tombstone
-                entry = entry_of(row, members[row.bucket])
+            for row in filter(listed.has_share_of, shown_rows([item])):  # none for a tombstone
+                bucket, version = row.bucket, listed.of(row)
+                seen = SeenRow(row, members[bucket], version, is_whole=bucket in listed.whole)
+                entry = entry_of(seen)
                 if isinstance(entry, BalanceEntry):
-                    yield row, entry, None
+                    yield seen, entry, version.storage_class if version else ""
                 else:
-                    open_rows.append((row, entry))
+                    open_rows.append((seen, entry))
         with ThreadPoolExecutor(HEADS_AT_ONCE) as threads:
-            heads = threads.map(partial(head_of, self.s3), (row for row, _ in open_rows))
-            for (row, question), head in zip(open_rows, heads, strict=True):
-                yield row, self._answered(row, question, head, members[row.bucket]), head
+            heads = threads.map(partial(head_of, self.s3), (seen.row for seen, _ in open_rows))
+            for (seen, question), head in zip(open_rows, heads, strict=True):
+                yield seen, self._answered(seen, question, head), head.storage_class or ""
 
-    def _answered(
-        self, row: Row, question: Question, head: Head, backfill: Backfill
-    ) -> BalanceEntry:
+    def _answered(self, seen: SeenRow, question: Question, head: Head) -> BalanceEntry:
         """The entry of a row about which S3 was asked; each test leaves fewer cases."""
+        row, version = seen.row, seen.version
         if head.presence is Presence.ABSENT:
             return self._lost(row)
         if question.read or head.presence is Presence.CHANGED:
@@ -187,9 +203,9 @@ class Accountant:
             is_unreadable = state is ObjectState.UNREADABLE
             return BalanceEntry(Standing.UNREADABLE if is_unreadable else Standing.FAILED,
                          reason=failed or head.refusal)  # fmt: skip
-        if head.is_archived and not backfill.archived:
-            return BalanceEntry(Standing.ARCHIVED)
-        return self._not_read(row, question, head, backfill)
+        present = ListedVersion(head.storage_class or "", bool(version and version.is_latest))
+        archived = BalanceEntry(Standing.ARCHIVED) if head.is_archived else None
+        return unread_entry(seen.backfill, present) or archived or NOT_READ
 
     def _bad(self, row: Row, presence: Presence) -> Standing:
         """The standing of what differs or is lost, unless a newer version has repaired it."""
@@ -202,26 +218,6 @@ class Accountant:
         if now is None or now.deletion:
             return BalanceEntry(Standing.DELETED)
         return BalanceEntry(self._bad(row, Presence.ABSENT))
-
-    def _not_read(
-        self, row: Row, question: Question, head: Head, backfill: Backfill
-    ) -> BalanceEntry:
-        if not is_selected(backfill, head.storage_class or "STANDARD"):
-            return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.STORAGE_CLASS)
-        if not backfill.all_versions and not self._is_latest(row):
-            return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)
-        reason = "it exists and was due, but was not read: `bucketsum failures` may say why"
-        is_due = question.is_due
-        return BalanceEntry(Standing.FAILED, reason=reason) if is_due else _RECORDED
-
-    def _is_latest(self, row: Row) -> bool:
-        try:
-            latest = self.s3.head_object(Bucket=row.bucket, Key=row.key)
-        except ClientError as error:
-            if _status(error) not in (*_REFUSED, HTTPStatus.NOT_FOUND):
-                raise
-            return False  # a delete marker
-        return Version.of_entry(latest.get("VersionId", NULL.entry)) == row.version
 
 
 def head_of(s3: S3Client, row: Row) -> Head:

@@ -55,6 +55,7 @@ class Backfill:
         run: The run that it belongs to, with other buckets; None if it is a run of its own.
         started_by: ARN of the caller, or `SCHEDULE`; None if it is older than this attribute.
         planned_at: When the enqueuer planned it, by the clock that also dates rows; ISO 8601 UTC.
+        accounted_at: When each object that it queued was seen to have its row; ISO 8601 UTC.
         rested_at: When nothing of it was in a queue or in slices any more; ISO 8601 UTC.
         failure: Why it was not started, or could not go on.
     """
@@ -81,6 +82,7 @@ class Backfill:
     started_by: str | None = None
     planned_at: str | None = None
     rested_at: str | None = None
+    accounted_at: str | None = None
     failure: str | None = None
 
     @property

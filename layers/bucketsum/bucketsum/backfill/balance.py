@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus
-from bucketsum.backfill.listing import is_sampled, is_selected
+from bucketsum.backfill.counts import version_hash
+from bucketsum.backfill.listing import is_read, is_sampled, is_selected
 from bucketsum.clock import text_of
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.event_order import SECONDS
@@ -18,6 +19,7 @@ from bucketsum.table.state import ObjectState, state_of
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Backfill
+    from bucketsum.backfill.listed_versions import ListedVersion
     from bucketsum.table.rows import Row
 
 _SLACK: Final = timedelta(minutes=1)
@@ -92,22 +94,52 @@ class Question:
     """A row that nothing accounts for yet; S3 says whether its version exists.
 
     Attributes:
-        read: Its place if S3 has it: it may have been read just before the run.
+        read: Its place if S3 has it: it may have been read just before the run, or a rule left it
+            out.
     """
 
-    is_due: bool
     read: BalanceEntry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRow:
+    """A row of a bucket of a run.
+
+    Attributes:
+        version: As the run listed it; None if it did not.
+        is_whole: Whether the run's listing lacks no version of the bucket.
+    """
+
+    row: Row
+    backfill: Backfill
+    version: ListedVersion | None = None
+    is_whole: bool = False
+
+    @property
+    def queued_hash(self) -> int:
+        """The hash of its version if the run queued it, else 0; see `is_complete`."""
+        if self.version is None or not is_queued(self.backfill, self.version):
+            return 0
+        return version_hash(self.row.key, self.row.version.id, self.row.etag)
 
 
 @dataclass(slots=True)
 class Balance:
     """Rows by bucket, standing and rule: their number and their bytes."""
 
-    rows: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+    rows: dict[tuple[str, str, str, str], tuple[int, int]] = field(default_factory=dict)
 
-    def add(self, bucket: str, entry: BalanceEntry, size_bytes: int, count: int = 1) -> None:
+    def add(
+        self,
+        bucket: str,
+        entry: BalanceEntry,
+        size_bytes: int,
+        count: int = 1,
+        storage_class: str = "",
+    ) -> None:
         """Count *count* rows of *size_bytes* in all."""
-        place = bucket, entry.standing.value, entry.rule.value if entry.rule else ""
+        rule = entry.rule.value if entry.rule else ""
+        place = bucket, entry.standing.value, rule, storage_class
         number, total = self.rows.get(place, (0, 0))
         self.rows[place] = number + count, total + size_bytes
 
@@ -116,16 +148,16 @@ class Balance:
         """The sum of *parts*."""
         whole = cls()
         for part in parts:
-            for (bucket, standing, rule), (number, total) in part.rows.items():
-                entry = BalanceEntry(Standing(standing), LeftOutRule(rule) if rule else None)
-                whole.add(bucket, entry, total, number)
+            for place, (number, total) in part.rows.items():
+                before = whole.rows.get(place, (0, 0))
+                whole.rows[place] = before[0] + number, before[1] + total
         return whole
 
     def number(self, *standings: Standing, bucket: str | None = None) -> int:
         """Rows in *standings*, by default in all; of one bucket, or of all."""
         return sum(
             number
-            for (place, standing, _), (number, _) in self.rows.items()
+            for (place, standing, *_), (number, _) in self.rows.items()
             if (not standings or standing in standings) and bucket in (None, place)
         )
 
@@ -133,11 +165,14 @@ class Balance:
         """The lines of a bucket, in the order of `Standing`."""
         order = [standing.value for standing in Standing]
         mine = [place for place in self.rows if place[0] == bucket]
-        for place in sorted(mine, key=lambda place: (order.index(place[1]), place[2])):
+        for place in sorted(mine, key=lambda place: (order.index(place[1]), *place[2:])):
             number, total = self.rows[place]
             if number:
-                yield {"standing": place[1], "rule": place[2] or None, "rows": number,
-                       "bytes": total}  # fmt: skip
+                facts = ("standing", place[1]), ("rule", place[2]), ("storage_class", place[3])
+                yield {name: value or None for name, value in facts} | {
+                    "rows": number,
+                    "bytes": total,
+                }
 
     def text(self) -> str:
         """The balance as JSON."""
@@ -145,17 +180,57 @@ class Balance:
 
     @classmethod
     def in_text(cls, text: str) -> Balance:
-        """The inverse of `text`; raises ValueError if it did not make *text*."""
+        """The inverse of `text`; raises ValueError if it did not make *text*.
+
+        Earlier releases did not write the storage class.
+        """
         try:
-            entries = [((str(b), Standing(s).value, str(r)), (int(n), int(total)))
-                       for b, s, r, n, total in json.loads(text)]  # fmt: skip
+            entries = [((str(b), Standing(s).value, str(r), "".join(c)), (int(n), int(total)))
+                       for b, s, r, *c, n, total in json.loads(text)]  # fmt: skip
         except TypeError as error:
             raise ValueError(f"{text!r:.80} is not a balance") from error
         return cls(dict(entries))
 
 
-def entry_of(row: Row, backfill: Backfill) -> BalanceEntry | Question:
-    """The place of *row* in the balance of *backfill*, or that S3 must be asked."""
+NOT_READ: Final = BalanceEntry(
+    Standing.FAILED,
+    reason="it exists and was due, but was not read: `bucketsum failures` may say why",
+)
+_LOOKED_UP: Final = (
+    LeftOutRule.AGE, LeftOutRule.MISSING, LeftOutRule.RECORDED, LeftOutRule.STORAGE_CLASS,
+)  # fmt: skip
+"""Rules about rows that were listed."""
+
+
+def entry_of(seen: SeenRow) -> BalanceEntry | Question:
+    """The place of a row in the balance, or that S3 must be asked."""
+    row, version = seen.row, seen.version
+    entry = _entry_by_row(row, seen.backfill)
+    if isinstance(entry, Question):
+        has_digest = state_of(row) in (ObjectState.HASHED, ObjectState.ARCHIVED)
+        listed = version if has_digest else None
+        return (listed and (entry.read or unread_entry(seen.backfill, listed))) or entry
+    is_missing = seen.is_whole and version is None and entry.rule in _LOOKED_UP
+    return Question(entry) if is_missing else entry
+
+
+def unread_entry(backfill: Backfill, version: ListedVersion) -> BalanceEntry | None:
+    """The place of a row whose *version* was not to be read; None if it was."""
+    if not is_queued(backfill, version):
+        is_of_class = is_selected(backfill, version.storage_class)
+        rule = LeftOutRule.OVERWRITTEN if is_of_class else LeftOutRule.STORAGE_CLASS
+        return BalanceEntry(Standing.NOT_SELECTED, rule)
+    is_archived = not is_read(backfill, version.storage_class)
+    return BalanceEntry(Standing.ARCHIVED) if is_archived else None
+
+
+def is_queued(backfill: Backfill, version: ListedVersion) -> bool:
+    """Whether *backfill* queues a *version* that it lists."""
+    is_current = backfill.all_versions or version.is_latest
+    return is_current and is_selected(backfill, version.storage_class)
+
+
+def _entry_by_row(row: Row, backfill: Backfill) -> BalanceEntry | Question:
     state = state_of(row)
     if state in (ObjectState.DAMAGED, ObjectState.DELETED):
         return BalanceEntry(Standing(state.value), reason=row.reason)
@@ -165,7 +240,7 @@ def entry_of(row: Row, backfill: Backfill) -> BalanceEntry | Question:
     if state is not ObjectState.HASHED:
         is_left_out = state is ObjectState.ARCHIVED and rule is not None
         left_out = BalanceEntry(Standing.NOT_SELECTED, rule)
-        return left_out if is_left_out else Question(is_due=rule is None)
+        return left_out if is_left_out else Question()
     begun = datetime.fromisoformat(backfill.planned_at or backfill.started_at)
     for standing, moment in (
         (Standing.VERIFIED, row.verified.at if row.verified else ""),
@@ -174,8 +249,8 @@ def entry_of(row: Row, backfill: Backfill) -> BalanceEntry | Question:
         if _is_since(moment, text_of(begun)):
             return BalanceEntry(standing)
         if _is_since(moment, text_of(begun - _SLACK)):
-            return Question(is_due=True, read=BalanceEntry(standing))
-    return BalanceEntry(Standing.NOT_SELECTED, rule) if rule else Question(is_due=True)
+            return Question(BalanceEntry(standing))
+    return BalanceEntry(Standing.NOT_SELECTED, rule) if rule else Question()
 
 
 def rule_of(row: Row, backfill: Backfill) -> LeftOutRule | None:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.backfill.accounting import CountedRun
+from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.backfill.balance import Balance, BalanceEntry, Standing
-from bucketsum.backfill.evidence_records import ChainedReport, Closing, RowFinding, finding_of
+from bucketsum.backfill.evidence_records import (
+    ChainedReport,
+    Closing,
+    RowFinding,
+    Segment,
+    finding_of,
+)
+from bucketsum.backfill.listed_versions import SHARE_VERSIONS, SHARES_MAX, ListedVersions
+from bucketsum.backfill.listing import PAGE_OBJECTS
 from bucketsum.backfill.report import BucketRun, Origin, document_of, sorted_findings
 from bucketsum.backfill.rest import seconds_since
 from bucketsum.clock import now
@@ -55,7 +68,7 @@ class Evidence:
         closing = records.closing(run_id) or records.begin_closing(run_id, self._planned(members))
         segments = records.segments(run_id)
         if len(segments) < closing.segments:  # the end alone says how many there are
-            segments = records.begin_segments(run_id, closing.segments)
+            segments = records.begin_segments(run_id, closing)
         left = [segment.number for segment in segments if not segment.done]
         event: dict[str, Any] = {"backfill_id": run_id}
         if left:
@@ -71,13 +84,36 @@ class Evidence:
         rows = answer["Table"].get("ItemCount", 0)
         if rows > COUNTED_ROWS_MAX and all(member.is_partial for member in members):
             return Closing(0, now(), f"not counted: all of {rows:,} rows would be read for a part")
-        return Closing(min(SEGMENTS_MAX, 1 + rows // SEGMENT_ROWS), now())
+        pages = sum(part.pages for m in members for part in self.table.parts(m.backfill_id))
+        shares = 1 + pages * PAGE_OBJECTS // SHARE_VERSIONS
+        scans = min(SEGMENTS_MAX, 1 + rows // SEGMENT_ROWS)
+        if shares > SHARES_MAX:
+            return Closing(scans, now(), shares=0)
+        return Closing(scans * shares, now(), shares=shares)
 
     def count(self, run_id: str, numbers: Sequence[int], deadline: Deadline) -> Sequence[int]:
         """Count segments of a run; see `Accountant.count`."""
+        closing = self.accountant.evidence.closing(run_id)
         members = {member.bucket: member for member in self.table.members(run_id)}
-        since = self._since(members)
-        return self.accountant.count(run_id, members, numbers, since, deadline)
+        listing = members.values() if closing and closing.shares else ()
+        run = CountedRun(run_id, members, self._since(members), partial(self._listed, listing))
+        return self.accountant.count(run, numbers, deadline)
+
+    def _listed(self, members: Iterable[Backfill], segment: Segment) -> ListedVersions:
+        """The versions that *members* listed, as far as they are of the share of *segment*."""
+        versions = ListedVersions(segment.share, segment.shares)
+        for member in members:
+            parts, kept = self.table.parts(member.backfill_id), 0
+            with intact("listing of the backfill", member.backfill_id):
+                for page in chain.from_iterable(
+                    self.table.listed(member.backfill_id, part) for part in parts
+                ):
+                    versions.add(page)
+                    kept += 1
+            is_all = member.status is BackfillStatus.QUEUED and member.limit is None
+            if is_all and 0 < sum(part.pages for part in parts) <= kept:
+                versions.whole.add(member.bucket)
+        return versions
 
     def _since(self, buckets: Collection[str]) -> Mapping[str, str]:
         """Bucket → the time after which a deletion was not reported; none for a first report."""
@@ -104,12 +140,25 @@ class Evidence:
         if closing is None or closing.delivered_at:
             return 0
         findings, balance = self._settled_findings(run_id)
+        self._account(run_id)
         if balance.number(Standing.LOST) and closing.number is None:
             waited = seconds_since(closing.counted_from)
             if 0 <= waited < DELETIONS_SECONDS:
                 return round(DELETIONS_SECONDS - waited)
         report = self._chained(run_id, balance, findings)
         return self._deliver(run_id, report, findings, hashed)
+
+    def _account(self, run_id: str) -> None:
+        """Note the backfills that are done by their rows; a repeated message counts twice."""
+        accounted = Counter[str]()
+        for segment in self.accountant.evidence.segments(run_id):
+            with intact(f"segment {segment.number} of the run", run_id):
+                accounted.update(json.loads(segment.accounted))
+        for member in self.table.members(run_id):
+            parts = self.table.parts(member.backfill_id)
+            queued = sum(part.object_hashes for part in parts)
+            if queued and accounted[member.bucket] == queued:
+                self.table.account(member.backfill_id)
 
     def _settled_findings(self, run_id: str) -> tuple[list[RowFinding], Balance]:
         """The findings and the balance, after another look at what seems to be lost."""

@@ -84,8 +84,13 @@ def _counts_in(tally: Tally) -> dict[str, int]:
 
 
 def object_hash(listed: ObjectCreated) -> int:
-    """64 bits that are those of no other object, version or content; see `is_complete`."""
-    name = [listed.key, listed.version_id, listed.etag]
+    """The `version_hash` of a listed object; see `is_complete`."""
+    return version_hash(listed.key, listed.version_id, listed.etag)
+
+
+def version_hash(key: str, version_id: str | None, etag: str | None) -> int:
+    """64 bits that are those of no other object, version or content of a bucket."""
+    name = [key, version_id, etag]
     text = json.dumps(name, separators=(",", ":")).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest())
 

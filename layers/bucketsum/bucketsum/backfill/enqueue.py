@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.backfill.backfill_records import BackfillStatus, Part
 from bucketsum.backfill.counts import object_hash
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
+from bucketsum.backfill.listed_versions import packed
 from bucketsum.backfill.listing import page_of_keys
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.table import other_parts
@@ -170,6 +171,8 @@ class Enqueuer:
     ) -> Part | None:
         read = page.objects if budget is None else page.objects[:budget]
         objects = *read, *page.archived
+        if page.versions:
+            self.table.keep_listed(backfill.backfill_id, part, packed(page.versions))
         messages = self.queue.send_objects(backfill, objects)
         moved = replace(
             page.after,

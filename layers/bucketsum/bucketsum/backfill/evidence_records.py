@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
+from base64 import b64decode, b64encode
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.table.columns import NOT_STORED
+from bucketsum.table.columns import NOT_STORED, stored
 
 if TYPE_CHECKING:
     from bucketsum.backfill.balance import BalanceEntry
     from bucketsum.table.rows import Row
+
+
+_PLAIN_CHARACTERS_MAX: Final = 100_000
+_COMPRESSED: Final = "zlib:"
+_TEXT_BYTES_MAX: Final = 64 * 1024 * 1024
+
+
+def _written(text: str) -> str:
+    """*text* as an attribute: DynamoDB takes 400 kB, and some hundred buckets need more."""
+    if len(text) <= _PLAIN_CHARACTERS_MAX:
+        return text
+    return _COMPRESSED + b64encode(zlib.compress(text.encode())).decode()
+
+
+def _read(text: str) -> str:
+    """The inverse of `_written`; raises ValueError if it did not make *text*."""
+    if not text.startswith(_COMPRESSED):
+        return text
+    try:
+        data = b64decode(text.removeprefix(_COMPRESSED), validate=True)
+        return zlib.decompressobj().decompress(data, _TEXT_BYTES_MAX).decode()
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+
+
+_LARGE: Final = stored(read=_read, write=_written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +47,32 @@ class Segment:
 
     Attributes:
         total: Number of segments.
+        shares: Number of times that the table is read, each for other rows; see `ListedVersions`.
         position: The key after which it goes on, as JSON; empty at the beginning and the end.
         done: Whether all of it is counted.
         balance: Its rows, as `Balance.text`.
         listed: Its findings that are listed, in the same form; others are only counted.
+        accounted: Bucket → sum of the hashes of its rows that the run queued, as JSON.
     """
 
     number: int = field(metadata=NOT_STORED)
     total: int
+    shares: int = 1
     position: str = ""
     done: bool = False
-    balance: str = "[]"
+    balance: str = field(default="[]", metadata=_LARGE)
     listed: str = "[]"
+    accounted: str = "{}"
+
+    @property
+    def scans(self) -> int:
+        """Number of segments of the table itself."""
+        return self.total // self.shares
+
+    @property
+    def share(self) -> int:
+        """The share of the rows that it counts."""
+        return self.number // self.scans
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +134,7 @@ class Closing:
 
     Attributes:
         segments: Number of segments of its accounting; 0 if its rows are not counted.
+        shares: Of its segments; 0 if the run listed too much, and rows are looked up instead.
         counted_from: When the accounting began: later deletions are the next report's.
         uncounted: Why its rows are not counted; None if they are.
         number: The number of its report in the chain, once it is chosen.
@@ -105,6 +148,7 @@ class Closing:
     number: int | None = None
     attempts: int = 0
     delivered_at: str | None = None
+    shares: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +168,7 @@ class ChainedReport:
     number: int = field(metadata=NOT_STORED)
     run: str
     at: str
-    document: str
+    document: str = field(metadata=_LARGE)
     sha256: str
     previous_sha256: str | None = None
     place: str | None = None

@@ -39,10 +39,10 @@ class EvidenceTable(RunItems):
         is_first = self._put(key_of(run_id, _CLOSING), closing, absent("item"))
         return closing if is_first else self.closing(run_id) or closing
 
-    def begin_segments(self, run_id: str, total: int) -> list[Segment]:
+    def begin_segments(self, run_id: str, closing: Closing) -> list[Segment]:
         """Write the segments of a run's accounting that are not there; returns all of them."""
-        for number in range(total):
-            segment = Segment(number, total)
+        for number in range(closing.segments):
+            segment = Segment(number, closing.segments, max(1, closing.shares))
             self._put(key_of(run_id, _segment_item(number)), segment, absent("item"))
         return self.segments(run_id)
 

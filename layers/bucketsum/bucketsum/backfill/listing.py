@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.backfill.backfill_records import START, Backfill, Part
+from bucketsum.backfill.listed_versions import ListedVersion
 from bucketsum.errors import SourceUnavailable
 from bucketsum.events.message_fields import shown
 from bucketsum.events.object_events import ObjectCreated
@@ -45,6 +46,7 @@ class Page:
         classes: Their storage classes, in the same order; empty for an inventory.
         archived: Objects to record without reading them, with their storage classes.
         left_out: Number of objects of storage classes that are not selected.
+        versions: All that were listed, unless a sample leaves them out; empty for an inventory.
     """
 
     objects: tuple[ObjectCreated, ...]
@@ -52,6 +54,7 @@ class Page:
     classes: tuple[str, ...] = ()
     archived: tuple[ObjectCreated, ...] = ()
     left_out: int = 0
+    versions: tuple[tuple[ObjectCreated, ListedVersion], ...] = ()
 
 
 def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
@@ -71,34 +74,35 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
     response = s3.list_object_versions(
         Bucket=backfill.bucket, Prefix=backfill.prefix or "", MaxKeys=PAGE_OBJECTS, **markers
     )
-    entries = [
+    entries = (
         entry
         for entry in response.get("Versions", ())
-        if part.until is None or entry["Key"] <= part.until
-    ]
+        if (part.until is None or entry["Key"] <= part.until) and is_sampled(backfill, entry["Key"])
+    )
     next_key, version = response.get("NextKeyMarker", ""), response.get("NextVersionIdMarker", "")
     ended = not response.get("IsTruncated") or (part.until is not None and next_key > part.until)
     if not ended and (next_key < key or (next_key, version) == (key, part.version or "")):
         raise SourceUnavailable(f"S3's list does not go on after {shown(key)}")  # a loop
-    chosen = [
-        entry
+    versions = [
+        (_object_of(backfill.bucket, entry), ListedVersion(_class_of(entry), entry["IsLatest"]))
         for entry in entries
-        if (backfill.all_versions or entry["IsLatest"]) and is_sampled(backfill, entry["Key"])
     ]
-    selected = [entry for entry in chosen if is_selected(backfill, _class_of(entry))]
-    read = [entry for entry in selected if is_read(backfill, _class_of(entry))]
-    archived = (entry for entry in selected if not is_read(backfill, _class_of(entry)))
+    chosen = [entry for entry in versions if backfill.all_versions or entry[1].is_latest]
+    selected = [(listed, name) for listed, (name, _) in chosen if is_selected(backfill, name)]
+    read = [(listed, name) for listed, name in selected if is_read(backfill, name)]
     return Page(
-        objects=tuple(_object_of(backfill.bucket, entry) for entry in read),
+        objects=tuple(listed for listed, _ in read),
         after=replace(part, done=True)
         if ended
         else replace(part, position=next_key, version=version),
-        classes=tuple(map(_class_of, read)),
+        classes=tuple(name for _, name in read),
         archived=tuple(
-            replace(_object_of(backfill.bucket, entry), storage_class=_class_of(entry))
-            for entry in archived
+            replace(listed, storage_class=name)
+            for listed, name in selected
+            if not is_read(backfill, name)
         ),
         left_out=len(chosen) - len(selected),
+        versions=tuple(versions),
     )
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1
 _SHOWN: Final = 20
+_UNFINISHED: Final = "unfinished"
 _SUBJECT_MAX: Final = 100
 """[A] SNS: characters of a subject."""
 _SELECTION: Final = (
@@ -73,7 +74,8 @@ class BucketRun:
         """The state in a word; see `verify show`."""
         if self.backfill.status is not BackfillStatus.QUEUED:
             return self.backfill.status.value
-        return "done" if is_complete(self.parts, self.tally) else "incomplete"
+        is_done = self.backfill.accounted_at or is_complete(self.parts, self.tally)
+        return "done" if is_done else "incomplete"
 
     def document(self, balance: Balance | None) -> dict[str, Any]:
         """Its part of the report; without a *balance*, its rows are not counted."""
@@ -139,6 +141,13 @@ def _earlier(moment: str) -> str:
     return clock.text_of(earlier)
 
 
+def standing_text(line: Mapping[str, Any]) -> str:
+    """The standing of a *line* of a balance, with its rule and its storage class."""
+    rule = f" ({line['rule']})" if line["rule"] else ""
+    storage_class = line.get("storage_class")  # absent from reports of earlier releases
+    return f"{line['standing']}{rule}" + (f", {storage_class}" if storage_class else "")
+
+
 def sorted_findings(findings: Iterable[RowFinding]) -> list[RowFinding]:
     """Findings by kind, the worst first, and by name."""
     order = [kind.value for kind in FINDINGS]
@@ -159,7 +168,7 @@ def problems_in(document: Mapping[str, Any]) -> dict[str, int]:
     )
     unfinished = sum(bucket["state"] != "done" for bucket in document["buckets"])
     return {
-        kind: number for kind, number in (numbers | {"unfinished": unfinished}).items() if number
+        kind: number for kind, number in (numbers | {_UNFINISHED: unfinished}).items() if number
     }
 
 
@@ -167,12 +176,20 @@ def subject_of(document: Mapping[str, Any]) -> str:
     """The subject of its message: all is well, or what is not."""
     verifies = document["purpose"] == Purpose.VERIFY
     done = document["verified" if verifies else "hashed"]
-    what = f"bucketsum: {done:,} objects {'verified' if verifies else 'hashed'}"
-    labels = {"differs": "{:,} differ", "unfinished": "{:,} buckets unfinished"}
-    problems = [labels.get(kind, f"{{:,}} {kind}").format(number)
-                for kind, number in problems_in(document).items()]  # fmt: skip
+    what = f"bucketsum: {_counted(done, 'object')} {'verified' if verifies else 'hashed'}"
+    problems = [_problem(kind, number) for kind, number in problems_in(document).items()]
     well = ["none differs"] if verifies and done else ["nothing was read"] if not done else []
     return ", ".join([what, *(problems or well)])[:_SUBJECT_MAX]
+
+
+def _problem(kind: str, number: int) -> str:
+    if kind == Standing.DIFFERS and number != 1:
+        return f"{number:,} differ"
+    return f"{_counted(number, 'bucket')} {kind}" if kind == _UNFINISHED else f"{number:,} {kind}"
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number:,} {name}" + "s" * (number != 1)
 
 
 def text_of(document: Mapping[str, Any], findings: Sequence[RowFinding], place: str | None) -> str:
@@ -181,7 +198,7 @@ def text_of(document: Mapping[str, Any], findings: Sequence[RowFinding], place: 
     lines = [
         subject_of(document),
         f"stack {document['stack']}, {document['region']}, account {document['account']}",
-        f"started by {document['started_by'] or 'nobody known'}",
+        f"started {document['started_at']} by {document['started_by'] or 'somebody'}",
         f"report: {place or 'in the table of runs'}; `bucketsum {verb} report {document['run']}`",
     ]
     for bucket in document["buckets"]:
@@ -190,8 +207,7 @@ def text_of(document: Mapping[str, Any], findings: Sequence[RowFinding], place: 
             f"  {failure}" for failure in (bucket["failure"], document["uncounted"]) if failure
         ]
         for line in bucket["balance"] or ():
-            rule = f" ({line['rule']})" if line["rule"] else ""
-            lines.append(f"  {line['rows']:>14,} {line['standing']}{rule}")
+            lines.append(f"  {line['rows']:>14,} {standing_text(line)}")
     for kind in dict.fromkeys(finding.kind for finding in findings):
         named = [finding for finding in findings if finding.kind == kind]
         lines += ["", f"{kind}: {NEXT_STEPS[kind]}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
 _FIRST: Final = "2"  # ids begin with a year
 _PART: Final = "part#"
+_KEPT_SECONDS: Final = 30 * 86_400
 _FLOAT_FORMAT: Final = ".9g"
 _LEFT_OUT_NONE: Final = {"archived": {"BOOL": True}}
 """Of backfills from before there was this attribute: they read every storage class."""
@@ -118,6 +120,10 @@ class BackfillsTable(RunItems, BackfillCounts):
         is_queued = compared("status", "=", BackfillStatus.QUEUED)
         self._change(backfill_id, {"rested_at": now()}, is_queued & absent("rested_at"))
 
+    def account(self, backfill_id: str) -> None:
+        """Note that each object of a backfill has its row."""
+        self._change(backfill_id, {"accounted_at": now()}, absent("accounted_at"))
+
     def _change(
         self, backfill_id: str, changes: Mapping[str, str | None], condition: Condition
     ) -> bool:
@@ -161,6 +167,16 @@ class BackfillsTable(RunItems, BackfillCounts):
         item = encoded(after, _FLOAT_FORMAT) | key_of(backfill_id, _part_item(after))
         return self._put_item(item, same)
 
+    def keep_listed(self, backfill_id: str, part: Part, versions: bytes) -> None:
+        """Keep the `packed` *versions* of the page after *part* until the rows are counted."""
+        expires = {"expires_at": {"N": str(round(time.time()) + _KEPT_SECONDS)}}
+        key = key_of(_listed_in(backfill_id, part), f"{part.pages:09d}")
+        self._put_item({**key, **expires, "versions": {"B": versions}}, None)
+
+    def listed(self, backfill_id: str, part: Part) -> Iterator[bytes]:
+        """The pages of *part* that are kept; consistent."""
+        return (item["versions"]["B"] for item in self._items(_listed_in(backfill_id, part)))
+
     def tally(self, backfill_id: str) -> tuple[Tally, str | None]:
         """The counts of a backfill, and the time of the last of them; consistent."""
         tally, counted_at = Tally(), ""
@@ -169,6 +185,11 @@ class BackfillsTable(RunItems, BackfillCounts):
                 tally += decoded(Tally, item)
                 counted_at = max(counted_at, _moment(item["counted_at"]["S"]))
         return tally, counted_at or None
+
+
+def _listed_in(backfill_id: str, part: Part) -> str:
+    """The partition of a part's pages: a partition takes a thousand writes of 1 kB a second."""
+    return f"{backfill_id}#listed#{part.number:06d}"
 
 
 def _part_item(part: Part) -> str:

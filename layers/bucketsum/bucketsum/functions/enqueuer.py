@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -14,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.backfill.accounting import HEADS_AT_ONCE, Accountant
 from bucketsum.backfill.backfill_records import Backfill
 from bucketsum.backfill.closing import Evidence
-from bucketsum.backfill.delivery import Delivery
+from bucketsum.backfill.delivery import Delivery, Publisher
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.overdue import overdue
@@ -75,7 +76,7 @@ def lambda_handler(event: Event, context: LambdaContext) -> Any:  # noqa: ANN401
 
 def _verify(event: Event, _: LambdaContext) -> list[str]:
     clients = _cloudformation(), boto3.client("stepfunctions")
-    ids, left_out = Scheduled(_BACKFILLS, _WORK, *clients, logger).start(_BUCKETS | event)
+    ids, left_out = Scheduled(_BACKFILLS, _WORK, *clients, logger).start(event | _BUCKETS)
     metric.VERIFICATIONS_OVERDUE.add(metrics, left_out)
     metrics.flush_metrics()
     return ids
@@ -136,6 +137,7 @@ def _hashed_buckets() -> list[str]:
         return []
 
 
+@cache
 def _cloudformation() -> CloudFormationClient:
     attempts: Any = {"total_max_attempts": 2}
     return boto3.client("cloudformation", config=Config(connect_timeout=5, retries=attempts))
@@ -143,7 +145,7 @@ def _cloudformation() -> CloudFormationClient:
 
 def _overdue(event: Event, _: LambdaContext) -> dict[str, str]:
     """Count the buckets that are overdue; each day, so that silence is missing data."""
-    buckets = buckets_of(_BUCKETS | event, _cloudformation())
+    buckets = buckets_of(event | _BUCKETS, _cloudformation())
     runs = [run for run in _BACKFILLS.backfills() if not isinstance(run, DamagedItem)]
     seen = _ACCOUNTANT.evidence.watch(buckets)
     late = overdue(buckets, runs, event["schedule"], event["older_than_days"], seen)
@@ -154,11 +156,17 @@ def _overdue(event: Event, _: LambdaContext) -> dict[str, str]:
     return late
 
 
+@cache
+def _sns() -> Publisher:
+    client: Publisher = boto3.client("sns")
+    return client
+
+
 def _evidence(context: LambdaContext) -> Evidence:
     """The evidence of this stack; the account is in the function's own ARN."""
     _, _, _, region, account, *_ = context.invoked_function_arn.split(":")
     topic = os.environ.get("REPORT_TOPIC_ARN", "")
-    delivery = Delivery(_S3, boto3.client("sns"), _STACK, _REPORT_BUCKET, topic)
+    delivery = Delivery(_S3, _sns(), _STACK, _REPORT_BUCKET, topic)
     return Evidence(
         table=_BACKFILLS,
         accountant=_ACCOUNTANT,
