@@ -1,0 +1,94 @@
+"""An execution of a state machine, state by state: it may be killed after any of them.
+
+Two emulators interpret the definitions in `tests.proofs`; this one has no time and no threads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import jsonata
+from tests.template.state_machines import load_definition
+
+_EXPRESSION: Final = ("{% ", " %}")
+
+
+class Killed(BaseException):
+    """The execution ends here, without a word."""
+
+
+class Execution:
+    """Interprets the definition of backfills.
+
+    Attributes:
+        visited: Names of the states that it came to the end of.
+    """
+
+    def __init__(
+        self,
+        invoke: Callable[[dict[str, Any]], Any],
+        wait: Callable[[], None] = lambda: None,
+        killed_after: str = "",
+        visit: int = 1,
+    ) -> None:
+        """*invoke* is the function of all tasks; it is killed after the *visit* of a state."""
+        self.visited: list[str] = []
+        self._invoke, self._wait = invoke, wait
+        self._killed_after = killed_after, visit
+        self._variables: dict[str, Any] = {}
+
+    def run(self, given: dict[str, Any]) -> str:
+        """Take all steps; returns the name of the last state."""
+        self._walk(load_definition("backfill"), given)
+        return self.visited[-1]
+
+    def _walk(self, machine: Any, value: Any) -> Any:  # noqa: ANN401 - JSON
+        name = machine["StartAt"]
+        while name:
+            state = machine["States"][name]
+            try:
+                value, following = self._step(state, value), state.get("Next")
+                if state["Type"] == "Choice":
+                    following = self._chosen(state, value)
+            except Exception as error:
+                [catch] = state.get("Catch", [None])
+                if catch is None:
+                    raise
+                value = {"Error": type(error).__name__, "Cause": str(error)}
+                following = catch["Next"]
+            self.visited.append(name)
+            if (name, self.visited.count(name)) == self._killed_after:
+                raise Killed
+            name = following
+        return value
+
+    def _step(self, state: Any, value: Any) -> Any:  # noqa: ANN401 - JSON
+        result = None
+        match state["Type"]:
+            case "Task":
+                payload = self._filled(state["Arguments"]["Payload"], value)
+                result = {"Payload": json.loads(json.dumps(self._invoke(payload)))}
+            case "Map":
+                for item in self._filled(state["Items"], value):
+                    self._walk(state["ItemProcessor"], item)
+            case "Wait":
+                assert self._filled(state["Seconds"], value) > 0
+                self._wait()
+        self._variables |= self._filled(state.get("Assign", {}), value, result)
+        return self._filled(state["Output"], value, result) if "Output" in state else value
+
+    def _chosen(self, state: Any, value: Any) -> str:  # noqa: ANN401 - JSON
+        rules = (rule for rule in state["Choices"] if self._filled(rule["Condition"], value))
+        return str(next((rule["Next"] for rule in rules), state.get("Default")))
+
+    def _filled(self, template: Any, value: Any, result: Any = None) -> Any:  # noqa: ANN401 - JSON
+        """*template* with the values of its expressions."""
+        if isinstance(template, dict):
+            return {name: self._filled(part, value, result) for name, part in template.items()}
+        if not isinstance(template, str) or not template.startswith(_EXPRESSION[0]):
+            return template
+        text = template.removeprefix(_EXPRESSION[0]).removesuffix(_EXPRESSION[1])
+        states = {"input": value, "result": result, "errorOutput": value}
+        return jsonata.Jsonata.jsonata(text).evaluate(None, self._variables | {"states": states})
