@@ -264,6 +264,13 @@ def test_a_damaged_backfill_is_shown_among_the_others(
     assert run("backfill", "show", second).status == 0
 
 
+@pytest.fixture
+def over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executions end before anybody looks."""
+    monkeypatch.setitem(EXECUTED, "DescribeExecution", {"status": "SUCCEEDED"})
+
+
+@pytest.mark.usefixtures("over")
 def test_a_backfill_is_waited_for(
     run: Run, executions: dict[str, Any], replace_sleep: SleepReplacer, stack: Stack
 ) -> None:
@@ -319,6 +326,7 @@ def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
     assert "left not known: some were counted twice, so others may be missing: see" in text
 
 
+@pytest.mark.usefixtures("over")
 @pytest.mark.parametrize("command", ["backfill", "verify"])
 def test_a_run_whose_objects_are_not_all_counted_ends_with_a_no(
     run: Run,
@@ -348,6 +356,7 @@ def test_a_run_whose_objects_are_not_all_counted_ends_with_a_no(
     assert "left     2 not counted: see `bucketsum failures`" in " ".join(shown.out.split("\n"))
 
 
+@pytest.mark.usefixtures("over")
 @pytest.mark.parametrize(
     ("options", "status"),
     [(("--storage-class", "GLACIER_IR"), 1), (("--sample", "1%", "--older-than", "90d"), 0)],

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from tests.cli.aws_calls import EXECUTED, HEALTHY, answered, change_calls
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, SleepReplacer
 from tests.cli.deployed import BUCKET, put_and_record
 from tests.cli.reporting import FIRST, REPORTS, reporting
 
@@ -169,6 +169,34 @@ def test_the_chain_says_where_it_breaks(
     broken = run("verify", "list", "--check")
     assert broken.status == 1
     assert text in " ".join(broken.err.split())
+
+
+def test_waiting_ends_with_the_report(
+    run: Run, stack: Stack, reported: Reported, replace_sleep: SleepReplacer
+) -> None:
+    """A run at rest is not over: what is lost stands in its report, as in its exit status."""
+    put_and_record(stack, "there", b"x")
+    lose(stack, "gone")
+    reported()
+    table, records, looks = stack.runs_table(), stack.evidence_table(), iter(range(3))
+    closing, report = records.closing(FIRST), records.report(1)
+    [finding] = [found for found in records.findings(FIRST) if found.kind == "lost"]  # type: ignore[union-attr] # not damaged
+    assert closing
+    assert report
+
+    def work(_seconds: float) -> None:
+        newest = next(table.backfills())
+        assert isinstance(newest, Backfill)
+        table.record(replace(newest, status=BackfillStatus.QUEUED, rested_at=now(), ended_at=now()))
+        if next(looks) == 1:
+            records.append(replace(report, number=2, run=newest.run_id))
+            records.begin_closing(newest.run_id, replace(closing, number=2))
+            records.put_finding(newest.run_id, finding)  # type: ignore[arg-type] # as said
+
+    replace_sleep(work)
+    waited = run("verify", BUCKET, "--older-than", "90d", "--yes", "--wait")
+    assert (waited.status, next(looks)) == (1, 2), waited.err
+    assert "lost: inbox/gone" in waited.out
 
 
 def test_an_unreadable_object_is_a_failure_of_a_verification(

@@ -49,7 +49,10 @@ class PurposeWords:
 
 BACKFILL: Final = PurposeWords(Purpose.RECORD, "backfill", "bucketsum backfill")
 VERIFICATION: Final = PurposeWords(
-    Purpose.VERIFY, "verification", "bucketsum verify", ", if an object differs or is unreadable"
+    Purpose.VERIFY,
+    "verification",
+    "bucketsum verify",
+    ", if an object differs, is lost or unreadable",
 )
 
 
@@ -78,7 +81,8 @@ class RecordedProgress:
     @property
     def is_done(self) -> bool:
         """Whether every object is done."""
-        return self.is_at_rest and is_complete(self.parts, self.tally)
+        is_accounted = bool(self.backfill.accounted_at)
+        return self.is_at_rest and (is_accounted or is_complete(self.parts, self.tally))
 
     @property
     def is_incomplete(self) -> bool:
@@ -294,6 +298,12 @@ class Backfills:
         seconds = _seconds(backfill.started_at, (is_listed and counted_at) or now())
         is_at_rest = self._open_work.is_over(backfill, parts, tally, counted_at)
         return RecordedProgress(backfill, parts, queued, tally, is_at_rest, failed, usd, seconds)
+
+    def is_ending(self, progress: RecordedProgress) -> bool:
+        """Whether the execution of a run at rest goes on, and has not written the report yet."""
+        closing = self.evidence.closing(progress.backfill.run_id)
+        is_reported = bool(closing and (closing.attempts or closing.delivered_at))
+        return progress.is_at_rest and not is_reported and self._is_running(progress.backfill)
 
     def _found(self, backfill_id: str) -> Backfill:
         if backfill_id == LAST:

@@ -82,14 +82,20 @@ class Reports:
         if chained is None:
             show, resume = self.words.line("show", run_id), self.words.line("resume", run_id)
             raise CannotDoError(
-                f"there is no report of {run_id}: it is written at the end. `{show}` shows how far "
-                f"it is; `{resume}` continues one that ended early"
+                f"there is no report of {run_id}: it is written at the end, or up to five minutes "
+                f"later if an object seems lost, as its deletion may be on its way. `{show}` shows "
+                f"how far it is; `{resume}` continues one that ended early"
             )
         findings = list(self.records.findings(chained.run))
         whole = [finding for finding in findings if not isinstance(finding, DamagedItem)]
         if len(whole) < len(findings):
             raise next(finding for finding in findings if isinstance(finding, DamagedItem))
         return ReadReport(chained, json.loads(chained.document), sorted_findings(whole))
+
+    def problems_of(self, run_id: str) -> dict[str, int]:
+        """Kind → number of what somebody must look at; none while there is no report."""
+        chained = self._of(run_id)
+        return problems_in(json.loads(chained.document)) if chained else {}
 
     def _last(self) -> str:
         """The newest run that was not stopped: an older report would answer for it."""

@@ -19,6 +19,8 @@ from bucketsum_cli.backfill.estimate_views import (
     estimate_document,
     print_estimate,
 )
+from bucketsum_cli.backfill.report_views import print_findings
+from bucketsum_cli.backfill.reports import Reports
 from bucketsum_cli.backfill.views import BackfillProgress, print_progress, progress_document
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -65,7 +67,8 @@ def begin_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--wait",
         is_flag=True,
-        help="Wait until all objects are done; Ctrl-C ends only the waiting.",
+        help="Wait until all objects are done and the report is written; Ctrl-C ends only the "
+        "waiting.",
     )
     @count_option
     @yes_option
@@ -112,14 +115,16 @@ def _show_started(
     if not options.as_json:
         say(f"started {name}; show its progress with `{backfills.words.line('show', name)}`")
     ended = _awaited(backfills, name) if options.wait else None
+    reports = Reports(backfills.stack, backfills.words)
     if options.as_json:
         print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
     elif ended:
         print_progress(ended)
+        print_findings(reports, ended.backfill)
     if ended and not (ended.tally.objects or ended.backfill.older_than):
         note("no object was read: their storage class, version or sample leaves all of them out")
         raise SystemExit(ANSWER_IS_NO)
-    if ended and (ended.has_failed or not ended.is_done):
+    if ended and (ended.has_failed or not ended.is_done or reports.problems_of(name)):
         raise SystemExit(ANSWER_IS_NO)
 
 
@@ -132,8 +137,8 @@ def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
                 current = backfills.progress(name)
                 done = current.tally.objects
                 bar.update(task, completed=done, total=done + (current.left or 0))
-                if current.is_over:
-                    return current
+                if current.is_over and not backfills.is_ending(current):
+                    return backfills.progress(name)  # its rows may say that it is done
                 time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
         note(f"{name} continues; `{backfills.words.line('stop', name)}` stops it")

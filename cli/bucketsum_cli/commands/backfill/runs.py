@@ -110,6 +110,7 @@ def _show_command(words: PurposeWords, metavar: str, named: str) -> click.Comman
         try:
             backfills = Backfills(target.find(), words)
             progress = backfills.progress(backfill_id)
+            reports = Reports(backfills.stack, words)
         except DamagedItem as error:
             if as_json:
                 print_json(progress_document(error))
@@ -118,8 +119,8 @@ def _show_command(words: PurposeWords, metavar: str, named: str) -> click.Comman
             print_json(progress_document(progress))
         else:
             print_progress(progress)
-            print_findings(Reports(backfills.stack, words), progress.backfill)
-        if progress.has_failed:
+            print_findings(reports, progress.backfill)
+        if progress.has_failed or reports.problems_of(progress.backfill.run_id):
             raise SystemExit(ANSWER_IS_NO)
 
     return show
