@@ -251,7 +251,8 @@ def simulate_evidence(seed: int) -> list[str]:
     with ExitStack() as patches:
         for target, name, value in (
             (accounting, "PAGE_ROWS", 3), (closing, "SEGMENT_ROWS", 6),
-            (closing, "DELETIONS_SECONDS", 0), (closing, "SHARE_VERSIONS", 10_000 if seed % 4 else 400),
+            (closing, "DELETIONS_SECONDS", 0),
+            (closing, "SHARE_VERSIONS", 10_000 if seed % 4 else 400),
         ):  # fmt: skip
             patches.enter_context(patch.object(target, name, value))
         simulation = _built(seed)
