@@ -180,7 +180,7 @@ def test_waiting_ends_with_the_report(
     reported()
     table, records, looks = stack.runs_table(), stack.evidence_table(), iter(range(3))
     closing, report = records.closing(FIRST), records.report(1)
-    [finding] = [found for found in records.findings(FIRST) if found.kind == "lost"]  # type: ignore[union-attr] # not damaged
+    [finding] = [row for row in records.findings(FIRST) if row.kind == "lost"]  # type: ignore[union-attr] # not damaged
     assert closing
     assert report
 

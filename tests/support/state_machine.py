@@ -10,9 +10,20 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import jsonata
-from tests.template.state_machines import load_definition
+import yaml
+from tests.support.sam_template import TEMPLATE
 
+_FILE: Final = TEMPLATE.parent / "statemachines" / "backfill.asl.yaml"
+DEFINITION: Final = yaml.safe_load(_FILE.read_text("utf-8"))
 _EXPRESSION: Final = ("{% ", " %}")
+
+
+def types_of(machine: Any) -> dict[str, str]:  # noqa: ANN401 - YAML
+    """Name → type of each state of *machine*, those within Maps too."""
+    types: dict[str, str] = {}
+    for name, state in machine["States"].items():
+        types |= {name: state["Type"]} | types_of(state.get("ItemProcessor", {"States": {}}))
+    return types
 
 
 class Killed(BaseException):
@@ -41,7 +52,7 @@ class Execution:
 
     def run(self, given: dict[str, Any]) -> str:
         """Take all steps; returns the name of the last state."""
-        self._walk(load_definition("backfill"), given)
+        self._walk(DEFINITION, given)
         return self.visited[-1]
 
     def _walk(self, machine: Any, value: Any) -> Any:  # noqa: ANN401 - JSON

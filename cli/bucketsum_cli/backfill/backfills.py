@@ -9,13 +9,7 @@ from typing import Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.backfill.backfill_records import (
-    Backfill,
-    BackfillStatus,
-    Part,
-    Tally,
-    is_complete,
-)
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally, is_done
 from bucketsum.backfill.rest import OpenWork, days_ago
 from bucketsum.backfill.verifications import open_verifications
 from bucketsum.clock import now
@@ -81,8 +75,7 @@ class RecordedProgress:
     @property
     def is_done(self) -> bool:
         """Whether every object is done."""
-        is_accounted = bool(self.backfill.accounted_at)
-        return self.is_at_rest and (is_accounted or is_complete(self.parts, self.tally))
+        return self.is_at_rest and is_done(self.backfill, self.parts, self.tally)
 
     @property
     def is_incomplete(self) -> bool:
@@ -216,7 +209,7 @@ class Backfills:
             state = self._found(backfill_id).status  # which may have changed since
             state_text = "resumed just now" if state is BackfillStatus.RUNNING else state.value
             raise CannotDoError(f"{backfill_id} was not running: it is {state_text}")
-        if backfill.run is None and self._is_running(backfill):  # else other buckets have a turn
+        if backfill.run is None and self.is_running(backfill):  # else other buckets have a turn
             self._state_machine.stop(
                 backfill.execution_name, "Stopped", f"`{self.words.command} stop`"
             )
@@ -231,7 +224,7 @@ class Backfills:
         backfill = self._found(backfill_id)
         members = self.table.members(backfill.run_id)
         executions = max(member.executions for member in members)
-        is_running = self._is_running(replace(backfill, executions=executions))
+        is_running = self.is_running(replace(backfill, executions=executions))
         closing = self.evidence.closing(backfill.run_id)
         is_reported = bool(closing and closing.delivered_at)
         if is_reported or (backfill.status is BackfillStatus.QUEUED and is_running):
@@ -299,12 +292,6 @@ class Backfills:
         is_at_rest = self._open_work.is_over(backfill, parts, tally, counted_at)
         return RecordedProgress(backfill, parts, queued, tally, is_at_rest, failed, usd, seconds)
 
-    def is_ending(self, progress: RecordedProgress) -> bool:
-        """Whether the execution of a run at rest goes on, and has not written the report yet."""
-        closing = self.evidence.closing(progress.backfill.run_id)
-        is_reported = bool(closing and (closing.attempts or closing.delivered_at))
-        return progress.is_at_rest and not is_reported and self._is_running(progress.backfill)
-
     def _found(self, backfill_id: str) -> Backfill:
         if backfill_id == LAST:
             backfill: Backfill | DamagedItem | None = next(self.records(), None)
@@ -319,7 +306,8 @@ class Backfills:
             )
         return backfill
 
-    def _is_running(self, backfill: Backfill) -> bool:
+    def is_running(self, backfill: Backfill) -> bool:
+        """Whether an execution of *backfill* goes on."""
         execution = self._state_machine.execution(backfill.execution_name)
         return bool(execution and not execution.is_over)
 

@@ -92,6 +92,10 @@ class Reports:
             raise next(finding for finding in findings if isinstance(finding, DamagedItem))
         return ReadReport(chained, json.loads(chained.document), sorted_findings(whole))
 
+    def has(self, run_id: str) -> bool:
+        """Whether there is a report of a run."""
+        return self._of(run_id) is not None
+
     def problems_of(self, run_id: str) -> dict[str, int]:
         """Kind → number of what somebody must look at; none while there is no report."""
         chained = self._of(run_id)

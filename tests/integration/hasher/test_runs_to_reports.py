@@ -20,8 +20,7 @@ from tests.integration.hasher.test_roles import deleted
 from tests.support.events import BUCKET, message_of
 from tests.support.lambda_invocation import Context
 from tests.support.sam_template import create_table
-from tests.support.state_machine import Execution, Killed
-from tests.template.state_machines import load_definition, states
+from tests.support.state_machine import DEFINITION, Execution, Killed, types_of
 
 from bucketsum.backfill import closing, rest
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
@@ -35,8 +34,7 @@ from bucketsum.hashing.ending import Purpose
 RUN: Final = "20261121T100000"
 OLD, DUE, YOUNG = "2026-08-01T10:00:00Z", "2026-10-01T10:00:00.000Z", "2026-11-01T10:00:00Z"
 SECOND, GONE = "scans", "gone"
-STATES: Final = {state.name: state.body for state in states(load_definition("backfill"))}
-TASKS: Final = [name for name, body in STATES.items() if body["Type"] == "Task"]
+STATES: Final = types_of(DEFINITION)
 AFTER_A_FAILURE: Final = ("GiveUp", "Failed")
 TABLES: Final = ("backfills", "digests")
 CLASSES: Final = {"frozen": "GLACIER", "cheap": "STANDARD_IA"}
@@ -188,7 +186,7 @@ class World:
 
     def findings(self) -> set[tuple[str, str]]:
         """Kind and key of each finding of the run."""
-        return {(found.kind, found.key) for found in self.records.findings(RUN)}  # type: ignore[union-attr]
+        return {(finding.kind, finding.key) for finding in self.records.findings(RUN)}  # type: ignore[union-attr]
 
 
 def balance_of(document: dict[str, Any]) -> dict[str, int]:
@@ -215,9 +213,9 @@ def world() -> Iterator[World]:
         return call(client, operation, request)
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
-        made = World(HasherStack(patch), patch)
+        deployed = World(HasherStack(patch), patch)
         patch.setattr(BaseClient, "_make_api_call", refusing)
-        yield made
+        yield deployed
 
 
 def buckets_for(state: str) -> tuple[str, ...]:
@@ -234,13 +232,13 @@ def kills(world: World, state: str) -> Iterator[None]:
             assert visit > 1, f"no run comes to {state}"
             return
         yield
-        if state not in TASKS:
+        if STATES[state] != "Task":
             return
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_a_run_that_is_killed_after_a_state_has_the_same_report(world: World, state: str) -> None:
-    """Whatever the execution had done, the next one goes on; each row is counted once."""
+    """The next execution goes on where it was; each row is counted once."""
     for _ in kills(world, state):
         world.resume()
         world.execute()

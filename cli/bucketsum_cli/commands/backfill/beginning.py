@@ -114,8 +114,8 @@ def _show_started(
 ) -> None:
     if not options.as_json:
         say(f"started {name}; show its progress with `{backfills.words.line('show', name)}`")
-    ended = _awaited(backfills, name) if options.wait else None
     reports = Reports(backfills.stack, backfills.words)
+    ended = _awaited(backfills, reports, name) if options.wait else None
     if options.as_json:
         print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
     elif ended:
@@ -128,7 +128,7 @@ def _show_started(
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
+def _awaited(backfills: Backfills, reports: Reports, name: str) -> RecordedProgress:
     """Show a bar until nothing more happens; after Ctrl-C, say that only the bar ended."""
     try:
         with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
@@ -137,7 +137,8 @@ def _awaited(backfills: Backfills, name: str) -> RecordedProgress:
                 current = backfills.progress(name)
                 done = current.tally.objects
                 bar.update(task, completed=done, total=done + (current.left or 0))
-                if current.is_over and not backfills.is_ending(current):
+                is_reported = not current.is_at_rest or reports.has(current.backfill.run_id)
+                if current.is_over and (is_reported or not backfills.is_running(current.backfill)):
                     return backfills.progress(name)  # its rows may say that it is done
                 time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:

@@ -219,3 +219,8 @@ def is_complete(parts: Iterable[Part], tally: Tally) -> bool:
         return sum(number for number, _ in queued) == tally.objects
     sums = sum(number for number, _ in queued), sum(hashes for _, hashes in queued)
     return sums == (tally.objects, tally.object_hashes)
+
+
+def is_done(backfill: Backfill, parts: Iterable[Part], tally: Tally) -> bool:
+    """Whether each object that *backfill* queued is done, by its rows or by its counts."""
+    return bool(backfill.accounted_at) or is_complete(parts, tally)

@@ -11,13 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum import __version__, clock
-from bucketsum.backfill.backfill_records import (
-    Backfill,
-    BackfillStatus,
-    Part,
-    Tally,
-    is_complete,
-)
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally, is_done
 from bucketsum.backfill.balance import FINDINGS, PROBLEMS, Balance, Standing
 from bucketsum.hashing.ending import Purpose
 
@@ -74,8 +68,7 @@ class BucketRun:
         """The state in a word; see `verify show`."""
         if self.backfill.status is not BackfillStatus.QUEUED:
             return self.backfill.status.value
-        is_done = self.backfill.accounted_at or is_complete(self.parts, self.tally)
-        return "done" if is_done else "incomplete"
+        return "done" if is_done(self.backfill, self.parts, self.tally) else "incomplete"
 
     def document(self, balance: Balance | None) -> dict[str, Any]:
         """Its part of the report; without a *balance*, its rows are not counted."""
