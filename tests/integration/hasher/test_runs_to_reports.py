@@ -15,10 +15,10 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from tests.integration.hasher.hasher_stack import HasherStack, loaded
+from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.test_roles import deleted
 from tests.support.events import BUCKET, message_of
-from tests.support.lambda_invocation import Context
+from tests.support.lambda_invocation import Context, loaded
 from tests.support.sam_template import create_table
 from tests.support.state_machine import DEFINITION, Execution, Killed, types_of
 
