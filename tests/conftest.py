@@ -48,10 +48,13 @@ computes. All but the simulation have one worker each."""
 
 _UNCOVERED_SUITES: Final = (
     "tests/build/",
+    "tests/cli/snapshots/test_queries",
     "tests/fuzz/",
+    "tests/integration/archives/",
     "tests/integration/bench/",
     "tests/simulation/",
     "tests/template/",
+    "tests/unit/archives/test_odd_directories",
     "tests/unit/bench/",
 )
 """Tests of files, or of code that other tests cover, for which the tracer takes longest."""
