@@ -150,6 +150,20 @@ def test_a_verification_compares_it_too(
         assert row["verifications"] == "1"
 
 
+def test_an_event_after_a_listing_confirms_the_difference(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """The event of a version whose row a backfill wrote is no dead letter."""
+    create_table(hostile_stack.dynamodb, "BackfillsTable", "backfills")
+    hostile_stack.load(**COMPARES)
+    stored = hostile.put("inbox/a", SMALL, "v1", **whole(rotten(SMALL)).stored)
+    created = arrival_of(stored, "inbox/a")
+    [listed] = bodies_of("b", [replace(created, sequencer=NO_SEQUENCER)])
+    for body in (listed, message_of(created)):
+        assert hostile_stack.deliver(body) == []
+        assert hostile_stack.rows()["a", "v1"]["s3_checksum_result"] == "differs"
+
+
 def test_an_archive_is_compared_too(hostile_stack: HasherStack, hostile: HostileS3) -> None:
     """Its bytes are S3's business, its members are not."""
     body = zip_of({"x": b"1"})

@@ -91,12 +91,16 @@ class Ending(Protocol):
         """
 
 
-def require_agreement(value: str | None, before: str | None) -> None:
-    """Check that a suspicious *value* is that of the reading *before*; None is not suspicious.
+def require_agreement(row: Row, differing: str | None, before: str | None) -> None:
+    """Check that what is *differing* in a reading of *row* is the value of the reading *before*.
+
+    If it is S3's own checksum, the value is the digest of the bytes that do not have it.
 
     Raises:
         Unconfirmed: It is not: one reading proves nothing, and two prove something if they agree.
     """
+    is_of_s3 = differing is not None and differing == row.contradiction
+    value = f"sha1:{row.sha1}" if is_of_s3 else differing
     if value not in (None, before):
         raise Unconfirmed(value or "", before)
 

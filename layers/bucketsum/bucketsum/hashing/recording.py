@@ -45,7 +45,7 @@ class Recording:
 
     def finish(self, table: DigestsTable, row: Row, before: str | None = None) -> End:
         """See `Ending.finish`; a recorded digest of the version is verified, never replaced."""
-        require_agreement(f"sha1:{row.sha1}" if row.contradiction else None, before)
+        require_agreement(row, row.contradiction, before)
         outcome = self.record(table, row)
         if outcome is Outcome.UNCHANGED and (recorded := _recorded_before(table, row)):
             return verification_of(recorded).finish(table, row, before)

@@ -61,7 +61,7 @@ class Verification:
         """See `Ending.finish`; until a comparison is equal, S3's checksum differs as recorded."""
         row = row.compared_as(self.expected.compared)
         differing = difference(self.expected, row)
-        require_agreement(differing, before)
+        require_agreement(row, differing, before)
         verified = self.expected.verified
         if not differing and self.since and verified and verified.at >= self.since:
             return End(Outcome.VERIFIED)  # the reading comes again
