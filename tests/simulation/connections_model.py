@@ -130,6 +130,10 @@ class ModelConnections:
         """See `Connections.wait`."""
         self._schedule.wait()
 
+    def drop(self, transfer: Transfer) -> None:
+        """See `Connections.drop`."""
+        self._running[self._schedule.task].remove(transfer)
+
     def drop_all(self) -> None:
         """See `Connections.drop_all`; requests on their way still have their effect."""
         self._running.pop(self._schedule.task, None)

@@ -42,6 +42,7 @@ from bucketsum.long_objects.slice_reader import SliceReader
 from bucketsum.long_objects.slicer import Slicer
 from bucketsum.queue.dead_letters import DeadLetters
 from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.s3.stored_checksums import ComparingSource, StoredChecksums
 from bucketsum.table.digests_table import DigestsTable
 
 CHUNK_BYTES: Final = 8
@@ -121,7 +122,8 @@ class Functions:
         settings = replace(_SETTINGS, threads=schedule.random.choice((1, 4)))
         dynamodb: Any = self.dynamodb
         table = DigestsTable(dynamodb, DIGESTS, schedule.random.choice((0, 30)))
-        source = self._source(CHUNK_BYTES)
+        reader, checksums = self._source(CHUNK_BYTES), self._checksums()
+        source = ComparingSource(reader, checksums) if checksums else reader
         sqs: Any = self.sqs
         queue = LongObjectsQueue(sqs, LONG_OBJECTS)
         hasher = ObjectHasher(
@@ -135,7 +137,7 @@ class Functions:
         requests: Any = Requests()
         signer: Any = Signer()
         network = Network(connections, requests, signer, table)
-        small = SmallObjectHasher(network, settings, lambda: schedule.now)
+        small = SmallObjectHasher(network, settings, lambda: schedule.now, checksums)
         small_or_none = small if schedule.happens(0.7) else None
         backfills = BackfillsTable(dynamodb, BACKFILLS)
         tasks = NotifiedHasher(hasher, table, small_or_none)
@@ -157,6 +159,7 @@ class Functions:
                 reader=SliceReader(
                     self._source(_SLICER_CHUNK_BYTES),
                     slice_bytes=self.schedule.random.choice((128, 300)),
+                    checksums=self._checksums(),
                 ),
                 progress_table=ProgressTable(dynamodb, DIGESTS),
                 digests_table=DigestsTable(dynamodb, DIGESTS),
@@ -186,6 +189,10 @@ class Functions:
     def _source(self, chunk_bytes: int) -> BotocoreReader:
         s3: Any = self.s3
         return BotocoreReader(lambda: s3, chunk_bytes, pause=self.schedule.pause)
+
+    def _checksums(self) -> StoredChecksums | None:
+        s3: Any = self.s3
+        return StoredChecksums(lambda: s3) if s3.keeps_checksums else None
 
     def _time(self) -> float:
         return EPOCH + self.schedule.now

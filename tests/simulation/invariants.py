@@ -69,6 +69,7 @@ class Invariants:
             yield f"a row for {name}, which was never put"
             return
         self._report(self._problems_of_verification(name, before or {}, item))
+        self._report(self._problems_of_checksum(name, before or {}, item))
         if "sha1" in item and _text(item, "sha1") not in _digests_of(versions):
             yield f"the row of {name} has the digest of other bytes"
         if "sha1" not in item and not _text(item, "reason"):
@@ -99,8 +100,31 @@ class Invariants:
             if not any(version.served >= len(version.content or b"") for version in versions):
                 yield f"{name} is verified, but was not read"
         is_noted = "differs_at" in item and before.get("differs_at") != item["differs_at"]
-        if is_noted and not any(version.rotten for version in versions):
+        if is_noted and not any(version.rotten or version.uploaded for version in versions):
             yield f"{name} is sound, but differs"
+
+    def _problems_of_checksum(self, name: str, before: Item, item: Item) -> Iterator[str]:
+        """S3's own checksum is compared, and differs if it is that of other bytes, for good.
+
+        A request for version ``null`` names no version: S3 may answer for another of its bytes.
+        """
+        key, entry = item["object"]["S"].partition("/")[2], item["entry"]["S"]
+        places = [at for at in self._s3.history if at[0] == key and entry in (at[1], NULL)]
+        puts = [
+            put for at in places for put in self._s3.history[at] if put.etag == item["etag"]["S"]
+        ]
+        result = _text(item, "s3_checksum_result")
+        if result == "equal" and all(put.uploaded for put in puts):
+            yield f"{name} has not S3's checksum, and is called equal"
+        if result == "differs" and not any(put.uploaded or put.rotten for put in puts):
+            yield f"{name} has S3's checksum, and is said to differ"
+        if result != "not compared":
+            return
+        if entry != NULL and not any(put.unanswered or not put.kept for put in puts):
+            yield f"{name} is not compared with S3's checksum"
+        is_same = all(before.get(key) == item[key] for key in ("etag", "sequencer"))
+        if is_same and _text(before, "s3_checksum_result") == "differs":
+            yield f"{name} differs from S3's checksum no more"
 
     def check_verified(self, rotten: Iterable[Version], sqs: Sqs, dynamodb: DynamoDb) -> None:
         """Each of *rotten*, if it still exists, is noted or unreadable, or its message waits."""

@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.functions import module_of
 from tests.simulation.planted_lifecycle import LIFECYCLE_BUGS
 from tests.simulation.planted_verification import VERIFICATION_BUGS
+from tests.simulation.planted_witness import WITNESS_BUGS
 from tests.simulation.scenario import Outcome, simulate
 from tests.simulation.sqs_model import ARRIVALS
 
@@ -233,7 +234,7 @@ _TABLE: Final = (
 )  # fmt: skip
 
 PLANTED_BUGS: Final = tuple(
-    PlantedBug(*row) for row in (*_TABLE, *LIFECYCLE_BUGS, *VERIFICATION_BUGS)
+    PlantedBug(*row) for row in (*_TABLE, *LIFECYCLE_BUGS, *VERIFICATION_BUGS, *WITNESS_BUGS)
 )
 
 

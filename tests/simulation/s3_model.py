@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
-from botocore.exceptions import IncompleteReadError, ReadTimeoutError
+from botocore.exceptions import BotoCoreError, ClientError, IncompleteReadError, ReadTimeoutError
 from tests.simulation.network import Network, refusal
 from tests.simulation.schedule import Schedule
+from tests.support.checksums import Kept
 
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 
@@ -58,6 +60,8 @@ class Version:
         is_due: Whether an event announced it, or a backfill that is done listed it.
         is_announced: Whether an event announced it.
         rotten: What S3 sends instead of its content, whose entity tag it keeps.
+        uploaded: The bytes of S3's own checksum, if they are not its content.
+        unanswered: Whether S3 did not answer a request for its checksum.
         served: Bytes that were read of it since the verification began.
         refused: Whether S3 refused to send it, as it was in Glacier.
     """
@@ -71,6 +75,8 @@ class Version:
     is_due: bool = False
     is_announced: bool = False
     rotten: bytes | None = None
+    uploaded: bytes | None = None
+    unanswered: bool = False
     served: int = 0
     refused: bool = False
 
@@ -78,6 +84,15 @@ class Version:
     def etag(self) -> str:
         """Entity tag, without quotes; equal contents have equal tags."""
         return hashlib.md5(self.content or b"", usedforsecurity=False).hexdigest()
+
+    @property
+    def kept(self) -> Kept | None:
+        """S3's own checksum, of the object or of its parts; some objects are older than those."""
+        uploaded = self.uploaded or self.content or b""
+        inner = {len(uploaded) // 4, len(uploaded) // 2} if self.number % 3 > 1 else ()
+        places = sorted({0, len(uploaded), *inner})
+        pieces = [uploaded[start:end] for start, end in pairwise(places)]
+        return Kept(pieces) if self.number % 3 else None
 
     @property
     def last_modified(self) -> datetime:
@@ -191,6 +206,7 @@ class S3:
         deletions: Key and version id → number of entry permanent deletion.
         due: Sequencers of the deletions that events announced.
         denies: Whether the role may not read the bucket now.
+        keeps_checksums: Whether it has checksums of its own, which the product compares.
         flips: Probability that a response with one of `flippable` has a wrong byte.
     """
 
@@ -203,6 +219,7 @@ class S3:
     deletions: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
     due: set[str] = field(default_factory=set)
     denies: bool = False
+    keeps_checksums: bool = False
     flips: float = 0
     flippable: Sequence[Version] = ()
     _has_wrong_answers: bool = False
@@ -338,9 +355,27 @@ class S3:
 
     def head_object(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
         """See S3's HeadObject, whose answers are right."""
-        key, version_id = request["Key"], request["VersionId"]
-        self.network.request("HeadObject", f"{key} {version_id}")
-        return _response(200, self._headers_of(self._readable(key, version_id)))
+        version = self._described("HeadObject", request)
+        if request.get("IfMatch") not in (None, f'"{version.etag}"'):
+            raise self._refusal("PreconditionFailed", 412)
+        return _response(200, self._headers_of(version))
+
+    def get_object_attributes(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
+        """See S3's GetObjectAttributes, with all parts on one page."""
+        version = self._described("GetObjectAttributes", request)
+        parts = version.kept.parts if version.kept else []
+        return {"ETag": version.etag, "ObjectParts": {"Parts": parts}}
+
+    def _described(self, operation: str, request: dict[str, Any]) -> Version:
+        """The version whose description is requested."""
+        key, version_id = request["Key"], request.get("VersionId")
+        try:
+            self.network.request(operation, f"{key} {version_id}")
+            return self._readable(key, version_id)
+        except (ClientError, BotoCoreError):
+            for version in self.history[key, version_id or NULL]:
+                version.unanswered = True
+            raise
 
     def _wrong_answer(self) -> Wrong | None:
         """Whether the answer to a GET is wrong, and how; a refusal is raised."""
@@ -360,6 +395,8 @@ class S3:
             "etag": f'"{version.etag}"',
             "content-length": str(len(version.content or b"")),
         }
+        if self.keeps_checksums and (kept := version.kept):
+            headers |= kept.headers
         if self.versioning is not Versioning.UNVERSIONED:
             headers["x-amz-version-id"] = version.version_id
         return headers

@@ -29,6 +29,8 @@ from bucketsum.hashing.ending import Purpose
 _DETACHED: Final = 0.15
 _VERIFIED: Final = 0.15
 _OLD_OBJECTS: Final = 0.03
+_CHECKSUMS: Final = 0.25
+_DAMAGED: Final = 0.4
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')
 
@@ -54,10 +56,10 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     schedule = Schedule(seed, trace)
     with scaled_down(schedule):
         # Each has a generator of its own, so that the schedules without it stay as they are.
-        names = ("another program", "detachment", "old objects", "wrong answers")
-        other, detachment, old, wrong = (Random(f"{name} {seed}") for name in names)  # noqa: S311 - nothing secret
+        names = ("another program", "detachment", "old objects", "wrong answers", "checksums")
+        other, detachment, old, wrong, checksums = (Random(f"{name} {seed}") for name in names)  # noqa: S311 - nothing secret
         verifies = Random(f"verification {seed}").random() < _VERIFIED  # noqa: S311 - nothing secret
-        _World(schedule, other, detachment, old, wrong).run(verifies=verifies)
+        _World(schedule, other, detachment, old, wrong, checksums).run(verifies=verifies)
     return Outcome(seed, schedule.violations, trace.lines)
 
 
@@ -68,6 +70,7 @@ class _World:
     random_of_detachment: InitVar[Random]
     random_of_old_objects: InitVar[Random]
     random_of_wrong_answers: InitVar[Random]
+    random_of_checksums: Random
     s3: S3 = field(init=False)
     sqs: Sqs = field(init=False)
     dynamodb: DynamoDb = field(init=False)
@@ -93,7 +96,12 @@ class _World:
         schedule = self.schedule
         versioning = schedule.random.choice((*Versioning, Versioning.UNVERSIONED))
         schedule.log("the bucket is %s", versioning)
-        self.s3 = S3(schedule, versioning, random_of_wrong_answers)
+        self.s3 = S3(
+            schedule,
+            versioning,
+            random_of_wrong_answers,
+            keeps_checksums=self.random_of_checksums.random() < _CHECKSUMS,
+        )
         self.sqs = Sqs(schedule)
         self.dynamodb = DynamoDb(schedule, self._check_write)
         self.other = OtherProgram(schedule, self.dynamodb, random_of_other)
@@ -213,6 +221,8 @@ class _World:
             self.contents.append(content)
         version = self.s3.put(key, content, archived=self.schedule.happens(0.08))
         version.is_due = version.is_announced = self.is_attached
+        if content and self.random_of_checksums.random() < _DAMAGED:
+            version.uploaded = content[:-1] + bytes([content[-1] ^ 2])  # `_verify` changes another
         self._notify(version.created)
 
     def _delete(self, key: str) -> None:
