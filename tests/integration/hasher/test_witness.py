@@ -153,7 +153,7 @@ def test_a_verification_compares_it_too(
 def test_an_event_after_a_listing_confirms_the_difference(
     hostile_stack: HasherStack, hostile: HostileS3
 ) -> None:
-    """The event of a version whose row a backfill wrote is no dead letter."""
+    """The event of a version whose row a backfill wrote is not a dead letter."""
     create_table(hostile_stack.dynamodb, "BackfillsTable", "backfills")
     hostile_stack.load(**COMPARES)
     stored = hostile.put("inbox/a", SMALL, "v1", **whole(rotten(SMALL)).stored)
