@@ -75,7 +75,9 @@ def _arguments(kind: type[Any], values: Mapping[str, Any], *, is_item: bool) -> 
         elif attribute in values:
             content = values[attribute]
             try:
-                plain = _checked(_plain(content) if is_item else content, types)
+                plain = _plain(content) if is_item else content
+                if type(plain) not in types:  # of most values it is, and a call costs as much
+                    _require_type(plain, types)
                 arguments[name] = read(plain) if read else plain
             except (KeyError, TypeError, ValueError, RecursionError) as error:
                 raise _damage(attribute, content) from error
@@ -104,10 +106,9 @@ def _damage(attribute: str, content: object) -> ValueError:
     return ValueError(f"{attribute} is {shown(content)}")
 
 
-def _checked(value: object, types: tuple[type[Any], ...]) -> object:
+def _require_type(value: object, types: tuple[type[Any], ...]) -> None:
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
         raise TypeError("a value of another type")
-    return value
 
 
 def attribute_of(value: object, float_format: str) -> dict[str, Any]:
@@ -128,6 +129,8 @@ def plain_values(item: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of DynamoDB's types
     """The inverse of `attribute_of`; None for a type that it never makes."""
-    if text := attribute.get("N"):
-        return int(text) if text.lstrip("-").isdigit() else float(text)
-    return attribute.get("S", attribute.get("BOOL"))
+    if (text := attribute.get("S")) is not None:
+        return text
+    if number := attribute.get("N"):
+        return int(number) if number.lstrip("-").isdigit() else float(number)
+    return attribute.get("BOOL")
