@@ -538,9 +538,11 @@ def test_the_message_says_that_all_is_well(world: EvidenceWorld) -> None:
 def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
     """Numbers in the subject; in the text the first objects, and what to do."""
     everything(world)
+    world.put("no\nlost: line", deletion=DELETION)
     world.begin()
     world.close()
     [message] = world.topic.messages
+    assert "  photos/no\\nlost: line " in message["Message"]
     assert message["Subject"].startswith("bucketsum: 1 object verified, 1 differs, 2 lost")
     assert "photos/rotten" in message["Message"]
     assert "`bucketsum repair KEY --bucket BUCKET`" in message["Message"]

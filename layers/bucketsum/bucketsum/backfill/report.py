@@ -204,7 +204,14 @@ def text_of(document: Mapping[str, Any], findings: Sequence[RowFinding], place: 
     for kind in dict.fromkeys(finding.kind for finding in findings):
         named = [finding for finding in findings if finding.kind == kind]
         lines += ["", f"{kind}: {NEXT_STEPS[kind]}"]
-        lines += [f"  {shown.bucket}/{shown.key} {shown.version}" for shown in named[:_SHOWN]]
+        lines += [f"  {_in_a_line(finding)}" for finding in named[:_SHOWN]]
         if document["findings"][kind] > _SHOWN:
             lines.append(f"  … {document['findings'][kind]:,} in all")
     return "\n".join(lines)
+
+
+def _in_a_line(finding: RowFinding) -> str:
+    """*finding*, with its reason; a key may have characters that would begin another line."""
+    reason = f": {finding.reason}" if finding.reason else ""
+    text = f"{finding.bucket}/{finding.key} {finding.version}{reason}"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

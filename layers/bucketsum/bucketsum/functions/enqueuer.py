@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.backfill.accounting import HEADS_AT_ONCE, Accountant
 from bucketsum.backfill.backfill_records import Backfill
 from bucketsum.backfill.closing import Evidence
-from bucketsum.backfill.delivery import Delivery, Publisher
+from bucketsum.backfill.delivery import Delivery
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.overdue import overdue
@@ -156,17 +156,12 @@ def _overdue(event: Event, _: LambdaContext) -> dict[str, str]:
     return late
 
 
-@cache
-def _sns() -> Publisher:
-    client: Publisher = boto3.client("sns")
-    return client
-
-
 def _evidence(context: LambdaContext) -> Evidence:
     """The evidence of this stack; the account is in the function's own ARN."""
     _, _, _, region, account, *_ = context.invoked_function_arn.split(":")
     topic = os.environ.get("REPORT_TOPIC_ARN", "")
-    delivery = Delivery(_S3, _sns(), _STACK, _REPORT_BUCKET, topic)
+    sns = boto3.client("sns") if topic else None
+    delivery = Delivery(_S3, sns, _STACK, _REPORT_BUCKET, topic)
     return Evidence(
         table=_BACKFILLS,
         accountant=_ACCOUNTANT,
