@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from bucketsum.backfill.report import NEXT_STEPS, standing_text, subject_of
@@ -152,7 +152,7 @@ def print_report(read: ReadReport) -> None:
             continue
         say(f"{kind}: {NEXT_STEPS[kind]}")
         for finding in named[:_SHOWN]:
-            reason = f": {finding.reason}" if finding.reason else ""
+            reason = f": {finding.why}" if finding.why else ""
             say(f"{finding.bucket}/{finding.key} {finding.version}{reason}", indent=2)
         if number > _SHOWN:
             say(f"… {number:,} in all; --csv lists up to 10,000", indent=2)
@@ -219,14 +219,17 @@ def report_page(read: ReadReport) -> str:
 
 
 def _section(read: ReadReport, kind: str) -> list[ET.Element]:
-    rows = (
-        (f"{f.bucket}/{f.key}", f.version, f.recorded, f.read, f.at, f.reason)
+    rows = [
+        (f"{f.bucket}/{f.key}", f.version, f.recorded, f.read, f.at, f.why)
         for f in read.findings
         if f.kind == kind
-    )
+    ]
+    filled = [any(column) for column in zip(*rows, strict=True)]
+    heads = tuple(compress(_FINDING_HEADS, filled))
     number = f"{kind}: {read.document['findings'][kind]:,}"
     step = element("p", *coded(NEXT_STEPS[kind]))
-    return [element("h2", number), step, _figures(kind, _FINDING_HEADS, rows)]
+    cells = [tuple(compress(row, filled)) for row in rows]
+    return [element("h2", number), step, _figures(kind, heads, cells)]
 
 
 def _figures(

@@ -257,14 +257,6 @@ def leave_as_an_earlier_release(world: World) -> None:
             dynamodb.delete_item(TableName="backfills", Key=key)
         for name in ("shares", "accounted", "accounted_at"):
             item.pop(name, None)
-        if "balance" in item:
-            rows: dict[tuple[str, ...], list[int]] = {}
-            for *place, _, number, total in json.loads(item["balance"]["S"]):
-                before = rows.get((*place,), [0, 0])
-                rows[*place,] = [before[0] + number, before[1] + total]
-            item["balance"] = {
-                "S": json.dumps([[*place, *counts] for place, counts in rows.items()])
-            }
         if "#listed#" not in item["backfill"]["S"]:
             dynamodb.put_item(TableName="backfills", Item=item)
 
@@ -301,23 +293,3 @@ def test_a_run_whose_execution_failed_has_the_same_balance(world: World, action:
     world.resume()
     world.execute()
     assert balance_of(world.report()) == BALANCE
-
-
-def test_a_message_that_comes_twice_leaves_a_run_done(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its objects are counted twice, and have one row each."""
-    monkeypatch.setattr(rest, "QUIET_SECONDS", 0)
-    hasher = world.stack.load()
-
-    def twice(event: object, context: object, handler: Any = hasher.lambda_handler) -> Any:  # noqa: ANN401 - the handler's
-        handler(event, context)
-        return handler(event, context)
-
-    vars(hasher)["lambda_handler"] = twice
-    world.begin(BUCKET, SECOND)
-    world.execute()
-    document = world.report()
-    assert sum(bucket["outcomes"]["verified"] for bucket in document["buckets"]) > 4
-    assert [bucket["state"] for bucket in document["buckets"]] == ["done", "done"]
-    assert balance_of(document) == BALANCE

@@ -105,6 +105,11 @@ class RowFinding:
         return f"{self.kind}#{hashlib.blake2b(name, digest_size=16).hexdigest()}"
 
     @property
+    def why(self) -> str | None:
+        """Its reason, or who deleted it."""
+        return self.reason or (f"by {self.by}" if self.by else None)
+
+    @property
     def line(self) -> dict[str, Any]:
         """It as an object of JSON, without what is not known."""
         return {name: value for name, value in asdict(self).items() if value is not None}

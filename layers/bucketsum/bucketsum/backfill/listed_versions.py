@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bucketsum.table.rows import Row
 
 SHARE_VERSIONS: Final = 5_000_000
-"""Versions that an invocation keeps, in some 70 MB; of more, each reads a share of the rows."""
+"""Versions that an invocation keeps, in some 90 MB; of more, each reads a share of the rows."""
 SHARES_MAX: Final = 40
 """Beyond them, reading the table once for each costs as much as a HEAD of each version."""
 

@@ -212,6 +212,6 @@ def text_of(document: Mapping[str, Any], findings: Sequence[RowFinding], place: 
 
 def _in_a_line(finding: RowFinding) -> str:
     """*finding*, with its reason; a key may have characters that would begin another line."""
-    reason = f": {finding.reason}" if finding.reason else ""
+    reason = f": {finding.why}" if finding.why else ""
     text = f"{finding.bucket}/{finding.key} {finding.version}{reason}"
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
