@@ -101,7 +101,7 @@ def test_the_slicer_may_change_what_a_verification_changes() -> None:
     for result in ChecksumResult:
         compared = Compared(result, "crc32:AAAA", "why" if result is not result.EQUAL else None)
         row = replace(recorded, compared=compared, digests={"md5": "0"}, archive=archive)
-        Verification(recorded).finish(table, row, row.contradiction)
+        Verification(recorded).finish(table, row, f"sha1:{sha1}")
         Verification(recorded).finish(table, replace(row, sha1=other), f"sha1:{other}")
     refused = replace(recorded, status=Status.UNREADABLE, sha1=None, reason="denied")
     Verification(recorded).refused(table, refused)

@@ -236,8 +236,8 @@ def _left_out(entry: Entry, buckets: Collection[str]) -> ImportedLine:
     reported, name = entry.reported, entry.name.decode("utf-8", "replace")
     if reported and reported.bucket not in buckets:
         return ImportedLine(LineOutcome.OTHER_BUCKET, reported.bucket, name, reported.version)
-    reason = f"only {', '.join(entry.digests)}" if entry.digests else "S3 has no digest of it"
-    reason = _impossible(entry) or reason
+    only = f"only {', '.join(entry.digests)}" if entry.digests else "S3 has no digest of it"
+    reason = _impossible(entry) or only
     bucket, version = (reported.bucket, reported.version) if reported else ("", "")
     return ImportedLine(LineOutcome.NOT_READ, bucket, name, version, reason)
 

@@ -26,10 +26,6 @@ class NotCompared:
     def update(self, chunk: ReadableBuffer) -> None:
         """See `ChecksumComparison.update` for the contract."""
 
-    def passing(self, chunks: Generator[bytes]) -> Generator[bytes]:
-        """See `ChecksumComparison.passing` for the contract."""
-        return chunks
-
     def compared(self, digests: Mapping[str, str]) -> Compared:  # noqa: ARG002 - as the other's
         """See `ChecksumComparison.compared` for the contract."""
         return self._result
