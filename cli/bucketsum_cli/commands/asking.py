@@ -173,6 +173,12 @@ def keys_to_list(target: Target, bucket: str | None, prefix: str, name: str | No
     return [Listed(bucket, prefix) for bucket in buckets]
 
 
+def no_objects(bucket: str | None, prefix: str, problem: str = "") -> CannotDoError:
+    """The error that a question selects nothing: it has no answer then, and no is not one."""
+    where = f"s3://{bucket}/{prefix}" if bucket else f"{prefix} in any bucket"
+    return CannotDoError(f"there is no object {problem}under {where}: check the bucket and prefix")
+
+
 def is_listed(snapshot: Snapshot, keys: Listed) -> bool:
     """Whether *snapshot* has a listing of *keys*."""
     return any(

@@ -18,6 +18,7 @@ from bucketsum_cli.commands.asking import (
     athena_option,
     database_of,
     keys_to_list,
+    no_objects,
     require_rows_listed,
     snapshot_option,
 )
@@ -25,7 +26,7 @@ from bucketsum_cli.snapshots.next_steps import NEUTRAL, next_steps
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
@@ -109,8 +110,7 @@ def coverage(
     for part in parts:
         counts[part.state] += part.objects
     if not parts:
-        where = ", ".join(f"s3://{keys.bucket}/{keys.prefix}" for keys in snapshot.listed)
-        raise CannotDoError(f"S3 lists no object under {where or 'any bucket'}: check the prefix")
+        raise no_objects(bucket, prefix)
     is_complete = counts.keys() <= NEUTRAL
     if as_json:
         print_json(CoverageResult(snapshot.folder, is_complete, parts))

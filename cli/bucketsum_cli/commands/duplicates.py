@@ -18,11 +18,13 @@ from bucketsum_cli.commands.asking import (
     athena_option,
     database_of,
     keys_to_list,
+    no_objects,
     require_rows_listed,
     snapshot_option,
 )
+from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.storage_prices import put_prices
-from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of
+from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import KEY, VERSION, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import cents_text, count_text, size_text
@@ -124,6 +126,8 @@ def duplicates(
     )  # fmt: skip
     records = list(answer.records())
     totals = records[0] if records else dict.fromkeys(_TOTALS, 0)
+    if not records and not _are_hashed(database, bucket or "", prefix):
+        raise no_objects(bucket, prefix, "with a digest ")
     result = DuplicatesResult(
         snapshot.folder, **{name: totals[name] for name in _TOTALS}, groups=[*_groups(records)]
     )
@@ -131,17 +135,19 @@ def duplicates(
         print_json(result)
     else:
         _print(result, is_priced=bool(snapshot.listed))
-    if bucket and not result.groups and snapshot_name in (None, LAST):
-        _note_unknown(target, bucket)
     if not listing and result.groups:
         note("S3 was not listed: some of these may be gone, so the last copy may be among them")
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _note_unknown(target: Target, bucket: str) -> None:
-    """Say that a *bucket* without rows is none of the stack's: its name may be misspelt."""
-    if bucket not in buckets_of(target.find()):
-        note(f"{bucket} is not a bucket of the stack; `{command_line('buckets')}` shows all")
+def _are_hashed(database: Database, bucket: str, prefix: str) -> bool:
+    """Whether there is an object that could have a copy."""
+    hashed = database.engine.run(
+        "SELECT 1 FROM question q JOIN versions v ON q.bucket IN ('', v.bucket) "
+        "AND starts_with(v.key, q.prefix) WHERE v.state = 'hashed' LIMIT 1",
+        {"bucket": bucket, "prefix": prefix},
+    )
+    return bool([*hashed])
 
 
 def _groups(records: Iterable[Mapping[str, Any]]) -> Iterator[DuplicateGroup]:

@@ -19,7 +19,7 @@ from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import prefix_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.commands.asking import database_of, keys_to_list, snapshot_option
+from bucketsum_cli.commands.asking import database_of, keys_to_list, no_objects, snapshot_option
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, Format, not_recorded
 from bucketsum_cli.snapshots.database import Answer, Database
@@ -94,6 +94,9 @@ def export(
     listed = keys_to_list(target, bucket, prefix, snapshot_name)
     database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
     question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
+    counts = [*database.ask("export_states", **question)]
+    if not counts:
+        raise no_objects(bucket, prefix)
     with _destination(target, output, is_text=format_name != _PARQUET) as file:
         if format_name == _PARQUET and file is not None:
             database.local.put_question(question)
@@ -105,19 +108,19 @@ def export(
             without = prefix if relative or is_bag else ""
             lines = lines_of(database, question, format_name, algorithm, without, is_bag=is_bag)
             problems = _write(lines, file, has_percents=format_ is BAGIT)
-    states = _not_hashed(database, question, with_all=format_name == _PARQUET)
+    states = _not_hashed(counts, with_all=format_name == _PARQUET)
     _note_states(states, is_parquet=format_name == _PARQUET)
     if _are_left_out(problems, bucket, algorithm) or states:
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _not_hashed(database: Database, question: Mapping[str, Any], *, with_all: bool) -> Counter[str]:
-    """Count objects that a list of digests would hide, by state.
+def _not_hashed(counts: Iterable[Sequence[Any]], *, with_all: bool) -> Counter[str]:
+    """Objects that a list of digests would hide, of the *counts* of `export_states.sql`, by state.
 
     Without *with_all*, only what `Format.lines` does not count: it counts what has no digest.
     """
     problems: Counter[str] = Counter()
-    for state, is_partial, has_digest, count in database.ask("export_states", **question):
+    for state, is_partial, has_digest, count in counts:
         if state != ObjectState.HASHED and (with_all or has_digest):
             problems[state] += count
         if is_partial:

@@ -165,13 +165,17 @@ class DuckDb:
         A query may have half of the machine's memory, and spill into `own_folder`; its answer may
         be written to a folder there.
         """
-        memory = min(max(memory_mb() // 2, _MEMORY_MB), _MEMORY_MB_MAX)
+        self.allow_memory(memory_mb() // 2, _MEMORY_MB_MAX)
         answers = own_folder() / _ANSWERS
         answers.mkdir(exist_ok=True)
         folder = str(answers).replace("'", "''")
-        for setting in (f"memory_limit = '{memory}MB'", f"allowed_directories = ['{folder}/']",
-                        "enable_external_access = false", "lock_configuration = true"):  # fmt: skip
+        for setting in (f"allowed_directories = ['{folder}/']", "enable_external_access = false",
+                        "lock_configuration = true"):  # fmt: skip
             self.execute(f"SET {setting}")
+
+    def allow_memory(self, wanted_mb: int, most_mb: int) -> None:
+        """Spill beyond *wanted_mb*, which is made at most *most_mb*, and enough for a question."""
+        self.execute(f"SET memory_limit = '{min(max(wanted_mb, _MEMORY_MB), most_mb)}MB'")
 
     def keep(self, name: str, sql: str, question: Question | None = None) -> None:
         """Make the temporary table *name* of the answer to a query."""
@@ -180,6 +184,8 @@ class DuckDb:
 
     def put_question(self, question: Question) -> None:
         """Make the table ``question`` of one row."""
+        for value in question.values():
+            str(value).encode()  # DuckDB would refuse it in words of Python
         if question:
             columns = ", ".join(f"${name} AS {name}" for name in question)
             self.execute(f"CREATE OR REPLACE TEMP TABLE question AS SELECT {columns}", question)

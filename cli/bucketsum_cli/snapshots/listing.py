@@ -87,6 +87,8 @@ def _inventory(
 
 def _version(keys: Listed, row: dict[str, str], place: str) -> dict[str, Any]:
     """The version of an inventory's *row*, which is at *place*."""
+    if (bucket := row.get("Bucket", keys.bucket)) != keys.bucket:
+        raise BadInventory(f"{place} is of the bucket {shown(bucket)}")
     try:
         return {
             "bucket": keys.bucket,

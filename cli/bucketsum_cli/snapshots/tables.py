@@ -10,6 +10,7 @@ from secrets import token_hex
 from tempfile import mkdtemp
 from typing import Any, Final
 
+from bucketsum_cli.machine.hardware import memory_mb
 from bucketsum_cli.snapshots.database import Database, DuckDb, explained, own_folder
 from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, Snapshot, require_whole
 from bucketsum_cli.snapshots.queries import query_text
@@ -26,6 +27,8 @@ VIEWS: Final = (
 _FORM: Final = 6
 """Of the tables; a change of them changes it."""
 _TABLES: Final = ("deletions", "listed", "listing", "measurements", "members", "versions")
+_MEMORY_MB_MAX: Final = 2000
+"""The join of a million rows with their listing spills with half of it: that takes its time."""
 _NAME: Final = "snapshot"
 _OWN: Final = "bucketsum_own"
 _TABLES_OF: Final = """
@@ -122,6 +125,7 @@ def _make_tables(snapshot: Snapshot, file: Path) -> None:
     partial = file.with_name(f".{token_hex(8)}-{file.name}")
     try:
         with closing(DuckDb(partial)) as tables:
+            tables.allow_memory(memory_mb() // 4, _MEMORY_MB_MAX)
             _create(tables, snapshot)
             _require_counts(tables, snapshot)
             tables.execute("CHECKPOINT")

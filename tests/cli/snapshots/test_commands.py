@@ -113,8 +113,11 @@ def test_duplicates_are_shown_with_what_they_cost(run: Run) -> None:
         in run("duplicates", "--limit", 1, "--snapshot", "last").out
     )
     assert "is not a bucket" not in run("duplicates", BUCKET, "--min-size", 900).err
-    other = run("duplicates", "inbx", "--no-listing", "--snapshot", "last")
-    assert "inbx is not a bucket of the stack; `bucketsum buckets` shows all" in other.err
+    nowhere = {"inbx": (), f"{BUCKET}/no-such/": ("--prefix", "no-such/")}
+    for place, options in nowhere.items():
+        bucket = place.partition("/")[0]
+        other = run("duplicates", bucket, *options, "--no-listing", "--snapshot", "last")
+        other.assert_refused(f"no object with a digest under s3://{place}")
     assert "snapshot " in ended.err
     got = run("duplicates", BUCKET, "--members", "--min-size", 5, "--snapshot", "last", "--json")
     first, second = got.document["groups"]

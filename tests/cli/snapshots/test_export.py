@@ -113,6 +113,9 @@ def test_an_object_without_a_digest_is_named(run: Run, planted: Stack, tmp_path:
     columns = "SELECT key, sha1, state, s3_checksum_result FROM read_parquet($file) ORDER BY key"
     rows = duckdb.connect().execute(columns, {"file": str(file)}).fetchall()
     assert len(rows) == len(CONTENTS) + 2
+    for form in ("sum", "parquet"):
+        ended = run("export", BUCKET, "--prefix", "x/", "--format", form, "-o", file)
+        ended.assert_refused(f"there is no object under s3://{BUCKET}/x/")
     run("export", BUCKET, "--format", "parquet", "--snapshot", "none").assert_refused("--output")
 
 

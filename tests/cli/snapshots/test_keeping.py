@@ -101,7 +101,7 @@ def test_a_full_disk_is_known_before(run: Run, monkeypatch: pytest.MonkeyPatch) 
     free = SimpleNamespace(free=2_000_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
     run("coverage", BUCKET).assert_refused(
-        "10,000,000 rows takes some 3.5 GB of disk and up to 900.0 MB of memory", "2.0 GB left",
+        "10,000,000 rows takes some 3.5 GB of disk and up to 2.2 GB of memory", "2.0 GB left",
         "snapshot list", "BUCKETSUM_HOME",
     )  # fmt: skip
     assert snapshots() == []

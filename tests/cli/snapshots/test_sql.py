@@ -369,3 +369,5 @@ def test_coverage_names_what_has_no_digest(run_sql: Run, stack: Stack) -> None:
     hashes = "`bucketsum backfill BUCKET` hashes them"
     assert f"{hashes}, those in DEEP_ARCHIVE or GLACIER after a restore, with --archived" in hint
     assert run_sql("coverage", "--prefix", "=cmd", "--snapshot", "last").status == 0
+    refused = run_sql("coverage", "--prefix", "\udcff", "--snapshot", "last")
+    refused.assert_refused("\\udcff is not valid UTF-8")

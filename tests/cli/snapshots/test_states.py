@@ -359,4 +359,4 @@ def test_what_was_not_listed_is_not_judged(run: Run, tmp_path: Path) -> None:
     assert answered.status == 1
     assert "S3 was not listed: what is shown in p may be gone" in answered.err
     empty = Hostile().write(tmp_path / "empty", [Listed("p", "")]).folder
-    run("coverage", "--snapshot", empty).assert_refused("S3 lists no object")
+    run("coverage", "--snapshot", empty).assert_refused("there is no object")

@@ -204,7 +204,8 @@ def test_an_inventory_is_as_good_as_a_listing(run: Run, stack: Stack) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "reason"),
     [(1, "%FF%FE", "row 1 of 'data/0.csv.gz' is not valid"), (5, "", "is not valid: invalid"),
-     (6, "yesterday", "is not valid: Invalid isoformat")],
+     (6, "yesterday", "is not valid: Invalid isoformat"),
+     (0, "other", "row 1 of 'data/0.csv.gz' is of the bucket 'other'")],
 )  # fmt: skip
 def test_a_row_of_an_inventory_that_is_not_valid_is_named(
     run: Run, stack: Stack, place: int, value: str, reason: str
@@ -222,6 +223,16 @@ def test_an_inventory_without_files_answers_nothing(run: Run, stack: Stack) -> N
     write_inventory(stack, [], files=[])
     inventory = ("--inventory", f"s3://{LISTS}/manifest.json")
     run("coverage", BUCKET, *inventory).assert_refused("lists no files")
+
+
+def test_a_file_of_an_inventory_that_is_cut_off_is_named(run: Run, stack: Stack) -> None:
+    """The rows before its end do not pass for all."""
+    cut = gzip.compress(b"x" * 1000)[:-9]
+    file = {"key": "cut", "size": len(cut), "MD5checksum": hashlib.md5(cut).hexdigest()}
+    stack.client("s3").put_object(Bucket=LISTS, Key="cut", Body=cut)
+    write_inventory(stack, [], files=[file])
+    inventory = ("--inventory", f"s3://{LISTS}/manifest.json")
+    run("coverage", BUCKET, *inventory).assert_refused("'cut' is not a whole CSV file in gzip")
 
 
 def write_inventory(stack: Stack, rows: Sequence[Sequence[object]], **changes: object) -> None:
