@@ -83,9 +83,7 @@ def _update_access(stack: Stack, change: Callable[[Buckets], Buckets]) -> bool:
     buckets = change(attached_to(stack))
     with notes().status("updating the permissions ...") as shown:
         if buckets:
-            template = _template_in_place_of(
-                stack, access_template_of(stack.connection, stack.name), buckets.values()
-            )
+            template = _new_template(stack, buckets.values())
             statuses = _written(stack, name, template, new=not existing)
         elif existing:
             statuses = deleted_stack(stack.connection, name)
@@ -127,37 +125,31 @@ def deviations(stack: Stack, buckets: Buckets) -> Iterator[str]:
 
 def _mark_of(deployed: Mapping[str, Any] | None) -> str:
     names = (deployed or {}).get("Resources", ())
-    return (
-        _OTHER_MARK if any(name.startswith(f"ReadObjects{_OTHER_MARK}") for name in names) else ""
-    )
+    is_other = any(name.startswith(f"ReadObjects{_OTHER_MARK}") for name in names)
+    return _OTHER_MARK if is_other else ""
 
 
-def _template_in_place_of(
-    stack: Stack, deployed: Mapping[str, Any] | None, buckets: Iterable[AttachedBucket]
-) -> dict[str, Any]:
-    """Return the template of *buckets*, which is never equal to the *deployed* one."""
+def _new_template(stack: Stack, buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
+    """Return the template of *buckets*, which is never equal to the deployed one."""
+    deployed = access_template_of(stack.connection, stack.name)
     listed, mark = list(buckets), _mark_of(deployed)
     template = template_of(stack, listed, mark)
-    return (
-        template
-        if template != deployed
-        else template_of(stack, listed, "" if mark else _OTHER_MARK)
-    )
+    if template == deployed:
+        template = template_of(stack, listed, "" if mark else _OTHER_MARK)
+    return template
 
 
 def _written(stack: Stack, name: str, template: Mapping[str, Any], *, new: bool) -> Iterator[str]:
     """Create or update the stack *name*; yield its status until it is done."""
     cloudformation: Any = stack.client("cloudformation")
     write = cloudformation.create_stack if new else cloudformation.update_stack
-    body = compact(template)
     main: Any = description_of(stack.connection, stack.name) or {}
-    options = {field: main[field] for field in ("Tags", "RoleARN") if main.get(field)}
+    options: Any = {field: main[field] for field in ("Tags", "RoleARN") if main.get(field)}
+    options |= {"TemplateBody": compact(template), "Capabilities": ["CAPABILITY_IAM"]}
     if new:
         options["OnFailure"] = "DELETE"
     try:
-        written = write(
-            StackName=name, TemplateBody=body, Capabilities=["CAPABILITY_IAM"], **options
-        )
+        written = write(StackName=name, **options)
     except ClientError as error:
         if "No updates are to be performed" in error.response["Error"].get("Message", ""):
             return

@@ -13,7 +13,7 @@ from bucketsum.backfill.backfill_records import Tally, tally_of
 from bucketsum.backfill.counts import BackfillCounts, object_hash
 from bucketsum.backfill.listed_tasks import ListedTasks
 from bucketsum.backfill.messages import ListedObjects, body_of, listed_objects_in
-from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
+from bucketsum.errors import MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult, TaskHasher
 from bucketsum.hashing.ending import given_up
 from bucketsum.hashing.job import Job, Task
@@ -24,13 +24,12 @@ from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.settings import Settings
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.row_parts import Deletion
-from bucketsum.table.rows import Row, RowKey, row_key_of
+from bucketsum.table.rows import RowKey, row_key_of
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
-    from bucketsum.backfill.listed_tasks import ListedTask
+    from bucketsum.backfill.listed_tasks import ListedTask, Record
 
 
 @dataclass(slots=True, eq=False)
@@ -99,7 +98,7 @@ class ListedBatchHasher:
             yield result
 
     def _tasks_of(
-        self, message: ListedResult, records: Mapping[RowKey, Row | Deletion | DamagedRow]
+        self, message: ListedResult, records: Mapping[RowKey, Record]
     ) -> list[ListedTask]:
         if not (whole := message.listed):
             return []

@@ -25,6 +25,7 @@ from bucketsum.table.rows import Row, Status, row_key_of
 
 if TYPE_CHECKING:
     ListedTask: TypeAlias = Job | DamagedRow | HashResult
+    Record: TypeAlias = Row | Deletion | DamagedRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ListedTasks:
     archives: ArchiveSettings | None
     run: str
 
-    def of(self, listed: ObjectCreated, record: Row | Deletion | DamagedRow | None) -> ListedTask:
+    def of(self, listed: ObjectCreated, record: Record | None) -> ListedTask:
         """The task of *listed*; a row that has its digest is verified, or left as it is."""
         if isinstance(record, DamagedRow):
             return record
