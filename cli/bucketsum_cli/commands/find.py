@@ -15,7 +15,7 @@ import click
 
 from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.table.rows import Row
-from bucketsum.table.state import ObjectState
+from bucketsum.table.state import HELD, ObjectState
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
@@ -33,7 +33,6 @@ from bucketsum_cli.manifests.formats import FORMATS, Format, entries_in
 from bucketsum_cli.objects.files import sha1_of_file
 from bucketsum_cli.objects.members import with_states
 from bucketsum_cli.objects.rows import (
-    HELD,
     RecordedRow,
     full_name,
     reason_of,

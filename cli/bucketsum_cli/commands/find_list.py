@@ -9,12 +9,11 @@ from typing import Annotated, Any, BinaryIO, Final
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum.archives.member_rows import MEMBER_MARK
-from bucketsum.table.state import ObjectState
+from bucketsum.table.state import HELD, ObjectState
 from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.commands.asking import database_of, is_listed, keys_to_list
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in
-from bucketsum_cli.objects.rows import HELD
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column

@@ -33,8 +33,6 @@ class Pending(StrEnum):
     """No notification to the stack covers its key."""
 
 
-HELD: Final = frozenset({ObjectState.HASHED, ObjectState.DELETED})
-"""States in which the recorded digest is that of the content."""
 FINDINGS: Final = (ObjectState.DIFFERS, ObjectState.DAMAGED)
 """States with which a list of rows ends with exit status 1."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Final
 
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
@@ -31,6 +32,10 @@ class ObjectState(StrEnum):
     """S3 lists it, and no row has its version and entity tag."""
     DAMAGED = "damaged"
     """Another program changed its row."""
+
+
+HELD: Final = frozenset({ObjectState.HASHED, ObjectState.DELETED})
+"""States in which the recorded digest is that of the content."""
 
 
 class Presence(StrEnum):
