@@ -228,6 +228,19 @@ def test_a_report_of_any_length_is_read_in_bounded_memory(stack: Stack) -> None:
     assert peaks[1] < peaks[0] * 1.5
 
 
+def test_a_report_that_is_cut_off_has_no_other_digests() -> None:
+    """Wherever a file without an MD5 ends, its last line is that of the report, or says nothing."""
+    message = json.dumps({"checksum_hex": sha1_of(b"a"), "checksumAlgorithm": "SHA1"})
+    text = io.StringIO()
+    csv.writer(text).writerows([["b", "k", "v", "succeeded", "", "200", message]] * 2)
+    body = text.getvalue().encode()
+    for end in range(len(body)):
+        entries = [*rows_in(io.BytesIO(body[:end]))]
+        digests = [e.digests for e in entries if isinstance(e, Entry) and e.digests]
+        assert digests == [{"sha1": sha1_of(b"a")}] * len(digests)
+        assert len(entries) <= 2
+
+
 def test_a_dry_run_writes_nothing(run: Run, versioned: Stack) -> None:
     """It says what would become of each line."""
     version = put(versioned, "a", b"a")

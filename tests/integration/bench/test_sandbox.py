@@ -17,11 +17,14 @@ from typing import Final, NamedTuple
 import pytest
 from bench.sandbox import sandbox as sandbox_module
 from bench.sandbox.network import PREFIX, SERVER_ADDRESS
-from bench.sandbox.objects import BUCKET, StoredObject, make_object
+from bench.sandbox.objects import BUCKET, COMPARED, StoredObject, make_object
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import CannotMakeSandboxError, missing
 from bench.sandbox.sandbox import Sandbox
 from bench.sandbox.server import PROJECT, Server, start_server
+from tests.support.checksums import base64_of
+
+from bucketsum.checksums.running import running
 
 SMALL: Final = Profile("small", 128, 625, 3_000_000)
 ENV: Final = {"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)}
@@ -140,6 +143,13 @@ def test_the_server_answers_as_s3_does(
         assert headers["Content-Length"] == str(known.size_bytes)
         assert headers["Last-Modified"]
         tag = headers["ETag"]
+        assert "x-amz-checksum-crc64nvme" not in headers
+    checksum = running("crc64nvme")
+    checksum.update(content)
+    second = f"/{BUCKET}/{COMPARED}{known.key}"
+    for status, digest, headers in ask(sandbox, server, second, {}, log):
+        assert (status, digest) == (200, known.sha1)
+        assert headers["x-amz-checksum-crc64nvme"] == base64_of(checksum.digest())
     middle = {"Range": "bytes=1000000-1999999", "If-Match": tag}
     for status, digest, headers in ask(sandbox, server, path, middle, log):
         assert (status, digest) == (206, hashlib.sha1(content[1_000_000:2_000_000]).hexdigest())
