@@ -252,7 +252,7 @@ def simulate_evidence(seed: int) -> list[str]:
         for target, name, value in (
             (accounting, "PAGE_ROWS", 3), (closing, "SEGMENT_ROWS", 6),
             (closing, "DELETIONS_SECONDS", 0),
-            (closing, "SHARE_VERSIONS", 10_000 if seed % 4 else 400),
+            (closing, "SHARE_PAGES", 10 if seed % 4 else 1),
         ):  # fmt: skip
             patches.enter_context(patch.object(target, name, value))
         simulation = _built(seed)

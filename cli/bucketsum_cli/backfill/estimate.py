@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 from bucketsum import prices as listed
 from bucketsum.backfill.enqueue import PAUSE_SECONDS
-from bucketsum.backfill.listed_versions import SHARE_VERSIONS, SHARES_MAX
+from bucketsum.backfill.listed_versions import SHARE_PAGES, SHARES_MAX
 from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
 from bucketsum.backfill.plan import enqueuers_for
 from bucketsum.backfill.rest import PAUSE_GROWTH
@@ -263,7 +263,7 @@ def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> 
 def _report(work: Work, seconds: float) -> tuple[Item, ...]:
     """The wait for the end of the run, and the balance of its rows."""
     looks = _TRANSITIONS_PER_ROUND * log(1 + seconds / PAUSE_SECONDS, PAUSE_GROWTH)
-    shares = 1 + work.listed_count // SHARE_VERSIONS
+    shares = 1 + work.listed_count // _LIST_OBJECTS // SHARE_PAGES
     rows = work.listed_count * (shares if shares <= SHARES_MAX else 1)
     return _items(
         Group.REPORT,

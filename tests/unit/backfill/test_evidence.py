@@ -171,12 +171,12 @@ def heads(world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return keys
 
 
-@pytest.mark.parametrize("share", [400, 1000, 5_000_000])
+@pytest.mark.parametrize("share", [1, 2])
 def test_a_listing_accounts_for_rows_without_a_request(
     world: EvidenceWorld, heads: set[str], monkeypatch: pytest.MonkeyPatch, share: int
 ) -> None:
     """S3 is asked about what nobody has listed, and about findings; classes are those listed."""
-    monkeypatch.setattr(closing, "SHARE_VERSIONS", share)
+    monkeypatch.setattr(closing, "SHARE_PAGES", share)
     monkeypatch.setattr(closing, "SEGMENT_ROWS", 10)
     expected = everything(world)
     world.begin(lists=True, storage_classes=("STANDARD", "GLACIER"))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -19,21 +18,17 @@ from bucketsum_cli.backfill.estimate_views import (
     estimate_document,
     print_estimate,
 )
-from bucketsum_cli.backfill.report_views import print_findings
-from bucketsum_cli.backfill.reports import Reports
-from bucketsum_cli.backfill.views import BackfillProgress, print_progress, progress_document
+from bucketsum_cli.backfill.views import BackfillProgress, progress_document
 from bucketsum_cli.buckets.served_buckets import serves
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.commands.backfill.waiting import awaited, show_end
+from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.live_progress import progress
-from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.output import confirm, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Backfill
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.backfills import Backfills, RecordedProgress
-
-_POLL_SECONDS: Final = 2.0
+    from bucketsum_cli.backfill.backfills import Backfills
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,36 +109,11 @@ def _show_started(
 ) -> None:
     if not options.as_json:
         say(f"started {name}; show its progress with `{backfills.words.line('show', name)}`")
-    reports = Reports(backfills.stack, backfills.words)
-    ended = _awaited(backfills, reports, name) if options.wait else None
+    ended = awaited(backfills, name) if options.wait else None
     if options.as_json:
         print_json(StartedBackfill(name, estimate, progress_document(ended) if ended else None))
-    elif ended:
-        print_progress(ended)
-        print_findings(reports, ended.backfill)
-    if ended and not (ended.tally.objects or ended.backfill.older_than):
-        note("no object was read: their storage class, version or sample leaves all of them out")
-        raise SystemExit(ANSWER_IS_NO)
-    if ended and (ended.has_failed or not ended.is_done or reports.problems_of(name)):
-        raise SystemExit(ANSWER_IS_NO)
-
-
-def _awaited(backfills: Backfills, reports: Reports, name: str) -> RecordedProgress:
-    """Show a bar until nothing more happens; after Ctrl-C, say that only the bar ended."""
-    try:
-        with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
-            task = bar.add_task("reading", total=0)
-            while True:
-                current = backfills.progress(name)
-                done = current.tally.objects
-                bar.update(task, completed=done, total=done + (current.left or 0))
-                is_reported = not current.is_at_rest or reports.has(current.backfill.run_id)
-                if current.is_over and (is_reported or not backfills.is_running(current.backfill)):
-                    return backfills.progress(name)  # its rows may say that it is done
-                time.sleep(_POLL_SECONDS)
-    except KeyboardInterrupt:
-        note(f"{name} continues; `{backfills.words.line('stop', name)}` stops it")
-        raise
+    if ended:
+        show_end(backfills, ended, as_json=options.as_json)
 
 
 def _require_keys(stack: Stack, backfill: Backfill) -> None:

@@ -22,8 +22,7 @@ from bucketsum.backfill.evidence_records import (
     Segment,
     finding_of,
 )
-from bucketsum.backfill.listed_versions import SHARE_VERSIONS, SHARES_MAX, ListedVersions
-from bucketsum.backfill.listing import PAGE_OBJECTS
+from bucketsum.backfill.listed_versions import SHARE_PAGES, SHARES_MAX, ListedVersions
 from bucketsum.backfill.report import BucketRun, Origin, document_of, sorted_findings
 from bucketsum.backfill.rest import seconds_since
 from bucketsum.clock import now
@@ -85,7 +84,7 @@ class Evidence:
         if rows > COUNTED_ROWS_MAX and all(member.is_partial for member in members):
             return Closing(0, now(), f"not counted: all of {rows:,} rows would be read for a part")
         pages = sum(part.pages for m in members for part in self.table.parts(m.backfill_id))
-        shares = 1 + pages * PAGE_OBJECTS // SHARE_VERSIONS
+        shares = 1 + pages // SHARE_PAGES
         scans = min(SEGMENTS_MAX, 1 + rows // SEGMENT_ROWS)
         if shares > SHARES_MAX:
             return Closing(scans, now(), shares=0)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.table.rows import Row
 
-SHARE_VERSIONS: Final = 5_000_000
-"""Versions that an invocation keeps, in some 90 MB; of more, each reads a share of the rows."""
+SHARE_PAGES: Final = 5_000
+"""Pages that an invocation keeps, in some 90 MB; of more, each reads a share of the rows."""
 SHARES_MAX: Final = 40
 """Beyond them, reading the table once for each costs as much as a HEAD of each version."""
 
