@@ -237,6 +237,23 @@ def test_a_run_is_done_when_every_object_has_its_row(
     assert bucket["state"] == ("incomplete" if is_lost else "done")
 
 
+@pytest.mark.parametrize("reads_archives", [False, True])
+def test_an_archived_object_that_was_not_read_did_not_fail(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch, *, reads_archives: bool
+) -> None:
+    """Nor did a restored copy of it, which the run was not to read."""
+    world.put("frozen", "GLACIER")
+    head = world.s3.head_object
+
+    def restored(**parameters: str) -> Any:  # noqa: ANN401 - botocore's
+        return {**head(**parameters), "Restore": 'ongoing-request="false"'}
+
+    if not reads_archives:
+        monkeypatch.setattr(world.s3, "head_object", restored)
+    world.begin(archived=reads_archives)
+    assert balance_of(world.close()) == {"archived": 1}
+
+
 def test_an_edited_listing_is_named(world: EvidenceWorld) -> None:
     """Nothing is counted by it."""
     world.put("a")
