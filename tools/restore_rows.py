@@ -79,7 +79,7 @@ def main(source: str, target: str) -> None:
     """
     many = Config(max_pool_connections=SEGMENTS, retries={"mode": "standard", "max_attempts": 10})
     done = restore_rows(boto3.client("dynamodb", config=many), source, target)
-    click.echo(f"{done['copied']} rows copied, {done['kept']} were there")
+    click.echo(f"rows copied: {done['copied']}; already there: {done['kept']}")
 
 
 if __name__ == "__main__":

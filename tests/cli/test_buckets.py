@@ -262,11 +262,13 @@ def test_keys_that_are_not_covered_do_not_wait(run: Run, serving: Stack, tmp_pat
     """`put` refuses a key outside the notified prefix before it sends; `ls` shows such objects."""
     (tmp_path / "cat").write_bytes(b"x")
     put = ("put", tmp_path / "cat", "--bucket", PHOTOS)
-    run(*put, "--prefix", "2021/").assert_refused("1 of 1 keys, such as 2021/cat", "backfill")
+    run(*put, "--prefix", "2021/").assert_refused(
+        "no digest for 1 of 1, such as 2021/cat", "backfill"
+    )
     assert "Contents" not in serving.client("s3").list_objects_v2(Bucket=PHOTOS)
     sent = run(*put, "--prefix", "2021/", "--no-wait")
-    assert (sent.status, "get no digest" in sent.err) == (0, True), sent.err
-    assert "get no digest" not in run(*put, "--prefix", "2026/", "--no-wait").err
+    assert (sent.status, "no digest for " in sent.err) == (0, True), sent.err
+    assert "no digest for " not in run(*put, "--prefix", "2026/", "--no-wait").err
     listed = run("ls", "--bucket", PHOTOS, "--json").document
     assert {entry["key"]: entry["status"] for entry in listed} == {
         "2021/cat": "not covered",

@@ -301,7 +301,7 @@ def test_the_plan_is_a_request_that_aws_knows(run: Run, versioned: Stack) -> Non
         "MatchAnyStorageClass": ["DEEP_ARCHIVE"],
         "KeyNameConstraint": {"MatchAnyPrefix": ["tapes/"]},
     }
-    shown = run("import", *arguments)
+    shown = run("import", versioned.bucket, "--plan", *arguments[2:])
     assert "restoring them in bulk costs" in shown.out
     assert "create-job" in shown.out
     for document in (job["trust_policy"], job["policy"]):

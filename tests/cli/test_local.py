@@ -24,7 +24,7 @@ from tests.support.servers import reserved_port
 
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.session import local_session
-from bucketsum_cli.commands.local import demonstration
+from bucketsum_cli.commands.local import demo, demonstration
 from bucketsum_cli.commands.local.deployment import locked
 from bucketsum_cli.emulator import emulator_state, launcher, process
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject
@@ -252,6 +252,19 @@ def test_a_demonstration_that_was_kept_is_not_thrown_away(
     home = project.separate("demo").home
     monkeypatch.setattr(emulator_state, "living_pid", lambda at: 1 if at.home == home else None)
     run("local", "demo").assert_refused(f"export {HOME_VARIABLE}={home}", "bucketsum local down")
+
+
+@pytest.mark.usefixtures("project")
+def test_the_demonstration_ends_with_a_next_step(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last line is what to do; with --keep, how to use the stack that stays."""
+    monkeypatch.setattr(demo, "bring_up", lambda *_, **__: None)
+    monkeypatch.setattr(demo, "stop", lambda _: None)
+    monkeypatch.setattr(demo, "run_demo", lambda *_, **__: (2, 2))
+    ended = run("local", "demo")
+    assert (ended.status, ended.out) == (0, "2 of 2 equal sha1sum\n")
+    assert ended.err.startswith("next: `bucketsum local up` deploys a stack that stays; ")
+    kept = run("local", "demo", "--keep").err
+    assert ("next: " in kept, f"export {HOME_VARIABLE}=" in kept) == (False, True)
 
 
 def test_tabs_of_a_log_are_blanks(tmp_path: Path) -> None:

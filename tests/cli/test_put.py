@@ -130,7 +130,7 @@ def test_a_timeout_names_the_missing_digests(run: Run, folder: Path) -> None:
     ended = run("put", folder, "--timeout", 0)
     assert ended.status == 1
     assert ended.out.count("not hashed yet") == 3
-    assert "3 of 3 have no digest after 0 s" in ended.err
+    assert "no digest after 0 s: 3 of 3" in ended.err
     assert f"run `bucketsum backfill {BUCKET}` ten minutes later" in ended.err
 
 

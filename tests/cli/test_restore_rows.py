@@ -33,7 +33,7 @@ def test_rows_come_back_and_newer_ones_stay(stack: Stack) -> None:
     dynamodb.delete_item(TableName=stack.table, Key=key_of(lost_key))
     change(stack, key_of(newer_key), "sha1", {"S": "0" * 40})
     result = CliRunner().invoke(main, ["restored", stack.table])
-    assert (result.exit_code, result.output) == (0, "1 rows copied, 1 were there\n")
+    assert (result.exit_code, result.output) == (0, "rows copied: 1; already there: 1\n")
     rows = table.rows_at([lost_key, newer_key])
     assert rows[lost_key].sha1 == lost.sha1
     assert rows[newer_key].sha1 == "0" * 40

@@ -171,8 +171,10 @@ def test_no_argument_and_no_option_may_be_empty(
     run: Run, words: tuple[str, ...], parameter: click.Parameter
 ) -> None:
     """`put "$UNSET"` would upload the current folder; this holds for what is to come too."""
-    given = [parameter.opts[-1]] * isinstance(parameter, click.Option) + [""]
-    run(*words, *given).assert_refused("Invalid value for", "it must not be empty")
+    given = [parameter.opts[-1]] * isinstance(parameter, click.Option)
+    run(*words, *given, "").assert_refused("Invalid value for", "it must not be empty")
+    if given not in ([], ["--plan"]):  # `--bucket --local` names no bucket
+        run(*words, *given, "-h").assert_refused("it is missing: -h is another option")
 
 
 def test_each_option_of_an_output_file_says_that_it_is_replaced() -> None:

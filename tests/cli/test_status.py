@@ -274,7 +274,7 @@ def test_dead_letters_are_a_negative_result(run: Run, watched: Stack) -> None:
     dead_letter(watched, "x", reason="why")
     ended = run("status")
     assert ended.status == 1
-    assert "dead letters 1 messages" in " ".join(ended.out.split())
+    assert "dead letters 1 message " in " ".join(ended.out.split())
     assert "`bucketsum failures` shows the reasons" in " ".join(ended.err.split())
 
 

@@ -40,7 +40,7 @@ def test_bucket_refuses_plain_http() -> None:
     assert (statement["Effect"], statement["Principal"], statement["Action"]) == (
         "Deny", "*", "s3:*",
     )  # fmt: skip
-    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": False}}
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     assert statement["Resource"] == [
         {"Fn::GetAtt": ["InboxBucket", "Arn"]},
         {"Fn::Sub": "${InboxBucket.Arn}/*"},

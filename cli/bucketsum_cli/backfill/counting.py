@@ -12,7 +12,7 @@ from bucketsum.backfill.listing import is_read, is_selected, page_of_keys
 from bucketsum_cli.backfill.estimate import Work
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.terminal.documents import INLINE
-from bucketsum_cli.terminal.formatting import size_text
+from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.live_progress import notes
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
             archived += len(page.archived)
             others += page.left_out
             part = page.after
-            status.update(f"counting: {objects:,} objects, {size_text(sizes.total())}")
+            status.update(f"counting: {count_text(objects, 'object')}, {size_text(sizes.total())}")
     work = Work(objects, sizes.total(), sizes)
     return Count(work, "counted by listing", True, archived, others)
 

@@ -21,6 +21,7 @@ from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 from bucketsum_cli.backfill.backfills import LAST, VERIFICATION
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.formatting import tally_text
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Backfill
@@ -198,12 +199,12 @@ def open_findings(stack: Stack, recorded: Iterable[Backfill | DamagedItem]) -> d
             if not run.is_partial:  # as a self-test is, which looks at one key
                 reported.add(run.bucket)
             kinds = Counter(_open_kinds(stack, evidence, run))
-            counts = ", ".join(f"{number:,} {kind}" for kind, number in kinds.items())
+            counts = tally_text(kinds)
             text = f"{counts}: `{VERIFICATION.line('report', run.run_id)}`" if counts else ""
         else:
             differs = stack.runs_table().tally(run.backfill_id)[0].differs
             show = VERIFICATION.line("show", run.backfill_id)
-            text = f"{differs:,} differs so far: `{show}`" if differs else ""
+            text = f"{tally_text({'differs': differs})} so far: `{show}`" if differs else ""
         if text:
             open_in.setdefault(run.bucket, text)
     return open_in

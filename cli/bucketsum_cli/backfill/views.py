@@ -17,6 +17,7 @@ from bucketsum_cli.terminal.formatting import (
     hours_text,
     moment_text,
     size_text,
+    tally_text,
 )
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import say
@@ -109,12 +110,12 @@ def print_list(
 def _cells(progress: RecordedProgress | DamagedItem, places: Mapping[str, str]) -> list[str | Cell]:
     if isinstance(progress, DamagedItem):
         return [progress.name, MISSING, MISSING, Cell("damaged", "red"), *[MISSING] * 5]
-    differs = progress.tally.differs
+    differing = tally_text({"differs": progress.tally.differs})
     return [
         progress.backfill.backfill_id,
         f"{progress.backfill.bucket}/{progress.backfill.prefix or ''}",
         (progress.backfill.started_by or MISSING).rpartition("/")[2],
-        Cell(f"{progress.state}, {differs:,} differ", "red") if differs else progress.state,
+        Cell(f"{progress.state}, {differing}", "red") if differing else progress.state,
         f"{progress.queued.object_count:,}",
         f"{progress.tally.objects:,}",
         hours_text(progress.seconds / 3600),
@@ -136,7 +137,7 @@ def print_progress(progress: RecordedProgress) -> None:
             say(f"part {part.number:<3} {part.failure}")
     say(f"started  {moment_text(backfill.started_at)} UTC, execution {backfill.executions}")
     say(f"queued   {count_text(queued.object_count, 'object')}, {size_text(queued.size_bytes)}; "
-        f"{progress.parts_done} of {len(progress.parts)} parts")  # fmt: skip
+        f"{progress.parts_done} of {count_text(len(progress.parts), 'part')}")  # fmt: skip
     verifies = backfill.purpose is Purpose.VERIFY
     if progress.archived:
         say(f"archived {progress.archived:,}: not read; restored, they are hashed")

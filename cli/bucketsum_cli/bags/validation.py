@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Final
 from unicodedata import normalize
@@ -79,9 +79,10 @@ class _Bag:
     fetches: Mapping[str, Fetch] = field(default_factory=dict)
     oxums: Sequence[str] = ()
 
-    def named(self, path: str, forms: Mapping[str, str]) -> str:
-        """The path of the file that a manifest calls *path*, perhaps in another Unicode form."""
-        return path if path in self.files else forms.get(normalize("NFC", path), path)
+    @property
+    def payload(self) -> list[BagFile]:
+        """The files below data/."""
+        return [file for path, file in self.files.items() if path.startswith(PAYLOAD)]
 
 
 def validated(bag: str, files: Mapping[str, BagFile], read: Callable[[str], bytes]) -> BagResult:
@@ -129,7 +130,11 @@ def _with_read(files: Mapping[str, BagFile], contents: Mapping[str, bytes]) -> d
 def _parsed(
     files: Mapping[str, BagFile], contents: Mapping[str, bytes]
 ) -> tuple[_Bag | None, list[BagProblem]]:
-    """The contents of the tag files, and their problems."""
+    """The contents of the tag files, and their problems.
+
+    A manifest may call a file in another Unicode form; here it has the file's path.
+    """
+    forms = {normalize("NFC", path): path for path in files}
     problems = []
     try:
         declared = declaration_in(contents[DECLARATION])
@@ -146,7 +151,9 @@ def _parsed(
             elif path == FETCH:
                 fetches = {line.path: line for line in fetches_in(declared.text_of(content))}
             elif manifest := manifest_in(path, content, declared):
-                manifests.append(manifest)
+                digests = {name if name in files else forms.get(normalize("NFC", name), name): value
+                           for name, value in manifest.digests.items()}  # fmt: skip
+                manifests.append(replace(manifest, digests=digests))
         except BadTagFile as error:
             problems.append(BagProblem(path, str(error)))
     return _Bag(files, declared, manifests, fetches, oxums), problems
@@ -157,10 +164,9 @@ def _problems_of(bag: _Bag) -> Iterator[BagProblem]:
     if not payload:
         yield BagProblem("manifest-*.txt", "there is no payload manifest that can be read")
     listed: dict[str, dict[str, str]] = {}
-    normal = {normalize("NFC", path): path for path in bag.files}
     for manifest in bag.manifests:
         for path, digest in manifest.digests.items():
-            listed.setdefault(bag.named(path, normal), {})[manifest.algorithm] = digest
+            listed.setdefault(path, {})[manifest.algorithm] = digest
     for path in sorted({*listed, *filter(is_tag_file, bag.files)}):
         yield from _problems_of_file(bag, path, listed.get(path, {}))
     yield from _problems_of_completeness(bag, payload, listed)
@@ -172,15 +178,13 @@ def _problems_of_file(bag: _Bag, path: str, listed: Mapping[str, str]) -> Iterat
     file = bag.files.get(path)
     if file is None:
         fetch = bag.fetches.get(path)
-        yield BagProblem(
-            path, f"it is to be fetched from {fetch.url}" if fetch else "it is missing"
-        )
+        reason = f"it is to be fetched from {fetch.url}" if fetch else "it is missing"
+        yield BagProblem(path, reason)
         return
     if file.state is not ObjectState.HASHED:
         verdict = Verdict.INVALID if file.state in _INVALID else Verdict.CANNOT_TELL
-        yield BagProblem(
-            path, f"{file.state}: {file.reason}" if file.reason else file.state, verdict
-        )
+        reason = f"{file.state}: {file.reason}" if file.reason else file.state
+        yield BagProblem(path, reason, verdict)
         return
     common = file.digests.keys() & listed.keys()
     if listed and not common:
@@ -189,36 +193,32 @@ def _problems_of_file(bag: _Bag, path: str, listed: Mapping[str, str]) -> Iterat
         yield BagProblem(path, reason, Verdict.CANNOT_TELL)
     for name in sorted(common):
         if file.digests[name] != listed[name]:
-            yield BagProblem(
-                path, f"its {name} is {file.digests[name]}, the manifest's {listed[name]}"
-            )
+            reason = f"its {name} is {file.digests[name]}, the manifest's {listed[name]}"
+            yield BagProblem(path, reason)
 
 
 def _problems_of_completeness(
     bag: _Bag, manifests: Sequence[BagManifest], listed: Collection[str]
 ) -> Iterator[BagProblem]:
     """Payload files that are in no manifest, or since 1.0 not in each; and fetched ones."""
-    normal = {normalize("NFC", path): path for path in bag.files}
     for path in sorted({*bag.files, *bag.fetches} - set(listed)):
         if path.startswith(PAYLOAD):
             yield BagProblem(path, "no payload manifest lists it")
         elif path in bag.fetches:
             yield BagProblem(path, f"{FETCH} lists it, and it is not below {PAYLOAD}")
-    everything = {bag.named(path, normal) for manifest in manifests for path in manifest.digests}
+    everything = {path for manifest in manifests for path in manifest.digests}
     for manifest in manifests if bag.declared.is_strict else ():
-        of_manifest = {bag.named(path, normal) for path in manifest.digests}
-        for path in sorted(everything - of_manifest):
+        for path in sorted(everything - manifest.digests.keys()):
             yield BagProblem(path, f"{manifest.path} does not list it")
     for path, fetch in bag.fetches.items():
         file = bag.files.get(path)
         if file and fetch.size_bytes not in (None, file.size_bytes):
-            sizes = f"{file.size_bytes} bytes, {FETCH} says {fetch.size_bytes}"
-            yield BagProblem(path, f"it has {sizes}")
+            reason = f"it has {file.size_bytes} bytes, {FETCH} says {fetch.size_bytes}"
+            yield BagProblem(path, reason)
 
 
 def _problems_of_oxum(bag: _Bag) -> Iterator[BagProblem]:
-    payload = [file.size_bytes for path, file in bag.files.items() if path.startswith(PAYLOAD)]
-    expected = f"{sum(payload)}.{len(payload)}"
+    expected = f"{sum(file.size_bytes for file in bag.payload)}.{len(bag.payload)}"
     for oxum in bag.oxums:
         if oxum != expected:
             yield BagProblem(INFO[0], f"its Payload-Oxum is {oxum}, the payload's is {expected}")
@@ -229,10 +229,5 @@ def _compared(bag: _Bag) -> set[str]:
     return {
         manifest.algorithm
         for manifest in bag.manifests
-        if not manifest.is_of_tags
-        and any(
-            manifest.algorithm in file.digests
-            for path, file in bag.files.items()
-            if path.startswith(PAYLOAD)
-        )
+        if not manifest.is_of_tags and any(manifest.algorithm in f.digests for f in bag.payload)
     }

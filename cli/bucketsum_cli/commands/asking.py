@@ -17,7 +17,7 @@ from bucketsum_cli.snapshots.stored import fetch, stored_snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import duration_text, moment_text
+from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note
 
@@ -147,24 +147,26 @@ def snapshot_for(target: Target, name: str | None, taking: Taking) -> Snapshot:
 def note_snapshot(snapshot: Snapshot) -> None:
     """Note which *snapshot* answers, and how old it is."""
     note(
-        f"snapshot {snapshot.name}: {snapshot.rows:,} rows of {moment_text(snapshot.ended_at)} "
-        f"UTC, {duration_text(max(0.0, snapshot.age_seconds))} old"
+        f"snapshot {snapshot.name}: {count_text(snapshot.rows, 'row')} of "
+        f"{moment_text(snapshot.ended_at)} UTC, {duration_text(max(0.0, snapshot.age_seconds))} old"
     )
 
 
-def require_rows_listed(
-    database: Database, snapshot: Snapshot, bucket: str | None, prefix: str
-) -> None:
-    """Refuse a *snapshot* without a listing of all buckets of its rows, if no *bucket* is named.
+def is_all_listed(database: Database, snapshot: Snapshot, bucket: str | None, prefix: str) -> bool:
+    """Whether *snapshot* has listings of *bucket*, or of all with rows; notes those left out.
 
     Raises:
-        CannotDoError: As `require_listing`.
+        CannotDoError: As `require_listing`, if it has none at all.
     """
     if bucket:
-        return
-    rows = database.engine.run("SELECT DISTINCT bucket FROM versions ORDER BY bucket")
-    listed = [Listed(name, prefix) for (name,) in rows]
-    require_listing(snapshot, listed, "name another bucket (a detached one is not listed), ")
+        return True
+    rows = database.engine.run("SELECT DISTINCT bucket FROM versions")
+    unlisted = sorted(name for (name,) in rows if not is_listed(snapshot, Listed(name, prefix)))
+    if unlisted and not any(is_listed(snapshot, Listed(k.bucket, prefix)) for k in snapshot.listed):
+        require_listing(snapshot, [Listed(unlisted[0], prefix)])
+    for name in unlisted:
+        note(f"left out {name}, as S3 was not asked; name it, if it still exists")
+    return not unlisted
 
 
 def keys_to_list(target: Target, bucket: str | None, prefix: str, name: str | None) -> list[Listed]:
@@ -187,15 +189,12 @@ def is_listed(snapshot: Snapshot, keys: Listed) -> bool:
     )
 
 
-def require_listing(snapshot: Snapshot, listed: Iterable[Listed], remedy: str = "") -> None:
-    """Refuse a *snapshot* that has no listing of the keys that are to be *listed*.
-
-    The message begins its advice with *remedy*.
-    """
+def require_listing(snapshot: Snapshot, listed: Iterable[Listed]) -> None:
+    """Refuse a *snapshot* that has no listing of the keys that are to be *listed*."""
     for keys in listed:
         if not is_listed(snapshot, keys):
             raise CannotDoError(
                 f"the snapshot {snapshot.name} has no listing of s3://{keys.bucket}/{keys.prefix}"
-                f"; {remedy}take a snapshot with `{command_line('snapshot', '--listing')}`, or "
+                f"; take a snapshot with `{command_line('snapshot', '--listing')}`, or "
                 "leave out --snapshot"
             )

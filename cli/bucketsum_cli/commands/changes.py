@@ -21,7 +21,7 @@ from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.formatting import size_text
+from bucketsum_cli.terminal.formatting import size_text, tally_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
@@ -196,8 +196,8 @@ def _result(before: str, after: Snapshot, records: Any) -> ChangesResult:  # noq
 
 def _print(result: ChangesResult) -> None:
     print_table(_COLUMNS, (cells for part in result.parts for cells in _cells(part)))
-    text = ", ".join(f"{count:,} {change}" for change, count in result.counts.items())
-    say(text or "no changes", "bold red" if result.has_findings else "bold green")
+    style = "bold red" if result.has_findings else "bold green"
+    say(tally_text(result.counts) or "no changes", style)
 
 
 def _cells(part: ChangedPart) -> list[list[str | Cell]]:

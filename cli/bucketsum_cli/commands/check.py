@@ -29,7 +29,7 @@ from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_le
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.terminal.columns import KEY, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.formatting import count_text
+from bucketsum_cli.terminal.formatting import count_text, tally_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
@@ -240,7 +240,8 @@ def _report(checked: _Checked, *, show_all: bool, as_json: bool) -> None:
             note(f"{member} is in the archive, but there is no local file for it")
         shown = (file for file in files if show_all or file.result is not Result.EQUAL)
         print_table(_COLUMNS, (line for file in shown for line in _lines(file)))
-        say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")
+        numbers = {result.value: counts[result] for result in Result} | {"skipped": len(skipped)}
+        say(tally_text(numbers), "bold green" if all_equal else "bold red")
     note_skipped(skipped)
     if checked.is_list and counts[Result.DIFFERS] == len(files):
         note_all_differ()
@@ -261,8 +262,3 @@ def _lines(file: ComparedFile) -> Iterator[list[str | Cell]]:
         yield ["", "recorded", recorded[name] or ""]
     elif file.result is Result.DIFFERS:
         yield ["", "", file.reason or ""]
-
-
-def _summary(counts: Counter[Result], skipped: int) -> str:
-    parts = [f"{counts[result]:,} {result}" for result in Result if counts[result]]
-    return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])

@@ -17,9 +17,9 @@ from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import (
     athena_option,
     database_of,
+    is_all_listed,
     keys_to_list,
     no_objects,
-    require_rows_listed,
     snapshot_option,
 )
 from bucketsum_cli.snapshots.next_steps import NEUTRAL, next_steps
@@ -27,7 +27,7 @@ from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
-from bucketsum_cli.terminal.formatting import moment_text, size_text
+from bucketsum_cli.terminal.formatting import moment_text, size_text, tally_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
@@ -91,9 +91,11 @@ def coverage(
 ) -> None:
     """Show which objects in S3 have no digest, and why.
 
-    Lists all versions, and compares them with the rows. Without BUCKET, all buckets of the stack.
+    Lists all versions, and compares them with the rows. Without BUCKET, all buckets of the stack;
+    rows of detached buckets are left out.
+
     Exits with 1 if a version differs, is lost, unreadable, not recorded or damaged; not if it is
-    archived, or repaired by a newer version.
+    archived, or repaired by a newer version. With --snapshot, also if it lacks a bucket's listing.
 
     Example: bucketsum coverage photos
     """
@@ -103,7 +105,7 @@ def coverage(
     database, snapshot = database_of(
         target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes), athena
     )
-    require_rows_listed(database, snapshot, bucket, prefix)
+    is_known = is_all_listed(database, snapshot, bucket, prefix) or snapshot_name is None
     answer = database.ask("coverage", bucket=bucket or "", prefix=prefix)
     parts = [CoveredPart(**record) for record in answer.records()]
     counts: Counter[str] = Counter()
@@ -111,13 +113,13 @@ def coverage(
         counts[part.state] += part.objects
     if not parts:
         raise no_objects(bucket, prefix)
-    is_complete = counts.keys() <= NEUTRAL
+    is_complete = is_known and counts.keys() <= NEUTRAL
     if as_json:
         print_json(CoverageResult(snapshot.folder, is_complete, parts))
     else:
         print_table(_COLUMNS, map(_cells, parts))
         say(
-            ", ".join(f"{count:,} {state}" for state, count in counts.most_common()),
+            tally_text(dict(counts.most_common())),
             "bold green" if is_complete else "bold red",
         )
         for state, hint in next_steps().items():

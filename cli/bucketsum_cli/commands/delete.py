@@ -17,7 +17,7 @@ from bucketsum_cli.buckets.attachments.queue_notification import without_queue
 from bucketsum_cli.buckets.bucket_contents import BucketContents, counted, emptied, exists
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, stack_parts
-from bucketsum_cli.terminal.formatting import size_text
+from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import notes, progress, spinner
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
@@ -122,10 +122,10 @@ def _show_plan(parts: StackParts, contents: Mapping[str, BucketContents], *, tab
     for bucket, counts in contents.items():
         size = size_text(counts.size_bytes)
         note(
-            f"bucket  {bucket}: {counts.versions} object versions ({size}), "
-            f"{counts.delete_markers} delete markers"
+            f"bucket  {bucket}: {count_text(counts.versions, 'object version')} ({size}), "
+            f"{count_text(counts.delete_markers, 'delete marker')}"
             if counts.is_exact
-            else f"bucket  {bucket}: some {counts.versions:,} objects, {size} ({SOURCE})"
+            else f"bucket  {bucket}: about {counts.versions:,} objects, {size} ({SOURCE})"
         )
     if parts.stack_id:
         note(f"stack   {parts.name}")
@@ -174,7 +174,7 @@ def _delete_table(connection: Connection, table: str) -> bool:
 def _lines(result: DeleteResult) -> Iterator[str]:
     for emptied_bucket in result.buckets:
         bucket, count = emptied_bucket.bucket, emptied_bucket.deleted
-        yield f"deleted  bucket {bucket} with {count} versions and markers"
+        yield f"deleted  bucket {bucket} with {count_text(count, 'version')} and markers"
     if result.stack_deleted:
         yield f"deleted  stack {result.stack}"
     for bucket in result.notifications_removed_from:

@@ -17,9 +17,9 @@ from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import (
     athena_option,
     database_of,
+    is_all_listed,
     keys_to_list,
     no_objects,
-    require_rows_listed,
     snapshot_option,
 )
 from bucketsum_cli.snapshots.database import Database
@@ -108,17 +108,18 @@ def duplicates(
     """Show which objects have equal content, and what that costs.
 
     Objects are compared by their SHA-1, so copies are found that differ in their ETag: multipart
-    uploads, and those encrypted by KMS. Deleted and lost objects, and those that differ from their
-    record, are left out; overwritten versions are not. With --no-listing, objects whose deletion
-    was not reported count too, all are priced as STANDARD, and the exit status is 1 if there are
-    groups. Copies inside archives are shown with --members, but not counted as wasted space.
+    uploads, and those encrypted by KMS. Deleted and lost objects, those that differ from their
+    record, and detached buckets are left out; overwritten versions are not. With --no-listing,
+    objects whose deletion was not reported count too, all are priced as STANDARD, and the exit
+    status is 1 if there are groups. Copies inside archives are shown with --members, but not
+    counted as wasted space.
 
     Example: bucketsum duplicates photos --min-size 1000000
     """
     listed = keys_to_list(target, bucket, prefix, snapshot_name) if listing else []
     database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
     if listing:
-        require_rows_listed(database, snapshot, bucket, prefix)
+        is_all_listed(database, snapshot, bucket, prefix)
     put_prices(database)
     answer = database.ask(
         "duplicates", bucket=bucket or "", prefix=prefix, least_bytes=min_size,

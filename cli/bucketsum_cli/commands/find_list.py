@@ -91,7 +91,7 @@ def note_first(texts: Sequence[str], rest: str = "") -> None:
     for text in texts[:_NOTED_MAX]:
         note(text)
     if len(texts) > _NOTED_MAX:
-        note(f"and {len(texts) - _NOTED_MAX:,} others{rest}")
+        note(f"and {len(texts) - _NOTED_MAX:,} more{rest}")
 
 
 def find_in_snapshot(
@@ -126,8 +126,9 @@ def find_in_snapshot(
         print_json_array(results)
     else:
         _print(results)
-        say(f"{len(results) - len(missing):,} of {count_text(len(results), 'digest')} recorded")
-    absent = [*_absent(results, wanted, recorded)]
+        have = {result.digest: bool(result.objects) for result in results}
+        say(f"{sum(have.values()):,} of {count_text(len(have), 'digest')} recorded")
+    absent = [*dict.fromkeys(_absent(results, wanted, recorded))]
     note_first(absent, "; see --json")
     note_first([f"skipped {reason}" for reason in bad])
     if _are_unlisted(results, snapshot) or absent or bad:
@@ -188,22 +189,22 @@ def _result(rows: Sequence[Mapping[str, Any]]) -> ListedDigest:
 
 def _print(results: Sequence[ListedDigest]) -> None:
     """Show where the digests are; on a terminal, each is above its objects: a row is too wide."""
-    if width_of() is None:
-        print_table(_COLUMNS, (_cells(result, at) for result in results for at in result.objects))
-        return
-    names_of: dict[tuple[str, tuple[FoundContent, ...]], list[str]] = {}
+    names_of: dict[tuple[str, tuple[FoundContent, ...]], dict[str, None]] = {}
     for result in results:
         if result.objects:
-            names_of.setdefault((result.digest, tuple(result.objects)), []).append(result.name)
+            names_of.setdefault((result.digest, tuple(result.objects)), {})[result.name] = None
+    if width_of() is None:
+        print_table(_COLUMNS, (_cells(digest, at) for digest, places in names_of for at in places))
+        return
     for (digest, objects), names in names_of.items():
         named = ", ".join(name for name in names if name != digest)
         say(f"{digest}  {named}".rstrip(), "bold")
         print_table(_BELOW_DIGEST, map(_cells_below_digest, objects), heading=False)
 
 
-def _cells(result: ListedDigest, at: FoundContent) -> list[str | Cell]:
+def _cells(digest: str, at: FoundContent) -> list[str | Cell]:
     deleted = moment_text(at.deleted_at) if at.deleted_at else ""
-    cells: list[str | Cell] = [_url(at), at.version, size_text(at.size_bytes), result.digest]
+    cells: list[str | Cell] = [_url(at), at.version, size_text(at.size_bytes), digest]
     return [*cells, Cell(deleted, "red"), "" if at.state == ObjectState.HASHED else at.state]
 
 

@@ -24,12 +24,13 @@ from bucketsum_cli.snapshots.manifest_rows import opened, reported
 from bucketsum_cli.snapshots.taking import buckets_of
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.formatting import count_text
+from bucketsum_cli.terminal.formatting import count_text, tally_text
 from bucketsum_cli.terminal.live_progress import notes
 from bucketsum_cli.terminal.output import print_json, print_text, say
 from bucketsum_cli.terminal.tables import print_table
 
 _JOB: Final = re.compile(r"job-([\w-]{1,64})/manifest\.json$", re.ASCII)
+_ARGUMENT: Final = "-"
 _LISTED: Final = 1000
 """Lines of a kind that are listed; all are counted."""
 _COLUMNS: Final = (
@@ -58,6 +59,8 @@ class ImportResult:
     "--plan",
     "bucket",
     type=BucketName(),
+    is_flag=False,
+    flag_value=_ARGUMENT,
     metavar="BUCKET",
     help="Show how S3 makes a report on BUCKET, and its price; runs nothing.",
 )
@@ -88,9 +91,11 @@ def import_report(
 
     Example: bucketsum import s3://reports/job-0a1b/manifest.json
     """
-    stack = target.find()
+    if bucket == _ARGUMENT:  # `import BUCKET --plan`
+        bucket, report = BucketName()(report), None
     if (report is None) == (bucket is None):
         raise click.UsageError("name the manifest.json of a report, or a bucket with --plan")
+    stack = target.find()
     if bucket:
         _show_plan(checksum_job(stack.connection, bucket, prefix, storage_classes), as_json=as_json)
         return
@@ -148,7 +153,7 @@ def _show(result: ImportResult, *, dry_run: bool) -> None:
             ),
         )
     counts = result.counts
-    text = ", ".join(f"{counts[name]:,} {name}" for name in LineOutcome if name in counts)
+    text = tally_text({name: counts.get(name, 0) for name in LineOutcome})
     is_good = not PROBLEMS & counts.keys()
     say(f"{'would be: ' if dry_run else ''}{text}", "bold green" if is_good else "bold red")
 

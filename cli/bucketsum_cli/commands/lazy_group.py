@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -48,10 +48,11 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, and refuse an empty value of any of its arguments and options.
+        """Find the command, and refuse a value that is empty, or an option's name.
 
-        An unset variable of a shell is empty: `put ''` would mean the current folder. A group
-        within this one checks the values of its own commands.
+        An unset variable of a shell is empty: `put ''` would mean the current folder; and
+        `--bucket --local` would mean a bucket of this name. A group within this one checks the
+        values of its own commands.
         """
         if self.places.keys().isdisjoint(args[:1]) and not ctx.resilient_parsing:
             self.refuse_misspelled(ctx, args[0])
@@ -59,11 +60,13 @@ class LazyGroup(click.Group):
         if command and not isinstance(command, click.Group) and not ctx.resilient_parsing:
             context = click.Context(command, info_name=name, parent=ctx)
             given, _, _ = command.make_parser(context).parse_args([*rest])
+            names = (n for p in command.get_params(context) for n in (*p.opts, *p.secondary_opts))
+            options = {*rest}.intersection(name for name in names if name.startswith("-"))
             for parameter in command.params:
                 value = given.get(str(parameter.name), parameter.value_from_envvar(context))
-                values = value if isinstance(value, tuple | list) else [value]
-                if any(_is_empty(text, parameter) for text in values):
-                    raise click.BadParameter("it must not be empty", context, parameter)
+                for text in value if isinstance(value, tuple | list) else [value]:
+                    if fault := _fault_of(text, parameter, options):
+                        raise click.BadParameter(fault, context, parameter)
         return name, command, rest
 
     def refuse_misspelled(self, ctx: click.Context, word: str, otherwise: str = "") -> None:
@@ -126,7 +129,11 @@ class DefaultCommandGroup(LazyGroup):
         return super().get_command(ctx, cmd_name) or super().get_command(ctx, self._default)
 
 
-def _is_empty(text: object, parameter: click.Parameter) -> bool:
+def _fault_of(text: object, parameter: click.Parameter, options: Collection[str]) -> str:
+    """Why *text* is not a value; empty if it is one, or of another type."""
     if not isinstance(text, str):
-        return False
-    return not (text.strip() if parameter.name in _NAMES else text)
+        return ""
+    if not (text.strip() if parameter.name in _NAMES else text):
+        return "it must not be empty"
+    is_taken = isinstance(parameter, click.Option) and text in options
+    return f"it is missing: {text} is another option" if is_taken else ""

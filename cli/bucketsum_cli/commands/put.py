@@ -145,8 +145,8 @@ def put(
     waiting = 0 if no_wait else sum(upload.row is None for upload in uploaded)
     if waiting:
         note(
-            f"{waiting} of {len(uploaded)} have no digest after {timeout_seconds:g} s; they may "
-            f"still get one: see `{command_line('ls')}` and `{command_line('failures')}`. S3 sends "
+            f"no digest after {timeout_seconds:g} s: {waiting} of {len(uploaded)}; it may still "
+            f"come: see `{command_line('ls')}` and `{command_line('failures')}`. S3 sends "
             "no events in the first minutes of a new notification: after a deployment or `attach`, "
             f"run `{command_line('backfill', stack.bucket)}` ten minutes later"
         )
@@ -171,8 +171,8 @@ def _require_coverage(stack: Stack, keys: Sequence[str], *, no_wait: bool) -> No
     if not outside:
         return
     text = (
-        f"{len(outside)} of {len(keys)} keys, such as {outside[0]}, get no digest: the "
-        f"notifications of {stack.bucket} do not cover them"
+        f"no digest for {len(outside)} of {len(keys)}, such as {outside[0]}: the notifications of "
+        f"{stack.bucket} do not cover it"
     )
     backfill = command_line("backfill", stack.bucket)
     if not no_wait:

@@ -21,6 +21,7 @@ from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO
 from bucketsum_cli.terminal.formatting import (
     MISSING,
+    count_text,
     duration_text,
     moment_text,
     size_text,
@@ -128,12 +129,12 @@ def _print(state: StackStatus) -> None:
 def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     activity = state.activity
     yield "stack", f"{state.stack} in {state.region}, {moment_text(state.checked_at)} UTC"
-    yield "waiting", _count_text(state.waiting_messages, " messages")
+    yield "waiting", _count_text(state.waiting_messages, "message")
     age = activity.oldest_waiting_seconds
     yield "oldest waiting", MISSING if age is None else duration_text(age)
-    yield "in flight", _count_text(state.in_flight_messages, " messages")
+    yield "in flight", _count_text(state.in_flight_messages, "message")
     dead = state.dead_letter_messages
-    yield "dead letters", _alarming(_count_text(dead, " messages"), bad=bool(dead))
+    yield "dead letters", _alarming(_count_text(dead, "message"), bad=bool(dead))
     yield "hashed, last hour", _work_text(activity.hashed_last_hour, activity.bytes_last_hour)
     yield "hashed, last day", _work_text(activity.hashed_last_day, activity.bytes_last_day)
     yield "MB/s, last hour", speed_text(activity.mb_per_s)
@@ -176,8 +177,10 @@ def _alarming(text: str, *, bad: bool) -> Cell:
     return Cell(text, "bold red" if bad else "")
 
 
-def _count_text(count: int | None, unit: str = "") -> str:
-    return MISSING if count is None else f"{count:,}{unit}"
+def _count_text(count: int | None, noun: str = "") -> str:
+    if count is None:
+        return MISSING
+    return count_text(count, noun) if noun else f"{count:,}"
 
 
 def _listed(entries: Collection[object] | None, text: str = "") -> str:
@@ -188,7 +191,7 @@ def _listed(entries: Collection[object] | None, text: str = "") -> str:
 def _work_text(objects: int | None, size_bytes: int | None) -> str:
     if objects is None or size_bytes is None:
         return MISSING
-    return f"{objects:,} objects, {size_text(size_bytes)}"
+    return f"{count_text(objects, 'object')}, {size_text(size_bytes)}"
 
 
 def _cost_text(usd: float | None) -> str:

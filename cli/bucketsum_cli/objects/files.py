@@ -176,7 +176,7 @@ def sha1_of_file(path: Path, shown: Progress, task: TaskID) -> str:
 def note_left_out(selection: FileSelection) -> None:
     """Show on stderr how much of a folder was left out."""
     for kind, number in selection.left_out.items():
-        note(f"{number:,} {kind}")
+        note(f"{kind}: {number:,}")
 
 
 def note_skipped(skipped: Iterable[Skipped]) -> None:

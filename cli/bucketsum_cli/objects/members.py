@@ -31,7 +31,7 @@ from bucketsum_cli.objects.versions import ListedKey, listed_key, newest_version
 from bucketsum_cli.terminal.columns import SHA1, SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.formatting import moment_text, size_text
+from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import with_bar
 from bucketsum_cli.terminal.output import note, print_json_array
@@ -105,7 +105,7 @@ class ArchiveMembers:
         missing += (self.archive.archive.members if self.archive.archive else 0) - rows
         if missing and not (self._beginning or self.problem):
             self.problem = (
-                f"{missing} of the members of {self.archive.key} have no row: put it again"
+                f"{count_text(missing, 'member')} of {self.archive.key} without a row: put it again"
             )
 
 

@@ -9,7 +9,13 @@ from typing import Annotated
 from bucketsum_cli.page.figures import COST_DAYS, Figures, Record, total
 from bucketsum_cli.page.history import PageTotals
 from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NEUTRAL, next_steps
-from bucketsum_cli.terminal.formatting import cents_text, count_text, moment_text, size_text
+from bucketsum_cli.terminal.formatting import (
+    cents_text,
+    count_text,
+    moment_text,
+    size_text,
+    tally_text,
+)
 
 _UNLISTED = "; what has no row is not known: not all of S3 was listed"
 
@@ -48,14 +54,6 @@ def answers_of(
     yield PageAnswer("What does it cost a month?", costs, "costs")
 
 
-def states_text(states: Mapping[str, int]) -> str:
-    """The objects of each state, as ``2 differ, 1 lost``."""
-    return ", ".join(
-        f"{count:,} {'differ' if state == DIFFERS and count != 1 else state}"
-        for state, count in states.items()
-    )
-
-
 def problems_of(figures: Figures) -> dict[str, int]:
     """State → objects of what is wrong, the worst first."""
     return {
@@ -84,7 +82,7 @@ def _percent_text(part: int, whole: int) -> str:
 
 def _broken(figures: Figures) -> Iterator[PageAnswer]:
     states = problems_of(figures)
-    text = f"Yes: {states_text(states)}" if states else "No: nothing differs, is lost or unreadable"
+    text = f"Yes: {tally_text(states)}" if states else "No: nothing differs, is lost or unreadable"
     text += "" if figures.is_listed else _UNLISTED
     is_good = _verdict(is_good=not states, is_known=figures.is_listed)
     yield PageAnswer("Is anything broken?", text, "problems", is_good)
@@ -92,7 +90,7 @@ def _broken(figures: Figures) -> Iterator[PageAnswer]:
     for state, count in [*states.items()][:1]:
         worst = next(row for row in figures.problems if row["state"] == state)
         step = next_steps()[state].replace("`", "")
-        advice = f"{states_text({state: count})}, such as {worst['first_key']}: {step}"
+        advice = f"{tally_text({state: count})}, such as {worst['first_key']}: {step}"
     yield PageAnswer("What is worst, and what to do?", advice, "problems")
 
 
@@ -103,7 +101,7 @@ def _verified(figures: Figures) -> Iterator[PageAnswer]:
     if differing:
         changed = f"Yes: the last reading of {count_text(differing, 'object')} differed"
     elif again:
-        changed = f"No: {again:,} were read again, and none differs"
+        changed = f"No: of {count_text(again, 'object')} read again, none differs"
     is_good = _verdict(is_good=not differing, is_known=bool(again))
     question = "Has any content changed since it was recorded?"
     yield PageAnswer(question, changed, "verification", is_good)
@@ -127,7 +125,7 @@ def _digests(figures: Figures, count: int) -> PageAnswer:
     }
     hashed = sum(row["objects"] for row in figures.stored if row["state"] == HASHED)
     text = f"{'Yes' if hashed == count else 'No'}: {_percent_text(hashed, count)} are hashed"
-    text += f"; {states_text(without)}" if without else ""
+    text += f"; {tally_text(without)}" if without else ""
     is_neutral = hashed == count and figures.is_listed
     is_good = _verdict(is_good=not {*without} - NEUTRAL, is_known=is_neutral)
     text += "" if figures.is_listed else _UNLISTED
@@ -138,7 +136,8 @@ def _agreement(figures: Figures) -> PageAnswer:
     agreeing, against = (total(figures.stored, name) for name in ("agreeing", "contradicted"))
     hashed = sum(row["objects"] for row in figures.stored if row["state"] in (HASHED, DIFFERS))
     text = f"{'No' if against else 'Yes'}: {_percent_text(agreeing, hashed)} of the digests agree"
-    text += f", {against:,} contradict it" if against else "; the others had none to compare"
+    text += f", {against:,} do not" if against > 1 else ", 1 does not" if against else ""
+    text += "" if against else "; the others had none to compare"
     if not agreeing and not against:
         text = "Not known: none was compared"
     is_good = _verdict(is_good=not against, is_known=bool(agreeing))
@@ -150,7 +149,7 @@ def _gone(figures: Figures, states: Mapping[str, int]) -> str:
     deleted = [row for row in figures.list_of("gone") if row["deleted_at"]]
     last = f"; the last deletion on {moment_text(deleted[0]['deleted_at'])[:10]}" if deleted else ""
     unknown = "" if figures.is_listed else "; losses are not known: not all of S3 was listed"
-    return f"{states_text(gone) or 'Nothing'}{last}{unknown}"
+    return f"{tally_text(gone) or 'Nothing'}{last}{unknown}"
 
 
 def _trend(now: PageTotals, before: Sequence[PageTotals]) -> str:

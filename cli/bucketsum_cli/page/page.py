@@ -8,7 +8,7 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
-from bucketsum_cli.page.answers import PageAnswer, problems_of, states_text, url_of
+from bucketsum_cli.page.answers import PageAnswer, problems_of, url_of
 from bucketsum_cli.page.figures import Figures, Record
 from bucketsum_cli.page.history import PageTotals
 from bucketsum_cli.snapshots.folder import Snapshot
@@ -19,9 +19,12 @@ from bucketsum_cli.terminal.formatting import (
     count_text,
     moment_text,
     size_text,
+    tally_text,
 )
 from bucketsum_cli.terminal.output import printable
 
+_NO_ACCOUNT: Final = "0" * 12
+"""The local emulator's."""
 _ROWS_MAX: Final = 60
 _TEXT_MAX: Final = 320
 _TEXT_END: Final = 50
@@ -29,7 +32,7 @@ _TEXT_END: Final = 50
 
 def _not_hashed(states: Mapping[str, int]) -> str:
     others = sorted(states, key=lambda state: (state in NEUTRAL, -states[state]))
-    return states_text({state: states[state] for state in others if state != HASHED}) or "none"
+    return tally_text({state: states[state] for state in others if state != HASHED}) or "none"
 
 
 def _shares_text(sizes: Mapping[str | None, int]) -> str:
@@ -93,10 +96,10 @@ def page_of(
 
     *pages* are this one, and those before.
     """
-    worst = [states_text({state: count}) for state, count in problems_of(figures).items()]
+    worst = [tally_text({state: count}) for state, count in problems_of(figures).items()]
     text, class_ = (worst[0], "badge") if worst else ("nothing broken", "badge succeeded")
     facts = {
-        "account": snapshot.account,
+        "account": "the local emulator" if snapshot.account == _NO_ACCOUNT else snapshot.account,
         "Region": snapshot.region,
         "rows as of (UTC)": moment_text(snapshot.ended_at),
         "rows": f"{snapshot.rows:,}",
@@ -156,7 +159,7 @@ def _notes(figures: Figures) -> dict[str, ET.Element]:
     steps = (
         element(
             "div",
-            element("dt", states_text({state: count})),
+            element("dt", tally_text({state: count})),
             element("dd", *coded(next_steps()[state])),
         )
         for state, count in states.items()

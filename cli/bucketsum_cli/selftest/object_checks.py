@@ -26,7 +26,7 @@ from bucketsum_cli.selftest.check import (
 )
 from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.selftest.scratch_runs import report_of, run_of
-from bucketsum_cli.terminal.formatting import size_text, speed_text
+from bucketsum_cli.terminal.formatting import count_text, size_text, speed_text
 
 _LARGE: Final = b"bucketsum" * 600_000  # in two parts
 _ODD_NAME: Final = "odd key +1 100%25 &=ü 日本.txt"
@@ -166,7 +166,7 @@ def _archive(scratch: Scratch) -> Finding:
     digests = {member.member.path: member.sha1 for member in members if member.member}
     if digests != {path: _sha1(member) for path, member in _MEMBERS.items()}:
         return failed(f"the rows of the members are {digests}")
-    return passed(f"{len(digests)} members")
+    return passed(count_text(len(digests), "member"))
 
 
 def _log_line(scratch: Scratch) -> Finding:

@@ -48,7 +48,7 @@ def _mappings(scratch: Scratch) -> Finding:
     sources = dict(zip(MAXIMA.values(), event_sources_of(scratch.stack), strict=True))
     off = [f"that of {name} is {source.state}" for name, source in sources.items()
            if not source.enabled]  # fmt: skip
-    return failed("; ".join(off)) if off else passed(f"{len(sources)} are enabled")
+    return failed("; ".join(off)) if off else passed(f"enabled: {len(sources)}")
 
 
 def _visibility(scratch: Scratch) -> Finding:

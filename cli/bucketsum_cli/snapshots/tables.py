@@ -15,6 +15,7 @@ from bucketsum_cli.snapshots.database import Database, DuckDb, explained, own_fo
 from bucketsum_cli.snapshots.folder import LISTING, MEASUREMENTS, ROWS, Snapshot, require_whole
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import spinner
 
@@ -82,7 +83,7 @@ def attach(local: DuckDb, name: str, snapshot: Snapshot) -> None:
         local.execute(f'DETACH "{name}"')
     if not os.access(snapshot.folder, os.W_OK):
         file = Path(mkdtemp(dir=own_folder()), file.name)
-    with spinner(f"reading {snapshot.rows:,} rows ..."):
+    with spinner(f"reading {count_text(snapshot.rows, 'row')} ..."):
         _make_tables(snapshot, file)
     _attach(local, name, file)
 
@@ -168,6 +169,7 @@ def _require_counts(tables: DuckDb, snapshot: Snapshot) -> None:
     for file in snapshot.of_kind(ROWS):
         if (got := rows.get(file.name.rpartition("/")[2], 0)) != file.rows:
             raise CannotDoError(
-                f"{snapshot.folder / file.name} has {got:,} rows, its list says {file.rows:,}; the "
-                f"snapshot is not whole, take another with `{command_line('snapshot')}`"
+                f"{snapshot.folder / file.name} has {count_text(got, 'row')}, its list says "
+                f"{file.rows:,}; the snapshot is not whole, take another with "
+                f"`{command_line('snapshot')}`"
             )

@@ -27,7 +27,7 @@ from bucketsum_cli.snapshots.keeping import hold, remove_old, require_room
 from bucketsum_cli.snapshots.scan import TableFigures, figures_of, scan
 from bucketsum_cli.snapshots.stored import ASKED_ROWS, store
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import duration_text, usd_text
+from bucketsum_cli.terminal.formatting import count_text, duration_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note
 
@@ -124,7 +124,7 @@ def _ask(figures: TableFigures, usd: float, room: str, *, is_export: bool) -> No
         price = usd_text(figures.export_usd)
         hint = f"; --via export costs {price} USD and reads nothing from the table"
     duration = "minutes" if is_export else f"about {duration_text(figures.scan_seconds)}"
-    note(f"{figures.rows:,} rows: {duration}, {usd_text(usd)} USD, {room}{hint}")
+    note(f"{count_text(figures.rows, 'row')}: {duration}, {usd_text(usd)} USD, {room}{hint}")
     confirm("Take a snapshot?", "nothing was read", yes=False)
 
 

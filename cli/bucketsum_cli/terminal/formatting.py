@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from bucketsum_cli.terminal.documents import Moment, iso_text
@@ -53,6 +54,15 @@ def hours_text(hours: float) -> str:
 def count_text(number: int, noun: str) -> str:
     """A number with its noun: ``1 cell``, ``2 cells``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def tally_text(counts: Mapping[str, int]) -> str:
+    """Results with their numbers: ``2 differ, 1 lost``; without those of none."""
+    return ", ".join(
+        f"{number:,} {'differ' if name == 'differs' and number != 1 else name}"
+        for name, number in counts.items()
+        if number
+    )
 
 
 def moment_text(moment: Moment) -> str:

@@ -301,8 +301,19 @@ def test_on_a_terminal_a_digest_is_above_its_objects(
     ]
     assert lines[3] == f"{second}  two"
     assert re.search(r" deleted 20[-0-9]+ [:0-9]+$", lines[-2])
-    assert lines[-1] == "3 of 4 digests recorded"
+    assert lines[-1] == "2 of 3 digests recorded"
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_digest_in_two_lines_is_shown_once(run: Run, tmp_path: Path) -> None:
+    """Its places, and that it is nowhere; each line has its entry in JSON."""
+    file, here = tmp_path / "known", hashlib.sha1(b"1").hexdigest()
+    file.write_text(f"{here}\n{'0' * 40}\n{here}\n{'0' * 40}\n")
+    ended = run("find", "--list", file)
+    assert (ended.out.count(here), ended.err.count("0" * 40)) == (1, 1)
+    assert "1 of 2 digests recorded" in ended.out
+    assert len(run("find", "--list", file, "--json", "--snapshot", "last").document) == 4
 
 
 @pytest.mark.usefixtures("planted")
@@ -317,4 +328,4 @@ def test_lines_without_a_recorded_algorithm_end_no_list(run: Run, tmp_path: Path
     assert "1 of 1 digest recorded" in ended.out
     assert "line 1: it has sha224" in " ".join(ended.err.split())
     assert "skipped line 10 is not" in ended.err
-    assert "and 11 others" in ended.err
+    assert "and 11 more" in ended.err

@@ -236,6 +236,13 @@ def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> No
     assert stack.name in file.read_text("utf-8")
 
 
+def test_a_page_says_that_it_is_of_the_local_emulator(case: tuple[Snapshot, Figures]) -> None:
+    """Nobody mistakes its numbers for those of an account."""
+    snapshot, sections = case
+    assert "the local emulator" not in html_of(snapshot, sections)
+    assert "the local emulator" in html_of(replace(snapshot, account="0" * 12), sections)
+
+
 def test_a_published_page_has_a_link_that_expires(run: Run, stack: Stack) -> None:
     """The link is signed for the chosen time and the bucket's Region, and its end is said."""
     put_and_record(stack, "a<b>", b"x")

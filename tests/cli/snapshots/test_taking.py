@@ -121,7 +121,7 @@ def test_a_large_export_is_fetched_only_after_a_yes(
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ({"itemCount": 3}, "has 1 rows, its list says 3"),
+        ({"itemCount": 3}, "has 1 row, its list says 3"),
         ({"md5Checksum": "AAAAAAAAAAAAAAAAAAAAAA=="}, "its MD5 differs"),
     ],
 )

@@ -57,7 +57,7 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
                 note(f"The demonstration's stack stays up; {_use(project)}")
             else:
                 stop(project)
-    if not as_json:
+    if not (as_json or keep):
         note(_next_step())
     if not (equal == files and measured):
         raise SystemExit(ANSWER_IS_NO)

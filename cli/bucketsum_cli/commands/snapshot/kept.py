@@ -64,7 +64,8 @@ def delete(target: Target, name: str, yes: bool) -> None:
     Example: bucketsum snapshot delete last
     """
     snapshot = named_snapshot(target, name, of_stack=False)
-    confirm(f"Delete {snapshot.name}, {snapshot.rows:,} rows?", "nothing was deleted", yes=yes)
+    what = f"{snapshot.name}, {count_text(snapshot.rows, 'row')}"
+    confirm(f"Delete {what}?", "nothing was deleted", yes=yes)
     delete_tables_of(target, snapshot)
     if snapshot.place:
         note(f"the export stays in {snapshot.place}")

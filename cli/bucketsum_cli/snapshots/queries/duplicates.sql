@@ -1,6 +1,7 @@
 -- Groups of equal content among the objects that exist: the groups that waste most, each with its
 -- objects, a current one first, which is to stay. The stored bytes of a group without its most
 -- expensive object are wasted. A member of an archive is a copy that wastes nothing by itself.
+-- If no bucket is named, and some were listed, the others do not count.
 -- question: bucket, prefix, least_bytes, with_members, groups.
 WITH existing AS (
   SELECT c.bucket, c.key, c.member, c.version, c.sha1, c.size_bytes, c.storage_class,
@@ -12,7 +13,8 @@ WITH existing AS (
       AND c.size_bytes >= q.least_bytes AND (q.with_members OR c.member IS NULL)
   LEFT JOIN storage_prices p ON p.storage_class = c.storage_class
   JOIN storage_prices s ON s.storage_class = 'STANDARD'
-  WHERE c.state = 'hashed'
+  WHERE c.state = 'hashed' AND (q.bucket <> '' OR c.bucket IN (SELECT bucket FROM listed)
+    OR NOT EXISTS (SELECT 1 FROM listed))
 ), grouped AS (
   SELECT sha1, size_bytes, count(*) AS copies,
     size_bytes * greatest(count(usd) - 1, 0) AS wasted_bytes,
