@@ -177,7 +177,7 @@ def keys_to_list(target: Target, bucket: str | None, prefix: str, name: str | No
 
 def no_objects(bucket: str | None, prefix: str, problem: str = "") -> CannotDoError:
     """The error that a question selects nothing: it has no answer then, and no is not one."""
-    where = f"s3://{bucket}/{prefix}" if bucket else f"{prefix} in any bucket"
+    where = f"s3://{bucket or '*'}/{prefix}"
     return CannotDoError(f"there is no object {problem}under {where}: check the bucket and prefix")
 
 
