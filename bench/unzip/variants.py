@@ -21,7 +21,7 @@ from bench.tables.process import ProcessMeter
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.background import BackgroundCalls
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Engine, Limits, Mode
 
 FOLDER: Final = Path(".bucketsum", "bench-unzip")
 """Created archives, what is extracted from them, and the program in Go."""

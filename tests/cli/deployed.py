@@ -20,7 +20,8 @@ from bucketsum.hashing import deletions
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.progress import Progress
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import ArchiveRecord, MemberRecord, Timing

@@ -21,7 +21,7 @@ from tests.cli.deployed import (
     record_archive,
 )
 
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.stack import Stack
 

@@ -33,7 +33,7 @@ from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
 from bucketsum.backfill.evidence_records import ChainedReport, Closing
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.hashing.ending import Purpose
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import item_of
 from bucketsum.table.row_parts import ArchiveRecord

@@ -18,7 +18,7 @@ from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 from bucketsum.long_objects.progress import Progress, item_of_progress, progress_in, progress_of
 from bucketsum.long_objects.slice_bytes import digest_at
-from bucketsum.table.archive_values import Mode
+from bucketsum.table.archive_settings import Mode
 
 _CONTENT: Final = bytes(range(251)) * 5
 _SHA1: Final = SHA1.name

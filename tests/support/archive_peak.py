@@ -9,7 +9,7 @@ from bench.tables.process import peak_bytes
 
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
 
 
 def main(mode: Mode, threads: int, *paths: Path) -> None:

@@ -10,7 +10,7 @@ from tests.support.archive_rules import read_stream
 from tests.support.sha1 import sha1_of
 
 from bucketsum.archives.archive_reader import ArchiveReader
-from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Engine, Limits, Mode
 
 
 class Read:

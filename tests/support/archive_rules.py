@@ -11,7 +11,8 @@ from tests.support.sha1 import sha1_of
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.zip_model import MemberResult
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)

@@ -13,7 +13,8 @@ from tests.support.recorded_calls import listed
 from tests.template.roles import RESOURCES, known_actions, resources_outside, statements_of
 
 from bucketsum.hashing.verification import Verification
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.row_parts import ArchiveRecord

@@ -24,7 +24,7 @@ from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.settings import Settings
-from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
 from bucketsum.table.outcome import Outcome
 
 PLENTY: Final = 900.0

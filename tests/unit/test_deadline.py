@@ -11,7 +11,8 @@ from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import OutOfTime
 from bucketsum.invocation.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline
-from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
 
 MEMBERS = 400

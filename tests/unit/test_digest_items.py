@@ -8,7 +8,8 @@ import pytest
 
 from bucketsum.errors import DamagedRow
 from bucketsum.events.object_events import DeletedBy
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.items import NOT_HASHED, deletion_of, item_of, row_of, rows_of
 from bucketsum.table.row_parts import (
     ArchiveRecord,

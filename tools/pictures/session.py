@@ -24,7 +24,8 @@ from click.testing import CliRunner
 from moto import mock_aws
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.row_parts import ArchiveRecord, MemberRecord, Timing
 from bucketsum.table.rows import Row, Status

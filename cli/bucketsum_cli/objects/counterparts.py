@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, member_entry
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.state import ObjectState, Presence, state_of
 from bucketsum_cli.aws.stack import Stack

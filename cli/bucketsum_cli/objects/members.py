@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import click
 
 from bucketsum.archives.member_rows import MemberRows, archive_entry, member_entry
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, state_of
 from bucketsum_cli.aws.errors import Reads

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.table.codec import from_values
-from bucketsum.table.columns import stored
+from bucketsum.table.stored_fields import stored
 from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, usd_text

@@ -21,7 +21,7 @@ from bucketsum.memory import (
     has_second_core,
 )
 from bucketsum.s3.read_plan import AUTO_STREAMS, STREAMS_MAX, ReadPolicy
-from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
 
 THREADS_MAX: Final = 8
 """Most small objects of a batch that are read in parallel; chosen by `bench function`."""

@@ -16,7 +16,8 @@ from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.long_objects.progress import PARTITION
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.items import NOT_HASHED, item_of
 from bucketsum.table.row_parts import (

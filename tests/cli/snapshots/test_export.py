@@ -28,7 +28,7 @@ from tests.cli.deployed import (
     record_deletion,
 )
 
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.manifests.formats import FORMATS

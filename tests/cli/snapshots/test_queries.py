@@ -16,10 +16,10 @@ from tests.cli.snapshots.oracle import Oracle
 
 from bucketsum.algorithms import ALGORITHMS, EXTRA_ALGORITHMS
 from bucketsum.table.checksum_values import ChecksumResult, Compared
-from bucketsum.table.columns import names_of
 from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.row_parts import FailedReading, ReadByS3
 from bucketsum.table.rows import Row, Status
+from bucketsum.table.stored_fields import names_of
 from bucketsum_cli.commands.export import lines_of
 from bucketsum_cli.commands.find_list import WANTED, algorithms_of, wanted_in
 from bucketsum_cli.manifests.entries import Entry

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tests.support.sweeps import changed, unzip_variant
 
 from bucketsum.prices import prices_in
-from bucketsum.table.archive_values import Engine, Mode
+from bucketsum.table.archive_settings import Engine, Mode
 from bucketsum_cli.tune.results import Results, assembled
 from bucketsum_lab.plan.input import Strategy
 from bucketsum_lab.plan.input_fields import StrategyName

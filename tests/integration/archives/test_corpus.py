@@ -18,7 +18,8 @@ from tests.support.archive_reading import Read
 from tests.support.programs import is_here
 
 from bucketsum.archives.zip_model import Problem
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 
 NOT_OF_THE_FOLDER = "META-INF/"  # jar adds a manifest of its own
 INSTALLED: Final = [name for name, archiver in ARCHIVERS.items() if is_here(archiver.program)]

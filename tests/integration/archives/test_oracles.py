@@ -22,7 +22,7 @@ from tests.support.archive_seeds import Unseekable
 from tests.support.programs import is_here
 from tests.support.sha1 import sha1_of
 
-from bucketsum.table.archive_values import Limits, Mode
+from bucketsum.table.archive_settings import Limits, Mode
 
 PROGRAMS: Final = {
     "zipfile": "", "unzip": "unzip -o -qq IN", "7z": "7z x -y IN", "bsdtar": "bsdtar -xf IN",

@@ -20,7 +20,7 @@ from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import Source
-from bucketsum.table.columns import names_of
+from bucketsum.table.stored_fields import names_of
 from bucketsum_lab.errors import BadSweep, MemoryRefused
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of

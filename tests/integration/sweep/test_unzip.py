@@ -15,7 +15,7 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import zip_of
 
 from bucketsum.archives import decoders
-from bucketsum.table.columns import names_of
+from bucketsum.table.stored_fields import names_of
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.unzip.generated_archive import FILES, FOLDERS, members_sha1

@@ -13,7 +13,7 @@ from tests.support.events import LANDED
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.progress import ChainStatus, Progress, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.table.archive_values import Mode
+from bucketsum.table.archive_settings import Mode
 from bucketsum.table.sequencer import comparable_sequencer
 
 STATES: Final = {"sha1": bytes(range(28)), "crc32": bytes(12)}

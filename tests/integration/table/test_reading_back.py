@@ -16,7 +16,8 @@ from tests.integration.table.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.errors import TableBusy
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import SHA1_SHARDS, SIZE_MAX, item_of
 from bucketsum.table.row_parts import ArchiveRecord, MemberRecord, ReadSetup, Timing

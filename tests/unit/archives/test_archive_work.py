@@ -13,7 +13,8 @@ from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ from tests.support.zip_maker import Part, archive_of
 from bucketsum.archives import member
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.background import WAITING_BYTES, BackgroundCalls
-from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
 
 
 def test_calls_are_made_in_order() -> None:

@@ -32,7 +32,8 @@ from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.settings import MEMBER_BYTES
-from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.items import item_of
 from bucketsum.table.row_parts import ArchiveRecord
 from bucketsum.table.rows import Row, Status

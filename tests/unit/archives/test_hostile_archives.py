@@ -21,7 +21,8 @@ from bucketsum.archives import central_directory, directory_entries, member
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 
 InMode = Callable[..., Read]
 

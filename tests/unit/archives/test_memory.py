@@ -19,7 +19,7 @@ from tests.support.zip_maker import Part, archive_of
 
 from bucketsum.archives.lzma_decoder import lzma_decoded
 from bucketsum.archives.zip_model import StreamEndsEarly
-from bucketsum.table.archive_values import Limits
+from bucketsum.table.archive_settings import Limits
 
 ALLOWED_GROWTH_BYTES = 12_000_000  # an allocator's mood
 

@@ -17,7 +17,8 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives.zip_model import Problem
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 
 InMode = Callable[..., Read]
 

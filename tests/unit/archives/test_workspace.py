@@ -19,7 +19,8 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives.workspace import workspace
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
 

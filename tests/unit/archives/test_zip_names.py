@@ -16,7 +16,7 @@ from tests.support.zip_maker import archive_of, named
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry, member_entry
 from bucketsum.archives.names import PATH_BYTES_MAX, encoded_name, name_warnings, shortened
-from bucketsum.table.archive_values import Mode
+from bucketsum.table.archive_settings import Mode
 
 HOSTILE = {
     "../../etc/passwd": "climbs",

@@ -22,7 +22,8 @@ from bucketsum.archives import decoders
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Engine, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Engine, Limits, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 CONTENTS = st.binary(max_size=300) | st.builds(

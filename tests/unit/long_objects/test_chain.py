@@ -41,7 +41,8 @@ from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, pr
 from bucketsum.long_objects.slice_bytes import slice_bytes_in
 from bucketsum.long_objects.slice_reader import MEMBERS_NOT_READ
 from bucketsum.long_objects.slice_result import SliceOutcome
-from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion

@@ -11,7 +11,7 @@ import pytest
 from tests.support.sha1 import sha1_of
 from tests.support.sweeps import plan_with
 
-from bucketsum.table.columns import names_of
+from bucketsum.table.stored_fields import names_of
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads.fetch.data_set import archives_of, item_of, items_in, manifest_of

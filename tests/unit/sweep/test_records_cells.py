@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from tests.support.sweeps import plan_with
 
-from bucketsum.table.columns import names_of
+from bucketsum.table.stored_fields import names_of
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of

@@ -9,7 +9,7 @@ import pytest
 from tests.support.sweeps import plan_with, unzip_variant
 
 from bucketsum.prices import prices_in
-from bucketsum.table.archive_values import Engine, Mode
+from bucketsum.table.archive_settings import Engine, Mode
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 

@@ -6,11 +6,11 @@ from enum import EnumMeta, StrEnum
 from typing import Final
 
 from bucketsum.algorithms import EXTRA_ALGORITHMS
-from bucketsum.table.columns import Attribute, schema_of
 from bucketsum.table.items import DIGEST_PREFIX, SIZE_MAX
 from bucketsum.table.row_parts import MemberRecord
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.sequencer import padded_sequencer
+from bucketsum.table.stored_fields import Attribute, schema_of
 
 NAMES: Final = {"arrived_at": "created_at", "storage_class": "archived_class"}
 """Attribute → its column, if that has another name."""

@@ -17,7 +17,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.deadline import GuardedChunks
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.settings import Settings
-from bucketsum.table.archive_values import ArchiveSettings
+from bucketsum.table.archive_settings import ArchiveSettings
 from bucketsum.table.row_parts import MemberRecord
 from bucketsum.table.rows import Row, Status, row_key_of
 

@@ -23,7 +23,7 @@ from bucketsum.archives.stream import streamed_members
 from bucketsum.archives.workspace import workspace
 from bucketsum.archives.zip_model import MemberResult
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_values import ArchiveSettings, Engine, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Engine, Mode
 from bucketsum.table.row_parts import ArchiveRecord
 
 if TYPE_CHECKING:

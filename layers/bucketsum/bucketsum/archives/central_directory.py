@@ -28,7 +28,7 @@ from bucketsum.archives.end_record import (
 from bucketsum.archives.limits import LimitCounter, too_many_members
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.zip_model import ArchiveStopped, Member
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 
 if TYPE_CHECKING:
     from bucketsum.s3.range_reads import Read

@@ -18,7 +18,8 @@ from bucketsum.archives.names import (
 )
 from bucketsum.archives.stream import streamed_members
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberDigest, MemberResult
-from bucketsum.table.archive_values import ArchiveStatus, Limits, Mode
+from bucketsum.table.archive_settings import Limits, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Final
 
 from bucketsum.archives.bounded_decoder import FEED_BYTES
 from bucketsum.archives.zip_model import ArchiveStopped
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 
 _NOTHING: Final = memoryview(b"")
 _NEAR_BYTES: Final = 256  # the next header nearly always is

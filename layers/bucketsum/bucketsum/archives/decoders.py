@@ -25,7 +25,7 @@ from bucketsum.archives.bounded_decoder import (
 from bucketsum.archives.lzma_decoder import lzma_decoded
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
 from bucketsum.archives.zstandard_decoder import zstandard_decoded
-from bucketsum.table.archive_values import Engine, Limits
+from bucketsum.table.archive_settings import Engine, Limits
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -9,7 +9,7 @@ from typing import Final
 
 from bucketsum.archives.extra_fields import FULL32
 from bucketsum.archives.zip_model import ArchiveStopped
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 
 FULL16: Final = 0xFFFF
 

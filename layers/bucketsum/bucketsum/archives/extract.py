@@ -19,7 +19,8 @@ from bucketsum.archives.member import HashedMember, digest_of_member, hashed_con
 from bucketsum.archives.placed import hashed_at
 from bucketsum.archives.plain import plain_member
 from bucketsum.archives.zip_model import ArchiveStopped, Member
-from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveStatus, Limits
+from bucketsum.table.archive_settings import STORAGE_MIB_MAX, Limits
+from bucketsum.table.archive_status import ArchiveStatus
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import Final
 
 from bucketsum.archives.zip_model import ArchiveStopped, Member
-from bucketsum.table.archive_values import ArchiveStatus, Limits
+from bucketsum.table.archive_settings import Limits
+from bucketsum.table.archive_status import ArchiveStatus
 
 _ENTRY_BYTES: Final = 46  # of a member besides its name
 _UNTIMED_BYTES: Final = 64 * 1024

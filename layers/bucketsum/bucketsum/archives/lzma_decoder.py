@@ -9,7 +9,7 @@ from typing import Final
 
 from bucketsum.archives.bounded_decoder import Compressed, Pieces, bounded
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
-from bucketsum.table.archive_values import Limits
+from bucketsum.table.archive_settings import Limits
 
 _LEAD_BYTES: Final = 9  # version (2), length of properties (2), properties (5)
 _DICTIONARY_MIN_BYTES: Final = 4096

@@ -21,7 +21,7 @@ from bucketsum.archives.zip_model import (
     Problem,
     StreamEndsEarly,
 )
-from bucketsum.table.archive_values import Engine, Limits
+from bucketsum.table.archive_settings import Engine, Limits
 
 if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls

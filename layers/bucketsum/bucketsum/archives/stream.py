@@ -16,7 +16,7 @@ from bucketsum.archives.member import Decoding, HashedMember, hashed_content
 from bucketsum.archives.placed import hashed_at
 from bucketsum.archives.plain import plain_member
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 
 if TYPE_CHECKING:
     from bucketsum.archives.central_directory import Directory

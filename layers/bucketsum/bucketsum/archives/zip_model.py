@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from bucketsum.errors import BucketsumError
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
 
 MADE_ON_UNIX: Final = frozenset({3, 19})

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bucketsum.archives.bounded_decoder import Compressed, Pieces, pieces_of
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem, StreamEndsEarly
-from bucketsum.table.archive_values import Limits
+from bucketsum.table.archive_settings import Limits
 
 _FEED_BYTES: Final = 8192  # each frame's end copies the rest of it
 _TOGETHER_BYTES: Final = 64  # zstd takes an empty frame only if it comes in one piece

@@ -9,8 +9,8 @@ from typing import Final
 
 from bucketsum.backfill.selection import Selection
 from bucketsum.hashing.ending import Purpose
-from bucketsum.table.columns import NOT_STORED, stored
 from bucketsum.table.outcome import Outcome
+from bucketsum.table.stored_fields import NOT_STORED, stored
 
 
 class BackfillStatus(StrEnum):

@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.table.columns import NOT_STORED, stored
+from bucketsum.table.stored_fields import NOT_STORED, stored
 
 if TYPE_CHECKING:
     from bucketsum.backfill.balance import BalanceEntry

@@ -17,7 +17,7 @@ from bucketsum.hashing.recording import Recording
 from bucketsum.hashing.result import HashResult
 from bucketsum.hashing.verification import Verification
 from bucketsum.measure import Measurement
-from bucketsum.table.archive_values import ArchiveSettings
+from bucketsum.table.archive_settings import ArchiveSettings
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bucketsum.hashing.ending import Purpose
-from bucketsum.table.archive_values import ArchiveSettings
+from bucketsum.table.archive_settings import ArchiveSettings
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.rows import Row
 

@@ -22,7 +22,7 @@ from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import message_of
 from bucketsum.s3.stored_checksums import ComparingSource
-from bucketsum.table.archive_values import ArchiveSettings
+from bucketsum.table.archive_settings import ArchiveSettings
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

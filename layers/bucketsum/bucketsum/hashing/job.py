@@ -9,7 +9,7 @@ from bucketsum.errors import BucketsumError, DamagedRow
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
 from bucketsum.hashing.ending import Ending
 from bucketsum.hashing.recording import Recording
-from bucketsum.table.archive_values import Mode
+from bucketsum.table.archive_settings import Mode
 
 if TYPE_CHECKING:
     from bucketsum.hashing.result import ReadObject

@@ -15,7 +15,6 @@ from bucketsum.clock import now
 from bucketsum.hashing.ending import End, Purpose, require_agreement
 from bucketsum.table.checksum_values import Compared
 from bucketsum.table.codec import encoded
-from bucketsum.table.columns import names_of
 from bucketsum.table.condition import absent, compared
 from bucketsum.table.digests_table import DigestsTable, item_found
 from bucketsum.table.items import DIGEST_PREFIX, item_of, key_of
@@ -24,6 +23,7 @@ from bucketsum.table.row_parts import ArchiveRecord, Difference, FailedReading, 
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.sequencer import comparable_sequencer
 from bucketsum.table.state import is_repaired
+from bucketsum.table.stored_fields import names_of
 
 
 @dataclass(frozen=True, slots=True)

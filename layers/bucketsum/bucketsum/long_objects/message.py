@@ -18,7 +18,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import Purpose
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.progress import Progress, progress_of
-from bucketsum.table.archive_values import Mode
+from bucketsum.table.archive_settings import Mode
 from bucketsum.table.sequencer import comparable_sequencer
 
 if TYPE_CHECKING:

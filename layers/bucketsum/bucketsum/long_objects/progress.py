@@ -19,12 +19,12 @@ from bucketsum.events.message_fields import WHOLE_MAX, is_moment, optional_opaqu
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.hashing.ending import Purpose
-from bucketsum.table.archive_values import Mode
+from bucketsum.table.archive_settings import Mode
 from bucketsum.table.checksum_values import Compared
 from bucketsum.table.codec import decoded, encoded, texts_with_prefix
-from bucketsum.table.columns import NOT_STORED, nested, stored
 from bucketsum.table.rows import RowKey
 from bucketsum.table.sequencer import SEQUENCER
+from bucketsum.table.stored_fields import NOT_STORED, nested, stored
 
 if TYPE_CHECKING:
     from bucketsum.hashing.job import Job

@@ -21,12 +21,12 @@ from bucketsum.long_objects.progress import (
 )
 from bucketsum.table.checksum_values import Compared
 from bucketsum.table.codec import attribute_of, attributes_of
-from bucketsum.table.columns import names_of
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read
 from bucketsum.table.digests_table import expiry, item_found
 from bucketsum.table.rows import RowKey
 from bucketsum.table.sequencer import comparable_sequencer
+from bucketsum.table.stored_fields import names_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -19,7 +19,7 @@ from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
 from bucketsum.measure import Measurement
 from bucketsum.s3.source import Source
 from bucketsum.s3.stored_checksums import StoredChecksums
-from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
 
 MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from bucketsum.table.columns import stored
+from bucketsum.table.stored_fields import stored
 
 
 class ChecksumResult(StrEnum):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from bucketsum.events.message_fields import shown
-from bucketsum.table.columns import columns_of, names_of
+from bucketsum.table.stored_fields import columns_of, names_of
 
 T = TypeVar("T")
 

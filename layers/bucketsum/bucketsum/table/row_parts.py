@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bucketsum.events.object_events import DeletedBy
-from bucketsum.table.archive_values import ArchiveStatus, Mode
-from bucketsum.table.columns import NOT_STORED, stored
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.sequencer import comparable_sequencer, padded_sequencer
+from bucketsum.table.stored_fields import NOT_STORED, stored
 
 
 @dataclass(frozen=True, slots=True)

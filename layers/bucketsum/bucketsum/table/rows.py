@@ -10,7 +10,6 @@ from typing import Final
 from bucketsum.events.object_events import ObjectEvent
 from bucketsum.events.version import Version
 from bucketsum.table.checksum_values import ChecksumResult, Compared
-from bucketsum.table.columns import NOT_STORED, nested, stored
 from bucketsum.table.row_parts import (
     ArchiveRecord,
     Deletion,
@@ -23,6 +22,7 @@ from bucketsum.table.row_parts import (
     Verified,
 )
 from bucketsum.table.sequencer import SEQUENCER
+from bucketsum.table.stored_fields import NOT_STORED, nested, stored
 
 
 class Status(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bucketsum.table.columns import stored
+from bucketsum.table.stored_fields import stored
 
 NO_SEQUENCER: Final = ""
 """Sequencer of an object that no event of its creation announced. Padded, it is lower than that of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.table.archive_values import STORAGE_MIB_MAX
+from bucketsum.table.archive_settings import STORAGE_MIB_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from bucketsum.prices import FREE_STORAGE_MB
 from bucketsum.table.codec import from_values
-from bucketsum.table.columns import NOT_STORED, names_of, nested, stored
+from bucketsum.table.stored_fields import NOT_STORED, names_of, nested, stored
 from bucketsum_lab.protocol.parameters import Setting
 
 _DOCUMENT: Final = stored(read=json.loads, write=json.dumps)

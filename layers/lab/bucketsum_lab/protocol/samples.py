@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bucketsum.step_functions_errors import plain_cause
-from bucketsum.table.columns import NOT_STORED, nested, stored
+from bucketsum.table.stored_fields import NOT_STORED, nested, stored
 from bucketsum_lab.protocol.parameters import Statistic
 from bucketsum_lab.protocol.use import UseCurve
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bucketsum.table.codec import attributes_of, from_values
-from bucketsum.table.columns import nested, stored
+from bucketsum.table.stored_fields import nested, stored
 from bucketsum_lab.protocol.measuring import GB_PER_TB
 from bucketsum_lab.protocol.parameters import Setting, Value
 from bucketsum_lab.protocol.run_records import Run

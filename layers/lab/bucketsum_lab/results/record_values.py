@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bucketsum.table.codec import attributes_of, from_values
-from bucketsum.table.columns import names_of
+from bucketsum.table.stored_fields import names_of
 from bucketsum_lab.protocol.run_records import CellRow, Run
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.workloads import SAMPLE_NAMES, setting_of, statistics_of

@@ -10,7 +10,8 @@ from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.zip_model import ArchiveStopped, MemberUnreadable
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, Bytes, ItemFailed
 from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
 from bucketsum_lab.workloads.unzip.null_members import counted, members_at

@@ -10,7 +10,7 @@ from typing import Final
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSettings
 from bucketsum.memory import MEMORY_MB_PER_CPU
-from bucketsum.table.columns import names_of
+from bucketsum.table.stored_fields import names_of
 from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated data set needs is imported there, as in unzip.

@@ -12,7 +12,8 @@ from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.local_header import LocalHeader
 from bucketsum.archives.names import folder_count
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable, StreamEndsEarly
-from bucketsum.table.archive_values import ArchiveStatus, Engine, Limits, Mode
+from bucketsum.table.archive_settings import Engine, Limits, Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
 
 if TYPE_CHECKING:

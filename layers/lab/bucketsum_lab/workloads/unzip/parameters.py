@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bucketsum.table.archive_values import Engine, Mode
+from bucketsum.table.archive_settings import Engine, Mode
 from bucketsum_lab.protocol.parameters import Parameter
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
 

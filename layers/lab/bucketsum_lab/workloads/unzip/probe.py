@@ -11,7 +11,7 @@ from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings
 from bucketsum.s3.range_reads import range_reader
-from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
+from bucketsum.table.archive_settings import ArchiveSettings, Engine, Limits, Mode
 from bucketsum.table.row_parts import ArchiveRecord
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.parameters import Value

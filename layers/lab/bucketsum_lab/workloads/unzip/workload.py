@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.memory import MEMORY_MB_PER_CPU
-from bucketsum.table.archive_values import Engine, Mode
+from bucketsum.table.archive_settings import Engine, Mode
 from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
