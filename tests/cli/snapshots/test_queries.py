@@ -214,6 +214,7 @@ def test_a_line_is_that_of_its_format(case: Case, format_: str, prefix: str) -> 
             + (key + (b"!/" + member if member else b"")).removeprefix(prefix.encode()),
             {name: row[name] for name in ALGORITHMS if row[name]},
             row["size_bytes"],
+            checksum=(row["s3_checksum"] or "", row["s3_checksum_result"] or ""),
         )
         for key, member, row in sorted(rows, key=itemgetter(0, 1))
     ]
