@@ -56,10 +56,13 @@ def count_text(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+_PLURALS: Final = {"differs": "differ", "unreadable member": "unreadable members"}
+
+
 def tally_text(counts: Mapping[str, int]) -> str:
     """Results with their numbers: ``2 differ, 1 lost``; without those of none."""
     return ", ".join(
-        f"{number:,} {'differ' if name == 'differs' and number != 1 else name}"
+        f"{number:,} {name if number == 1 else _PLURALS.get(name, name)}"
         for name, number in counts.items()
         if number
     )

@@ -26,6 +26,7 @@ from bucketsum_cli.page.page import page_of
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot
+from bucketsum_cli.terminal.formatting import tally_text
 from bucketsum_cli.terminal.output import printable
 
 HOSTILE: Final = hostile(2000)
@@ -279,3 +280,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder of snapshots, and the current folder."""
     monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
+
+
+def test_a_tally_agrees_with_its_numbers() -> None:
+    """Verbs and nouns have the number that stands before them."""
+    assert tally_text({"differs": 1, "unreadable member": 2}) == "1 differs, 2 unreadable members"
+    assert tally_text({"differs": 2, "unreadable member": 1}) == "2 differ, 1 unreadable member"
