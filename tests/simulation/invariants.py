@@ -104,15 +104,9 @@ class Invariants:
             yield f"{name} is sound, but differs"
 
     def _problems_of_checksum(self, name: str, before: Item, item: Item) -> Iterator[str]:
-        """S3's own checksum is compared, and differs if it is that of other bytes, for good.
-
-        A request for version ``null`` names no version: S3 may answer for another of its bytes.
-        """
-        key, entry = item["object"]["S"].partition("/")[2], item["entry"]["S"]
-        places = [at for at in self._s3.history if at[0] == key and entry in (at[1], NULL)]
-        puts = [
-            put for at in places for put in self._s3.history[at] if put.etag == item["etag"]["S"]
-        ]
+        """S3's own checksum is compared, and differs if it is that of other bytes, for good."""
+        place = item["object"]["S"].partition("/")[2], item["entry"]["S"]
+        puts = [put for put in self._s3.history[place] if put.etag == item["etag"]["S"]]
         result = _text(item, "s3_checksum_result")
         if result == "equal" and all(put.uploaded for put in puts):
             yield f"{name} has not S3's checksum, and is called equal"
@@ -120,7 +114,8 @@ class Invariants:
             yield f"{name} has S3's checksum, and is said to differ"
         if result != "not compared":
             return
-        if entry != NULL and not any(put.unanswered or not put.kept for put in puts):
+        is_overwritten = place[1] == NULL and not set(puts) <= set(self._s3.existing())
+        if not is_overwritten and not any(put.unanswered or not put.kept for put in puts):
             yield f"{name} is not compared with S3's checksum"
         is_same = all(before.get(key) == item[key] for key in ("etag", "sequencer"))
         if is_same and _text(before, "s3_checksum_result") == "differs":

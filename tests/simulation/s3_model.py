@@ -356,8 +356,6 @@ class S3:
     def head_object(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
         """See S3's HeadObject, whose answers are right."""
         version = self._described("HeadObject", request)
-        if request.get("IfMatch") not in (None, f'"{version.etag}"'):
-            raise self._refusal("PreconditionFailed", 412)
         return _response(200, self._headers_of(version))
 
     def get_object_attributes(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
@@ -371,11 +369,14 @@ class S3:
         key, version_id = request["Key"], request.get("VersionId")
         try:
             self.network.request(operation, f"{key} {version_id}")
-            return self._readable(key, version_id)
+            version = self._readable(key, version_id)
+            if request.get("IfMatch") not in (None, f'"{version.etag}"'):
+                raise self._refusal("PreconditionFailed", 412)
         except (ClientError, BotoCoreError):
             for version in self.history[key, version_id or NULL]:
                 version.unanswered = True
             raise
+        return version
 
     def _wrong_answer(self) -> Wrong | None:
         """Whether the answer to a GET is wrong, and how; a refusal is raised."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import boto3
@@ -91,6 +92,22 @@ def test_parts_come_in_pages(s3: Stubber) -> None:
     result = compared(s3, headers, b"abcdexgh")
     assert result.result is ChecksumResult.DIFFERS
     assert (result.reason or "").startswith("part 2 has crc32:")
+
+
+@pytest.mark.parametrize("headers", [{"x-amz-version-id": "null"}, {}], ids=["versions", "none"])
+def test_version_null_is_named(s3: Stubber, headers: dict[str, str]) -> None:
+    """By the key alone, S3 would answer for a newer version, of the same bytes or of others."""
+    metadata = {"HTTPStatusCode": 200, "HTTPHeaders": {
+        **headers, "x-amz-checksum-crc32": COMPOSITE}}  # fmt: skip
+    null = NAMES | {"VersionId": "null"}
+    s3.add_response("head_object", {"ResponseMetadata": metadata},
+                    null | {"ChecksumMode": "ENABLED", "IfMatch": f'"{ETAG}"'})  # fmt: skip
+    names = null if headers else {"Bucket": "photos", "Key": "a b.tif"}  # there is no other version
+    requested = names | {"ObjectAttributes": ["ETag", "ObjectParts"]}
+    s3.add_response("get_object_attributes", page((1, b"abcde"), (2, b"fgh")), requested)
+    witness = checksums_of(s3).witness(replace(CREATED, version_id=None), {})
+    witness.update(b"abcdefgh")
+    assert witness.compared({}).result is ChecksumResult.EQUAL
 
 
 def test_parts_of_another_object_are_not_compared(s3: Stubber) -> None:

@@ -21,6 +21,7 @@ from bucketsum.checksums.stored import (
 from bucketsum.errors import BucketsumError
 from bucketsum.events.message_fields import shown
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.events.version import Version
 from bucketsum.s3.response_head import ResponseHead, if_match
 from bucketsum.s3.source import OpenObject, Source
 
@@ -69,7 +70,10 @@ class StoredChecksums:
         """
         stored = None
         try:
-            stored = stored_in(headers or _headers_of(self._s3(), created))
+            headers = headers or _headers_of(self._s3(), _named(created))
+            stored = stored_in(headers)
+            if "x-amz-version-id" in headers:  # the bucket keeps versions
+                created = _named(created)
             begun = self._begun(created, stored)
             if state is not None and isinstance(begun, ChecksumComparison):
                 begun.resume(state)
@@ -111,6 +115,11 @@ class ComparingSource:
     def another(self) -> ComparingSource:
         """See `Source.another` for the contract."""
         return ComparingSource(self._source.another(), self._checksums)
+
+
+def _named(created: ObjectCreated) -> ObjectCreated:
+    """*created* by its version: by its key alone, S3 may answer for a newer one."""
+    return replace(created, version_id=Version(created.version_id).entry)
 
 
 def _headers_of(s3: S3Client, created: ObjectCreated) -> Mapping[str, str]:
