@@ -300,6 +300,20 @@ def test_a_run_waits_for_an_object_that_another_counts() -> None:
     assert [progress.run for progress in chain.in_progress()] == ["first"]
 
 
+@pytest.mark.parametrize(("etag", "run"), [(None, "second"), ("b", "first")])
+def test_a_chain_that_others_wait_for_has_a_message(etag: str | None, run: str) -> None:
+    """If that of its first slice was not sent, nobody else sends it once the row is there."""
+    chain = Chain(1024)
+    listed = replace(chain.put(CONTENT), sequencer=NO_SEQUENCER)
+    chain.progress_table.begin(progress_of(Job(listed, run="first")))
+    for _ in range(2):
+        with pytest.raises(Released):
+            chain.hand_over.begin(Job(replace(listed, etag=etag or listed.etag), run=run))
+    assert len(chain.messages) == 1
+    chain.run()
+    assert chain.in_progress() == []
+
+
 @pytest.mark.parametrize(
     ("mb_per_s", "seconds"), [(80.0, 600), (1.0, 7_200), (0.001, 36_000)], ids=str
 )

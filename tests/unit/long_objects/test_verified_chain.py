@@ -228,11 +228,16 @@ def test_a_last_slice_that_comes_again_is_no_second_verification(
 
 
 def test_a_recording_in_progress_is_no_verification() -> None:
-    """Its slices may be of long ago: the verification waits, and at last is a dead letter."""
+    """Its slices may be of long ago: the verification waits until they end."""
     chain, created, row = recorded_chain()
-    chain.progress_table.begin(progress_of(Job(created)))
+    chain.progress_table.begin(progress_of(Job(created)))  # its message was never sent
+    verification = Job(created, Verification(row))
     with pytest.raises(Released):
-        chain.hand_over.begin(Job(created, Verification(row)))
+        chain.hand_over.begin(verification)
+    chain.run()
+    chain.hand_over.begin(verification)
+    chain.run()
+    assert chain.reports[-1].outcome is Outcome.VERIFIED
 
 
 def test_the_purpose_is_in_the_message() -> None:

@@ -10,7 +10,7 @@ from bucketsum.errors import ObjectSuperseded, Released
 from bucketsum.hashing.ending import Purpose
 from bucketsum.hashing.job import Job
 from bucketsum.long_objects.message import LongObjectsQueue
-from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, progress_of
+from bucketsum.long_objects.progress import OTHER_ENDS_SECONDS, ChainStatus, Progress, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.settings import Settings
 from bucketsum.table.sequencer import NO_SEQUENCER
@@ -62,10 +62,10 @@ class HandOver:
         is_counted = progress.status is ChainStatus.RUNNING and progress.run
         is_of_other_run = is_counted and wanted.run not in (None, progress.run)
         if (progress.etag != wanted.etag and is_listed) or is_of_other_run:
-            left = progress.seconds_left or OTHER_ENDS_SECONDS
-            raise Released(int(min(max(OTHER_ENDS_SECONDS, left), _LONGEST_WAIT_SECONDS)))
+            left = max(progress.seconds_left or 0, OTHER_ENDS_SECONDS)
+            raise self._released(progress, min(left, _LONGEST_WAIT_SECONDS))
         if wanted.purpose is Purpose.VERIFY and progress.purpose is Purpose.RECORD:
-            raise Released(OTHER_ENDS_SECONDS)  # its slices may be of long ago
+            raise self._released(progress, OTHER_ENDS_SECONDS)  # its slices may be of long ago
         if progress.etag != wanted.etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:
@@ -75,5 +75,17 @@ class HandOver:
             if progress.status is ChainStatus.RUNNING and restarted.leased_until > self._clock():
                 return  # its worker sends the next slice; that of a stopped chain may be gone
             progress = restarted
+        self._send(progress)
+
+    def _released(self, progress: Progress, seconds: float) -> Released:
+        """The error that waits for *progress*, whose message is sent if it may never have been.
+
+        Its event does not come again to send it if the object was recorded meanwhile.
+        """
+        if progress.status is ChainStatus.RUNNING and progress.sent_offset < progress.offset:
+            self._send(progress)
+        return Released(int(seconds))
+
+    def _send(self, progress: Progress) -> None:
         self._queue.send(progress)
         self._table.mark_sent(progress)
