@@ -327,10 +327,10 @@ def test_a_large_bucket_is_not_listed_to_be_counted(
     deploy()
     boto3.client("s3").put_object(Bucket=INBOX, Key="k", Body=b"12345")
     ended = run("delete", "--stack", NAME, answer="n\n")
-    assert f"{INBOX}: some 1 objects, " in ended.err
+    assert f"{INBOX}: about 1 object, " in ended.err
     assert "CloudWatch's figures, up to a day old" in ended.err
     ended = run("delete", "--stack", NAME, "--count", answer="n\n")
-    assert f"{INBOX}: 1 object versions" in ended.err
+    assert f"{INBOX}: 1 object version " in ended.err
 
 
 def test_a_bucket_of_the_same_name_is_not_left_of_a_stack(run: Run) -> None:

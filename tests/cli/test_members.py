@@ -154,7 +154,7 @@ def test_members_without_a_row_are_reported(run: Run, stack: Stack, tmp_path: Pa
     record_archive(stack, {"x": b"x"}, "02", lost=1)
     for command in (["ls", "--members", "a.zip"], ["check", tmp_path, "--archive", "a.zip"]):
         ended = run(*command)
-        assert (ended.status, "1 of the members of a.zip have no row" in ended.err) == (1, True)
+        assert (ended.status, "1 member of a.zip without a row" in ended.err) == (1, True)
     assert run("ls", "--members", "a.zip!/x").status == 0  # no promise about all
 
 

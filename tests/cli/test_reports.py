@@ -244,7 +244,7 @@ def test_status_says_what_differs_until_that_is_closed(
     newer = Backfill("20261122T100000-b", BUCKET, BackfillStatus.RUNNING, now(),
                      purpose=Purpose.VERIFY)  # fmt: skip
     stack.runs_table().count(newer.backfill_id, Tally(differs=2))
-    assert open_findings(stack, [newer, *recorded])[BUCKET].startswith("2 differs so far")
+    assert open_findings(stack, [newer, *recorded])[BUCKET].startswith("2 differ so far")
 
 
 @pytest.mark.parametrize("part", [{"prefix": "a/"}, {"sample": 0.01}, {"missing": "sha256"}])

@@ -28,6 +28,7 @@ OTHERS: Final = {
     },
     "small_object_connections.py": {"botocore.utils.get_environ_proxies"},
     "signed_requests.py": {"['_request_signer']", "['_credentials']"},
+    "stored_checksums.py": {"botocore.parsers.ResponseParserError"},
 }
 """Module → names that botocore may change without notice. `make proofs` tries older versions."""
 

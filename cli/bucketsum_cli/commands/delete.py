@@ -125,7 +125,8 @@ def _show_plan(parts: StackParts, contents: Mapping[str, BucketContents], *, tab
             f"bucket  {bucket}: {count_text(counts.versions, 'object version')} ({size}), "
             f"{count_text(counts.delete_markers, 'delete marker')}"
             if counts.is_exact
-            else f"bucket  {bucket}: about {counts.versions:,} objects, {size} ({SOURCE})"
+            else f"bucket  {bucket}: about {count_text(counts.versions, 'object')}, {size} "
+            f"({SOURCE})"
         )
     if parts.stack_id:
         note(f"stack   {parts.name}")

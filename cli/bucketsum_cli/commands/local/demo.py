@@ -15,10 +15,13 @@ from bucketsum_cli.commands.local.deployment import bring_up, locked, stop
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, say
 
 _HOME = "demo"
+_NEXT_STEP = (
+    "next: `bucketsum local up` deploys a stack that stays; "
+    "`bucketsum put FILE --local` hashes a file of yours"
+)
 
 
 @click.command("demo")
@@ -58,14 +61,9 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
             else:
                 stop(project)
     if not (as_json or keep):
-        note(_next_step())
+        note(_NEXT_STEP)
     if not (equal == files and measured):
         raise SystemExit(ANSWER_IS_NO)
-
-
-def _next_step() -> str:
-    up, put = command_line("local", "up"), command_line("put", "FILE", "--local")
-    return f"next: `{up}` deploys a stack that stays; `{put}` hashes a file of yours"
 
 
 def _use(project: emulator_state.LocalProject) -> str:
