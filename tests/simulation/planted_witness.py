@@ -22,8 +22,12 @@ def _neighbours(*args: Any) -> Sequence[StoredPart]:  # noqa: ANN401 - as the pr
     return [replace(part, value=parts[place - 1].value) for place, part in enumerate(parts)]
 
 
+def _uncompared(row: Row, before: Compared | None) -> Row:
+    return replace(row, compared=Compared(ChecksumResult.NOT_COMPARED)) if before else row
+
+
 WITNESS_BUGS: Final = (
     ("S3's checksum is not compared", ChecksumComparison, "compared", _skipped),
     ("a part is compared with its neighbour's checksum", stored_checksums, "parts_in", _neighbours),
-    ("a comparison that fails ends a difference", Row, "compared_as", lambda row, _: row),
+    ("a second comparison is lost, and ends a difference", Row, "compared_as", _uncompared),
 )
