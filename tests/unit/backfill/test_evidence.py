@@ -237,6 +237,14 @@ def test_a_run_is_done_when_every_object_has_its_row(
     assert bucket["state"] == ("incomplete" if is_lost else "done")
 
 
+def test_a_run_is_not_done_by_a_row_that_it_did_not_read(world: EvidenceWorld) -> None:
+    """A row of before the run, whose message is gone, was not verified."""
+    world.put("a")
+    world.begin(lists=True)
+    [bucket] = world.close()["buckets"]
+    assert bucket["state"] == "incomplete"
+
+
 @pytest.mark.parametrize("reads_archives", [False, True])
 def test_an_archived_object_that_was_not_read_did_not_fail(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch, *, reads_archives: bool

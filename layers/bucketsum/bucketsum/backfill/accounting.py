@@ -133,7 +133,8 @@ class Accountant:
         for seen, entry, storage_class in self._entries(items, run.members, listed):
             row = seen.row
             balance.add(row.bucket, entry, row.size_bytes, storage_class=storage_class)
-            accounted[row.bucket] += seen.queued_hash
+            if entry != NOT_READ:
+                accounted[row.bucket] += seen.queued_hash
             if _is_named(row, entry, run.since.get(row.bucket, "")):
                 findings.append(finding_of(row, entry, storage_class or None))
         named = Balance.in_text(segment.listed)
