@@ -20,6 +20,7 @@ from bucketsum.errors import (
     ObjectUnreadable,
     OutOfTime,
     Retryable,
+    RowContended,
     SourceInterrupted,
 )
 from bucketsum.events.object_events import ObjectCreated
@@ -258,6 +259,19 @@ def test_only_large_objects_are_looked_up_first(size_bytes: int, reads: int) -> 
     arrival = replace(SMALL, size_bytes=size_bytes)
     report = hasher(source, table_with(row_with("00AB"))).hash(Job(arrival), PLENTY)
     assert (report.outcome, len(source.opened)) == (Outcome.UNCHANGED, reads)
+
+
+@pytest.mark.parametrize("etag", ["another", "an-etag"])
+def test_a_large_listed_object_that_a_look_up_missed_is_looked_up_again(etag: str) -> None:
+    """A row of another object says nothing about it: of the same object, it is read no more."""
+    listed, source = replace(BIG, sequencer=NO_SEQUENCER, etag="an-etag"), FakeSource()
+    hasher_of_row = hasher(source, table_with(replace(row_with("00AB"), etag=etag)))
+    if etag == "another":
+        with pytest.raises(RowContended, match="missed a row of another object"):
+            hasher_of_row.hash(Job(listed), PLENTY)
+    else:
+        assert hasher_of_row.hash(Job(listed), PLENTY).outcome is Outcome.SUPERSEDED
+    assert source.opened == []
 
 
 def test_an_unknown_large_object_is_read() -> None:

@@ -16,12 +16,14 @@ from bucketsum.errors import (
     ObjectSuperseded,
     ObjectUnreadable,
     OutOfTime,
+    RowContended,
     Unconfirmed,
 )
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import UNREAD, End, verification_of
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import hashed_row, refused_row
+from bucketsum.hashing.recording import MISSED_ROW
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, TOO_LATE, Deadline
@@ -91,12 +93,18 @@ class ObjectHasher:
         return self._hashed_or_handed_over(known, deadline) if isinstance(known, Job) else known
 
     def _looked_up(self, job: Job) -> Job | HashResult:
-        """*job*, or its result if its row is known; only where a reading costs more than that."""
+        """*job*, or its result if its row is known; only where a reading costs more than that.
+
+        Raises:
+            RowContended: As `Recording.record`.
+        """
         created, archives = job.created, self._as_archive(job.created)
         if job.ending.expected or (created.size_bytes < LOOK_UP_FROM_BYTES and not archives):
             return job
         row, sequencer = self._table.row_at(row_key_of(created)), created.sequencer
         if row and row.sequencer > comparable_sequencer(sequencer):
+            if not (sequencer or row.has_digest_of(created.etag)):
+                raise RowContended(MISSED_ROW)
             if archives:  # an invocation may have died with its rows
                 archives.rows.remove_overwritten(created)
             raise ObjectSuperseded("a newer event of this key is recorded")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from bucketsum.errors import RowContended
 from bucketsum.hashing.ending import End, Purpose, require_agreement, verification_of
@@ -14,6 +14,8 @@ from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.sequencer import comparable_sequencer
+
+MISSED_ROW: Final = "the look-up missed a row of another object of this key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Recording:
             return outcome  # else it was replaced before, perhaps by a reason
         outcome = table.record(row)
         if outcome is Outcome.SUPERSEDED and not (row.sequencer or self.expected):
-            raise RowContended("the look-up missed a row of another object of this key")
+            raise RowContended(MISSED_ROW)
         return outcome
 
 
