@@ -163,7 +163,6 @@ A_FAILED_PART: Final = Case(
 FAULTS: Final = [
     ("a backfill of two children", "input.parts) > 0", "input.parts) > 1"),
     ("a backfill of two children", '"Items": "{% $states.input %}"', '"Items": []'),
-    ("a backfill of two children", "input.pause > 0", "input.pause > 1"),
     ("a backfill that cannot be planned", ', "BadInventory"]', "]"),
     ("a backfill that cannot be planned", '"Next": "GiveUp"', '"Next": "Failed"'),
     ("a backfill that cannot be planned", "{% $has_failed %}", "{% false %}"),
