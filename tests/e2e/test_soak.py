@@ -1,15 +1,43 @@
-"""The soak's comparison with the rows of a deployed stack; `make soak` runs a soak."""
+"""A small soak of the deployed stack; `make soak` runs a large one."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
 
+from tests.soak.faults import FaultKind
 from tests.soak.findings import compared
 from tests.soak.queues import Backlog
+from tests.soak.report import MEMORY_FROM_OBJECTS
+from tests.soak.run import Soak
+from tests.soak.workers import Memory
 from tests.soak.workload import Workload
 
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.emulator.emulator_state import LocalProject
+
+OBJECTS = 300
+VISIBILITY_SECONDS = 5
+
+
+def test_nothing_is_lost_or_wrong_while_parts_fail_at_random(
+    stack: Stack, project: LocalProject
+) -> None:
+    """Killed workers, cut connections, and errors of S3 cost time, but no row and no digest."""
+    small = Soak(stack, project, OBJECTS, 1, lambda _: None, visibility_seconds=VISIBILITY_SECONDS)
+
+    report = small.run()
+    small.remove_objects()
+
+    assert list(report.problems()) == []
+    assert report.faults[FaultKind.WORKER_KILLED]
+    assert report.faults[FaultKind.CONNECTION_CUT]
+    assert report.malformed == 1
+    leak = (Memory((60.0, 60.0, 60.0, 64.0)),)
+    large = replace(report, objects=MEMORY_FROM_OBJECTS, memory=leak)
+    assert [text.partition(":")[0] for text in large.problems()] == [
+        "the memory of a worker is not flat"
+    ]
 
 
 def test_a_wrong_digest_and_a_lost_version_are_noticed(stack: Stack) -> None:

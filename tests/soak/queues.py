@@ -12,7 +12,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local.deployment import require_start
 from bucketsum_cli.terminal.errors import CannotDoError
 
-_VISIBILITY_SECONDS: Final = 30
+VISIBILITY_SECONDS: Final = 30
 """In place of the template's 5,400: a message of a killed worker comes back in time."""
 
 BACKLOG_MAX: Final = 400
@@ -96,12 +96,12 @@ def through_proxy(stack: Stack, endpoint: str) -> Iterator[None]:
 
 
 @contextmanager
-def quick_visibility(stack: Stack) -> Iterator[None]:
-    """Let messages of a killed worker come back soon during the block."""
+def visibility_of(stack: Stack, seconds: int) -> Iterator[None]:
+    """Let messages of a killed worker come back after *seconds* during the block."""
     sqs, url = stack.client("sqs"), stack.arrivals_queue_url
     name: Final = "VisibilityTimeout"
     before = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[name])["Attributes"][name]
-    sqs.set_queue_attributes(QueueUrl=url, Attributes={name: str(_VISIBILITY_SECONDS)})
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={name: str(seconds)})
     try:
         yield
     finally:

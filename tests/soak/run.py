@@ -10,13 +10,15 @@ from tests.soak.faults import Faults
 from tests.soak.findings import Findings, compared, dead_letters, is_malformed, keys_in
 from tests.soak.log_volume import log_volume
 from tests.soak.proxy import faulty_proxy
-from tests.soak.queues import Backlog, quick_visibility, through_proxy
+from tests.soak.queues import VISIBILITY_SECONDS, Backlog, through_proxy, visibility_of
 from tests.soak.report import Report
 from tests.soak.workers import Workers, disturbed
-from tests.soak.workload import Uploaded, Version, Workload
+from tests.soak.workload import PREFIX, Uploaded, Version, Workload
 
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.buckets.bucket_contents import emptied_folder
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.dead_letters.messages import DeadLetter
 from bucketsum_cli.dead_letters.redrive import send_back
 from bucketsum_cli.emulator import emulator_state
@@ -50,6 +52,7 @@ class Soak:
         objects: int,
         seed: int,
         show: Callable[[Moment], object],
+        visibility_seconds: int = VISIBILITY_SECONDS,
     ) -> None:
         self._stack = stack
         self._aws = emulator_state.running(project)
@@ -57,6 +60,7 @@ class Soak:
         self._objects = objects
         self._seed = seed
         self._show = show
+        self._visibility_seconds = visibility_seconds
         self._faults = Faults(seed)
         self._workers = Workers(self._aws.pid, stack.function)
         self._backlog = Backlog(stack)
@@ -72,7 +76,7 @@ class Soak:
         log = self._home / "gateway.log"
         log_bytes = log.stat().st_size
         self._drain("waiting for earlier messages")  # one in flight keeps the old time-out
-        with quick_visibility(self._stack):
+        with visibility_of(self._stack, self._visibility_seconds):
             self._upload_under_faults()
             before = self._compared("comparing")
             letters = dead_letters(self._stack, {version.row_key for version in self._versions})
@@ -85,6 +89,18 @@ class Soak:
             seconds=time.monotonic() - started,
             log_start=log_bytes,
         )
+
+    def remove_objects(self) -> None:
+        """Delete the soak's objects, and wait until their events are handled.
+
+        The emulator answers nobody while it deletes many objects; a message whose worker waited too
+        long for it must come back soon.
+        """
+        soaked = S3Place(self._stack.bucket, PREFIX)
+        with visibility_of(self._stack, self._visibility_seconds):
+            for _ in emptied_folder(self._stack.client("s3"), soaked, PREFIX.rstrip("/")):
+                self._moment("removing the objects")
+            self._drain("removing the objects")
 
     @property
     def _versions(self) -> list[Version]:

@@ -18,7 +18,7 @@ from tests.support.zip_maker import zip_of
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.aws.stack import Stack
 
-_PREFIX: Final = "soak/"
+PREFIX: Final = "soak/"
 THREADS: Final = 8
 
 _ODD_NAMES: Final = (
@@ -109,7 +109,7 @@ class Workload:
         name = random.choice(_ODD_NAMES)
         if number % _UNREACHABLE_EVERY == _UNREACHABLE_EVERY // 2:
             name = UNREACHABLE
-        key = f"{_PREFIX}{number}/{name}{'.zip' if is_archive else ''}"
+        key = f"{PREFIX}{number}/{name}{'.zip' if is_archive else ''}"
         count = 2 if random.random() < _OVERWRITTEN else 1
         versions = [self._put(key, random, number, is_archive=is_archive) for _ in range(count)]
         duplicates = random.choice((1, 2)) if random.random() < _DUPLICATED else 0
