@@ -138,8 +138,9 @@ class Evidence:
         closing = records.closing(run_id)
         if closing is None or closing.delivered_at:
             return 0
-        findings, balance = self._settled_findings(run_id)
-        self._account(run_id)
+        segments = records.segments(run_id)
+        findings, balance = self._settled_findings(run_id, segments)
+        self._account(run_id, segments)
         if balance.number(Standing.LOST) and closing.number is None:
             waited = seconds_since(closing.counted_from)
             if 0 <= waited < DELETIONS_SECONDS:
@@ -147,10 +148,10 @@ class Evidence:
         report = self._chained(run_id, balance, findings)
         return self._deliver(run_id, report, findings, hashed)
 
-    def _account(self, run_id: str) -> None:
+    def _account(self, run_id: str, segments: Iterable[Segment]) -> None:
         """Note the backfills that are done by their rows; a repeated message counts twice."""
         accounted = Counter[str]()
-        for segment in self.accountant.evidence.segments(run_id):
+        for segment in segments:
             with intact(f"segment {segment.number} of the run", run_id):
                 accounted.update(json.loads(segment.accounted))
         for member in self.table.members(run_id):
@@ -159,11 +160,13 @@ class Evidence:
             if queued and accounted[member.bucket] == queued:
                 self.table.account(member.backfill_id)
 
-    def _settled_findings(self, run_id: str) -> tuple[list[RowFinding], Balance]:
+    def _settled_findings(
+        self, run_id: str, segments: Iterable[Segment]
+    ) -> tuple[list[RowFinding], Balance]:
         """The findings and the balance, after another look at what seems to be lost."""
         records = self.accountant.evidence
         with intact("balance of the run", run_id):
-            balance = Balance.of(Balance.in_text(part.balance) for part in records.segments(run_id))
+            balance = Balance.of(Balance.in_text(segment.balance) for segment in segments)
         findings = []
         for listed in records.findings(run_id):
             if isinstance(listed, DamagedItem):
