@@ -31,7 +31,8 @@ _TABLES: Final = ("deletions", "listed", "listing", "measurements", "members", "
 _MEMORY_MB_MAX: Final = 2000
 """The join of a million rows with their listing spills with half of it: that takes its time."""
 _NAME: Final = "snapshot"
-_OWN: Final = "bucketsum_own"
+_OWN: Final = "own-views"
+"""Not a name that a person can give a snapshot."""
 _TABLES_OF: Final = """
 SELECT table_name FROM duckdb_tables()
 WHERE database_name = $name AND schema_name = 'main' ORDER BY ALL"""
@@ -111,13 +112,13 @@ def _is_ours(local: DuckDb, name: str) -> bool:
         if [table for (table,) in ask(_TABLES_OF, {"name": name}).fetchall()] != [*_TABLES]:
             return False
         copies = (f'CREATE TABLE {of} AS FROM "{name}".main.{of} LIMIT 0' for of in _TABLES)
-        ask(f"ATTACH ':memory:' AS {_OWN}; USE {_OWN}; {'; '.join(copies)}")
+        ask(f'ATTACH \':memory:\' AS "{_OWN}"; USE "{_OWN}"; {"; ".join(copies)}')
         with suppress(CannotDoError), explained():  # a table without a column of a view
             ask(query_text("views"))
         catalogs: dict[str, list[tuple[Any, ...]]] = {_OWN: [], name: []}
         for database, *entry in ask(_CATALOG).fetchall():
             catalogs.setdefault(database, []).append((*entry,))
-        ask(f"USE memory; DETACH {_OWN}")
+        ask(f'USE memory; DETACH "{_OWN}"')
     return catalogs[name] == catalogs[_OWN]
 
 

@@ -173,6 +173,8 @@ def test_several_snapshots_are_asked_together(run_sql: Run, stack: Stack, tmp_pa
     assert run_sql("sql", query, *both, "--csv").out == "key\nlater\n"
     assert run_sql("sql", "SELECT count(*) n FROM objects", *both, "--csv").out == "n\n2\n"
     assert run_sql("sql", "SHOW TABLES", *both[:2], "--csv").status == 0
+    odd = "FROM bucketsum_own.objects SELECT count(*) n"  # the name of a database of ours once
+    assert run_sql("sql", odd, "--snapshot", f"bucketsum_own={new}", "--csv").out == "n\n3\n"
     for names, reason in (
         ((*both, "--snapshot", "last"), "need a name each"),
         ((*both[:2], "--snapshot", f"old={new}"), "need a name each"),
