@@ -27,7 +27,9 @@ def awaited(backfills: Backfills, name: str) -> RecordedProgress:
             while True:
                 current = backfills.progress(name)
                 done = current.tally.objects
-                bar.update(task, completed=done, total=done + (current.left or 0))
+                step = "waiting for the report" if current.is_at_rest else "reading"
+                total = done + (current.left or 0)
+                bar.update(task, description=step, completed=done, total=total)
                 is_reported = not current.is_at_rest or reports.has(current.backfill.run_id)
                 if current.is_over and (is_reported or not backfills.is_running(current.backfill)):
                     return backfills.progress(name)  # its rows may say that it is done
