@@ -175,10 +175,10 @@ def keys_to_list(target: Target, bucket: str | None, prefix: str, name: str | No
     return [Listed(bucket, prefix) for bucket in buckets]
 
 
-def no_objects(bucket: str | None, prefix: str, problem: str = "") -> CannotDoError:
-    """The error that a question selects nothing: it has no answer then, and no is not one."""
+def no_objects(bucket: str | None, prefix: str, kind: str = "") -> CannotDoError:
+    """The error that a question selects no object of a *kind*: an empty answer would look right."""
     where = f"s3://{bucket or '*'}/{prefix}"
-    return CannotDoError(f"there is no object {problem}under {where}: check the bucket and prefix")
+    return CannotDoError(f"there is no object {kind}under {where}: check the bucket and prefix")
 
 
 def is_listed(snapshot: Snapshot, keys: Listed) -> bool:

@@ -235,9 +235,8 @@ class InventoryReader:
     def _listed_at(self, file: str, position: int) -> list[ObjectCreated | None]:
         """The objects of the rows from *position* on; None for a row that is left out."""
         if self._next == (file, position):
-            with suppress(
-                *BROKEN, OSError, BadInventory
-            ):  # a pause was too long for the connection
+            # A pause was too long for the connection; what is wrong with the file is found again.
+            with suppress(*BROKEN, OSError, BadInventory):
                 return list(islice(self._listed, ROWS_PER_PAGE))
         if file not in self._files:
             raise BadInventory(f"the manifest does not list {shown(file)} any more")
