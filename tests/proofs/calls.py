@@ -52,7 +52,7 @@ PublisherRole lambda:GetFunctionConfiguration ProberFunction,ProberFunction:7
 PublisherRole lambda:UpdateFunctionConfiguration,PublishVersion ProberFunction
 PublisherRole lambda:ListVersionsByFunction ProberFunction
 PublisherRole lambda:DeleteFunction ProberFunction:7
-PublisherRole dynamodb:Query,PutItem,GetItem MeasurementsTable
+PublisherRole dynamodb:Query,PutItem MeasurementsTable
 PlannerRole,PublisherRole states:DescribeExecution execution:bucketsum-Sweep:run
 """
 """Principals, actions, resources, context: what services do, and what is not recorded."""

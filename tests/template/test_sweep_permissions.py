@@ -50,9 +50,9 @@ OPERATIONS: Final = {
                 "describe_execution", "batch_write_item"},
     "Publisher": {"get_function_configuration", "update_function_configuration",
                   "publish_version", "list_versions_by_function", "delete_function",
-                  "describe_execution", "get_item", "query", "put_item"},
+                  "describe_execution", "query", "put_item"},
     "Prober": {"get_object", "head_object", "batch_get_item"},
-    "Analyst": {"get_item", "query", "put_item"},
+    "Analyst": {"query", "put_item"},
 }  # fmt: skip
 INTEGRATIONS: Final = {
     "arn:${Partition}:states:::lambda:invoke": "lambda:InvokeFunction",

@@ -21,10 +21,10 @@ from bucketsum_lab.results.recommendation import improvement_of, recommendation_
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
 
 if TYPE_CHECKING:
-    from bucketsum_cli.tune.run_files import RunStore
     from bucketsum_lab.protocol.samples import DiskSpeed
     from bucketsum_lab.protocol.workload import Workload
     from bucketsum_lab.results.recommendation import Improvement, Recommendation
+    from bucketsum_lab.results.run_store import RunStore
 
 _NO_CAUSE: Final = "no cause was reported"
 _DISK_UNITS: Final = {

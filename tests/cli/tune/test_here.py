@@ -232,8 +232,8 @@ def test_runs_in_files_are_read_although_no_stack_is_there(run: Run) -> None:
 def test_a_file_that_is_no_run_is_named(run: Run, tmp_path: Path) -> None:
     """Not a traceback."""
     run(*WHOLE)
-    (tmp_path / "runs" / "other.json").write_text(json.dumps({"run": {}}))
-    run("tune", "list").assert_refused("other.json is not a run")
+    (tmp_path / "runs" / "other.jsonl").write_text("{}\n")
+    run("tune", "list").assert_refused("other.jsonl is not a run")
 
 
 def test_a_memory_above_the_machines_is_refused_if_it_is_a_limit(

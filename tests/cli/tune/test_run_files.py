@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,34 +18,38 @@ CELL = {
     "object_bytes": 1, "key": "k",
 }  # fmt: skip
 SAMPLE = {"cell_id": "c", "run": 1, "invocation": 1, "status": "ok", "at": RUN["started_at"]}
-WHOLE: dict[str, Any] = {"run": RUN, "cells": {"c": CELL}, "samples": {"s": SAMPLE}}
+WHOLE: dict[str, Any] = {"run": RUN, "cell#c": CELL, "sample#s": SAMPLE}
+
+
+def lines(items: Mapping[str, Any]) -> str:
+    """The file of a run with *items*."""
+    return "".join(f"{json.dumps({**values, 'item': item})}\n" for item, values in items.items())
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"run": ', "Expecting value: line 1 column 9"),
-        ("[]", "it is not a JSON object of run, cells, samples"),
-        ("[" * 100_000, "recursion"),
-        (json.dumps({**WHOLE, "run": {}}), "run_id is missing"),
-        (json.dumps({**WHOLE, "run": {"run_id": "a"}}), "status is missing"),
-        (json.dumps({**WHOLE, "run": {**RUN, "status": "done"}}), "status is 'done'"),
-        (json.dumps({**WHOLE, "run": {**RUN, "samples": "9"}}), "samples is '9'"),
-        (json.dumps({**WHOLE, "run": {**RUN, "machine": 9}}), "machine is 9"),
-        (json.dumps({**WHOLE, "run": 3}), "run is 3, but a run has a JSON object there"),
-        (json.dumps({**WHOLE, "cells": []}), r"cells is \[\], but a run has a JSON object"),
-        (
-            json.dumps({**WHOLE, "samples": {"a": 1}}),
-            "samples is {'a': 1}, but a run has a JSON object",
-        ),
+        ('{"item": \n', "Expecting value: line 1 column 10"),
+        ("\n", "Expecting value"),
+        ("[]\n", r"a line is \[\], but each of a run is a JSON object"),
+        ("[" * 100_000 + "\n", "recursion"),
+        ("{}\n", "'item' is missing"),
+        ('{"item": 3}\n', "no attribute 'startswith'"),
+        ('{"item": []}\n', "unhashable"),
+        (lines({"run": {}}), "run_id is missing"),
+        (lines({"run": {"run_id": "a"}}), "status is missing"),
+        (lines({"run": {**RUN, "status": "done"}}), "status is 'done'"),
+        (lines({"run": {**RUN, "samples": "9"}}), "samples is '9'"),
+        (lines({"run": {**RUN, "machine": 9}}), "machine is 9"),
+        (f"3\n{lines(WHOLE)}", "a line is 3, but"),
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, text: str, reason: str) -> None:
     """By its path, with the reason and what to do, however it is read."""
-    (tmp_path / "damaged.json").write_text(text)
+    (tmp_path / "damaged.jsonl").write_text(text)
     files = RunFiles(tmp_path)
     for read in (lambda: files.run("damaged"), lambda: list(files.runs())):
-        with pytest.raises(CannotDoError, match=rf"damaged\.json .*{reason}.*; move it to another"):
+        with pytest.raises(CannotDoError, match=rf"damaged\.jsonl .*{reason}.*; move it to another"):
             read()
 
 
@@ -62,8 +67,8 @@ def test_a_damaged_document_of_a_run_is_named(
     tmp_path: Path, document: dict[str, str], reason: str
 ) -> None:
     """The settings and the machine are read with the run, before a command relies on them."""
-    (tmp_path / "damaged.json").write_text(json.dumps({**WHOLE, "run": {**RUN, **document}}))
-    with pytest.raises(CannotDoError, match=rf"damaged\.json .*({reason})"):
+    (tmp_path / "damaged.jsonl").write_text(lines({**WHOLE, "run": {**RUN, **document}}))
+    with pytest.raises(CannotDoError, match=rf"damaged\.jsonl .*({reason})"):
         RunFiles(tmp_path).run("damaged")
 
 
@@ -87,15 +92,15 @@ def test_a_damaged_cell_or_sample_is_named(
     tmp_path: Path, kind: str, part: dict[str, Any], reason: str
 ) -> None:
     """Statistics or a reading of which a part is missing are not "no statistics"."""
-    (tmp_path / "damaged.json").write_text(json.dumps({**WHOLE, kind: {"a": part}}))
-    with pytest.raises(CannotDoError, match=rf"damaged\.json .*{reason}"):
+    (tmp_path / "damaged.jsonl").write_text(lines({**WHOLE, f"{kind[:-1]}#a": part}))
+    with pytest.raises(CannotDoError, match=rf"damaged\.jsonl .*{reason}"):
         getattr(RunFiles(tmp_path), kind)("damaged")
 
 
 def test_a_whole_file_is_read(tmp_path: Path) -> None:
     """The content that the tests above change is a run; counts of 0 are not statistics."""
     cell = {**CELL, "n": 0, "n_cold": 0}
-    (tmp_path / "whole.json").write_text(json.dumps({**WHOLE, "cells": {"c": cell}}))
+    (tmp_path / "whole.jsonl").write_text(lines({**WHOLE, "cell#c": cell}))
     files = RunFiles(tmp_path)
     assert [run.run_id for run in files.runs()] == ["a"]
     assert [(cell.stats, cell.cold) for cell in files.cells("whole")] == [(None, None)]
@@ -105,8 +110,19 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("run_id", ["../outside", "", "x" * 300, "a\0b", "\ud800", "ü" * 100])
 def test_an_id_that_no_run_has_is_unknown(tmp_path: Path, run_id: str) -> None:
     """It is not taken for a path."""
-    (tmp_path / "outside.json").write_text("[]")
+    (tmp_path / "outside.jsonl").write_text("[]\n")
     files = RunFiles(tmp_path / "runs")
     assert files.run(run_id) is None
     assert files.cells(run_id) == []
     assert files.samples(run_id) == []
+
+
+@pytest.mark.parametrize("half", ["{", '{"item": "run", "status": "SUCC', '{"item": "run"}'])
+def test_the_last_line_of_each_item_counts(tmp_path: Path, half: str) -> None:
+    """A line without an end is of a process that was killed; those before it are the run."""
+    later = {"run": {**RUN, "status": "STOPPED"}}
+    (tmp_path / "a.jsonl").write_text(lines(WHOLE) + lines(later) + half)
+    (tmp_path / "killed-at-once.jsonl").write_text(half)
+    files = RunFiles(tmp_path)
+    assert [run.status for run in files.runs()] == ["STOPPED"]
+    assert len(files.samples("a")) == 1

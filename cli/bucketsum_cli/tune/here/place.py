@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.arguments.target import Target
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.tune.run_files import RunStore
+    from bucketsum_lab.results.run_store import RunStore
 
 PREFIX: Final = "bucketsum-sweep/"
 """Prefix of generated objects in a bucket that is not for sweeps alone."""
