@@ -155,7 +155,7 @@ def test_a_backfill_is_started_stopped_and_resumed(run: Run, executions: dict[st
     assert executions["StartExecution"]["name"] == f"{backfill}-2"
 
     [listed] = run("backfill", "list", "--json").document
-    assert (listed["backfill"], listed["executions"]) == (backfill, 2)
+    assert (listed["backfill"], listed["record"]["executions"]) == (backfill, 2)
     assert backfill in run("backfill", "list").out
 
 
@@ -231,7 +231,8 @@ def test_the_reason_of_a_failed_part_is_shown(
     table.record_plan(backfill, [Part(0), Part(1, failure="row 2 of a.csv.gz")])
     assert "part 1   row 2 of a.csv.gz" in run("backfill", "show", backfill).out
     document = run("backfill", "show", backfill, "--json").document
-    assert document["part_failures"] == [{"part": 1, "reason": "row 2 of a.csv.gz"}]
+    [part] = document["failed_parts"]
+    assert (part["number"], part["failure"]) == (1, "row 2 of a.csv.gz")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +311,7 @@ def test_a_backfill_is_done_only_if_nothing_of_it_is_left(
 
     def shown() -> tuple[str, int | None]:
         document = run("backfill", "show", backfill, "--json").document
-        return document["state"], document["left_objects"]
+        return document["state"], document["left"]
 
     assert shown() == ("queued", None)
     assert "counted twice" in run("backfill", "show", backfill).out
@@ -349,7 +350,7 @@ def test_a_run_whose_objects_are_not_all_counted_ends_with_a_no(
     replace_sleep(crashes)
     ended = run(command, BUCKET, "--yes", "--wait", "--json")
     progress = ended.document["progress"]
-    assert (ended.status, progress["state"], progress["left_objects"]) == (1, "incomplete", 2)
+    assert (ended.status, progress["state"], progress["left"]) == (1, "incomplete", 2)
     assert executions
     shown = run(command, "show", "last")
     assert shown.status == 1

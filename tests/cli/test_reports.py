@@ -100,7 +100,7 @@ def test_a_list_says_who_and_where(run: Run, reported: Reported) -> None:
     """Date, caller, time, and the place of the report."""
     name = reported()
     [listed] = run("verify", "list", "--json").document
-    assert listed["started_by"] == "arn:aws:iam::1:user/jo"
+    assert listed["record"]["started_by"] == "arn:aws:iam::1:user/jo"
     assert listed["report"] == f"s3://{REPORTS}/bucketsum/{name}/"
 
 

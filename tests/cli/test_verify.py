@@ -70,7 +70,7 @@ def test_its_options_are_in_its_record(run: Run, table: BackfillsTable) -> None:
         sample=0.015,
         storage_classes=("STANDARD", "STANDARD_IA"),
     )
-    shown = run("verify", "show", "last", "--json").document
+    shown = run("verify", "show", "last", "--json").document["record"]
     assert (shown["purpose"], shown["missing"], shown["sample"]) == ("verify", "sha256", 0.015)
 
 
@@ -193,7 +193,7 @@ def test_an_object_that_differs_is_an_exit_status(run: Run, table: BackfillsTabl
     assert "`bucketsum repair KEY --bucket inbox` restores one" in " ".join(shown.out.split())
     assert f"unreadable: `bucketsum coverage {BUCKET}` shows the reasons" in shown.out
     document = run("verify", "show", name, "--json").document
-    assert (document["verified_objects"], document["differing_objects"]) == (2, 1)
+    assert (document["tally"]["verified"], document["tally"]["differs"]) == (2, 1)
 
 
 class States:

@@ -99,10 +99,10 @@ def test_objects_from_before_are_hashed_once(stack: Stack) -> None:
     }
     assert recorded(stack) == expected
     for progress in (first, second):
-        assert progress["failed_objects"] == progress["gone_objects"] == 0
-    assert first["queued_objects"] == OBJECTS
-    assert second["queued_objects"] == OBJECTS // 3
+        assert progress["tally"]["failed"] == progress["tally"]["gone"] == 0
+    assert first["queued"]["object_count"] == OBJECTS
+    assert second["queued"]["object_count"] == OBJECTS // 3
 
     again = ended(answer("backfill", stack.bucket, "--prefix", PREFIX, "--yes")["backfill"])
-    assert (again["hashed_objects"], again["skipped_objects"]) == (0, OBJECTS)
+    assert (again["tally"]["hashed"], again["tally"]["skipped"]) == (0, OBJECTS)
     assert recorded(stack) == expected

@@ -35,7 +35,7 @@ def test_an_object_that_differs_from_its_row_is_found(stack: Stack) -> None:
 
     run("verify", stack.bucket, "--prefix", PREFIX, "--yes", "--wait", "--local", expected=1)
     ended = json.loads(run("verify", "show", "last", "--local", "--json", expected=1).stdout)
-    assert (ended["verified_objects"], ended["differing_objects"]) == (1, 1)
+    assert (ended["tally"]["verified"], ended["tally"]["differs"]) == (1, 1)
     report = json.loads(run("verify", "report", "--local", "--json", expected=1).stdout)
     lines = report["buckets"][0]["balance"]
     rows = {(line["standing"], line["storage_class"]): line["rows"] for line in lines}

@@ -1,9 +1,13 @@
-"""The reference of the JSON documents, from the types that the commands print."""
+"""The reference of the JSON documents, from the types that the commands print.
+
+The meaning of a field is in its type, or among the attributes in the docstring of its class.
+"""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -14,12 +18,12 @@ from importlib import import_module
 from inspect import cleandoc, getsource
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
 import click
 
 from bucketsum_cli.arguments.options import JsonOption
-from bucketsum_cli.terminal.documents import INLINE
+from bucketsum_cli.terminal.documents import INLINE, Moment
 
 _BEGINNING: Final = """\
 # JSON output
@@ -37,6 +41,9 @@ measurements table.
 _NAMES: Final = {str: "string", Path: "string", int: "integer", float: "number", bool: "boolean"}
 _OURS: Final = ("bucketsum", "collections", "datetime", "pathlib")
 
+_NOT_SHARED: Final = object()
+"""In a type: its meaning is that of the field of one record, not of each with its name."""
+_ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 _COLUMNS: Final = 80
 
 
@@ -72,7 +79,7 @@ def schema_of(command: click.Command) -> dict[str, Any]:
         name: hint.__metadata__[0]
         for kind in reversed(kinds)
         for name, hint in _hints(kind).items()
-        if hasattr(hint, "__metadata__")
+        if hasattr(hint, "__metadata__") and _NOT_SHARED not in hint.__metadata__
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -84,16 +91,17 @@ def schema_of(command: click.Command) -> dict[str, Any]:
 
 
 def _object(kind: type[Any], shared: Mapping[str, str]) -> dict[str, Any]:
-    hints = _hints(kind)
-    if absent := hints.keys() - shared.keys():
+    properties = {
+        name: ({"description": shared[name]} if name in shared else {}) | _schema(hint)
+        for name, hint in _hints(kind).items()
+    }
+    if absent := [name for name, schema in properties.items() if "description" not in schema]:
         raise ValueError(f"{kind.__name__} has no meaning of {', '.join(sorted(absent))}")
     return {
         "type": "object",
         "description": cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " "),
-        "properties": {
-            name: {"description": shared[name]} | _schema(hint) for name, hint in hints.items()
-        },
-        "required": [*hints],
+        "properties": properties,
+        "required": [*properties],
         "additionalProperties": False,
     }
 
@@ -112,8 +120,14 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
     hints: dict[str, Any] = {}
     # also the types of names that are imported under TYPE_CHECKING
     types = get_type_hints(kind, localns=_imports(kind.__module__), include_extras=True)
+    meanings = dict(_ATTRIBUTE.findall(cleandoc(kind.__doc__ or "").partition("Attributes:")[2]))
     for field in fields(kind):
         hint = types[field.name]
+        if hint in (str, str | None) and field.name.endswith("_at"):
+            hint = Union[Moment, hint]  # noqa: UP007 - of values
+        if not hasattr(hint, "__metadata__") and field.name in meanings:
+            text = meanings[field.name].replace("``", "`").replace("None", "null")
+            hint = Annotated[hint, " ".join(text.split()), _NOT_SHARED]
         hints |= _hints(hint) if field.metadata == INLINE else {field.name: hint}
     return hints
 

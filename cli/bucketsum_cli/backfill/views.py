@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
-from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.ending import Purpose
+from bucketsum_cli.backfill.estimate import Work
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import (
@@ -24,9 +25,7 @@ from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
-    from bucketsum.backfill.backfill_records import Tally
     from bucketsum_cli.backfill.backfills import PurposeWords, RecordedProgress
-    from bucketsum_cli.terminal.documents import Moment
 
 _LIST: Final = (
     Column("bucket", shrinks=True),
@@ -38,17 +37,6 @@ _LIST: Final = (
     Column("USD", right=True),
     Column("report", shrinks=True),
 )
-_OUTCOMES: Final = (
-    "hashed", "verified", "skipped", "superseded", "gone", "unreadable", "failed",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class PartFailure:
-    """The last failure of a part, which is one of a backfill's ranges of keys."""
-
-    part: Annotated[int, "Number of the part."]
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,42 +48,18 @@ class BackfillProgress:
         str, "`running`, `stopped`, `queued`, `done`, `incomplete`, `failed` or `damaged`."
     ]
     failure: Annotated[str | None, "Status of the failed execution, or the damage."]
-    bucket: str | None = None
-    prefix: Annotated[str | None, "Beginning of the keys; empty for all."] = None
-    all_versions: Annotated[bool | None, "Whether overwritten versions are hashed."] = None
-    inventory: Annotated[str | None, "URL of the inventory's manifest."] = None
-    limit: Annotated[int | None, "Maximum number of objects to queue."] = None
     cause: Annotated[str | None, "Error and cause of the failed execution."] = None
-    part_failures: Annotated[Sequence[PartFailure] | None, "Last failure of each part."] = None
-    started_at: Moment | None = None
-    ended_at: Annotated[Moment | None, "When its listing ended."] = None
-    executions: Annotated[int | None, "Executions of the state machine; `resume` adds one."] = None
-    queued_objects: Annotated[int | None, "Objects that were queued."] = None
-    queued_bytes: Annotated[int | None, "Their size."] = None
-    archived_objects: Annotated[int | None, "Archived objects: recorded, not read."] = None
-    purpose: Annotated[str | None, "`record`, or `verify` for a verification."] = None
-    older_than: Annotated[Moment | None, "Only objects recorded and verified before."] = None
-    missing: Annotated[str | None, "Only rows that lack this digest, or `members`."] = None
-    sample: Annotated[float | None, "Share of the keys."] = None
-    storage_classes: Annotated[Sequence[str] | None, "Only objects of these."] = None
+    record: Annotated[Backfill | None, "What was started, and when."] = None
+    run: Annotated[str | None, "The run that it belongs to, perhaps with other buckets."] = None
+    queued: Annotated[Work | None, "Objects that were queued."] = None
+    tally: Annotated[Tally | None, "Objects that are done, by outcome."] = None
+    archived: Annotated[int | None, "Archived objects: recorded, not read."] = None
     parts: Annotated[int | None, "Ranges of keys, or files of the inventory."] = None
     parts_done: Annotated[int | None, "Parts of which all objects are queued."] = None
-    hashed_objects: Annotated[int | None, "Objects that were read and recorded."] = None
-    verified_objects: Annotated[int | None, "Read again, with the recorded digests."] = None
-    verified_bytes: Annotated[int | None, "Their size."] = None
-    differing_objects: Annotated[int | None, "Read twice again, with another digest."] = None
-    skipped_objects: Annotated[int | None, "Objects that had been recorded before."] = None
-    superseded_objects: Annotated[int | None, "Overwritten, or with a newer row."] = None
-    gone_objects: Annotated[int | None, "Objects that were deleted since they were listed."] = None
-    unreadable_objects: Annotated[int | None, "Objects with a reason, and no digest."] = None
-    sliced_objects: Annotated[int | None, "Long objects, which are hashed in slices."] = None
-    failed_objects: Annotated[int | None, "Objects in the dead-letter queue."] = None
-    hashed_bytes: Annotated[int | None, "Total size of the hashed objects."] = None
-    left_objects: Annotated[int | None, "Objects not processed yet; null if not known."] = None
+    failed_parts: Annotated[Sequence[Part] | None, "Parts with a failure."] = None
+    left: Annotated[int | None, "Objects not processed yet; null if not known."] = None
     objects_per_second: Annotated[float | None, "Mean rate."] = None
     usd: Annotated[float | None, "Estimated US dollars so far."] = None
-    run: Annotated[str | None, "The run that it belongs to, perhaps with other buckets."] = None
-    started_by: Annotated[str | None, "ARN of the caller, or `schedule`."] = None
     seconds: Annotated[float | None, "Time since it was started, or that it took."] = None
     report: Annotated[str | None, "URL of its report's folder; `table` if only there."] = None
 
@@ -187,27 +151,14 @@ def progress_document(
     """Return a backfill as a document."""
     if isinstance(progress, DamagedItem):
         return BackfillProgress(progress.name, "damaged", str(progress))
-    backfill, tally, queued = progress.backfill, progress.tally, progress.queued
-    outcomes = {f"{name}_objects": getattr(tally, name) for name in _OUTCOMES}
     return document_of(
         BackfillProgress,
         progress,
-        backfill,
-        tally,
-        backfill=backfill.backfill_id,
-        prefix=backfill.prefix or "",
+        backfill=progress.backfill.backfill_id,
         cause=progress.failed.cause or None if progress.failed else None,
-        part_failures=[
-            PartFailure(part.number, part.failure) for part in progress.parts if part.failure
-        ],
-        queued_objects=queued.object_count,
-        queued_bytes=queued.size_bytes,
-        archived_objects=progress.archived,
+        record=progress.backfill,
+        run=progress.backfill.run_id,
         parts=len(progress.parts),
-        differing_objects=tally.differs,
-        sliced_objects=tally.long,
-        left_objects=progress.left,
-        run=backfill.run_id,
-        report=(places or {}).get(backfill.run_id),
-        **outcomes,
+        failed_parts=[part for part in progress.parts if part.failure],
+        report=(places or {}).get(progress.backfill.run_id),
     )

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.documents import json_text
@@ -49,7 +49,7 @@ class SnapshotFile:
     """A file of a snapshot.
 
     Attributes:
-        name: Its path in the folder; the first part, as `ROWS`, says what its lines are.
+        name: Its path in the folder; ``data/`` has rows, ``listing/`` keys of S3.
         rows: Number of its lines.
         md5: Of the file as it is, in hexadecimal.
     """
@@ -64,7 +64,7 @@ class Listed:
     """The keys that a snapshot has a listing of."""
 
     bucket: str
-    prefix: str
+    prefix: Annotated[str, "Beginning of the keys; empty for all."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,15 @@ class Snapshot:
     """All rows of a stack at one time.
 
     Attributes:
+        folder: Its folder on this machine.
         stack: Its name; of a table's export, the table's.
+        account: Number of the AWS account.
+        begun_at: When its first row was read.
         ended_at: When its last row was read.
         via: ``scan`` or ``export``.
-        is_kept: Whether a person took it; else a question did, and later ones may remove it.
+        files: Its files of rows and of listings; those that DynamoDB exported have another list.
+        listed: Keys that were listed in S3 too.
+        is_kept: Whether a person took it; else a question did. Of those, the last 3 stay.
         place: The folder of S3 with its list, ``s3://BUCKET/FOLDER/``; empty if it is here alone.
         export: The folder in it that DynamoDB wrote.
     """

@@ -17,7 +17,7 @@ from bucketsum.clock import text_of
 
 T = TypeVar("T")
 Moment: TypeAlias = datetime | str
-"""A time; a field of this type is in UTC with milliseconds and ``Z``."""
+"""A time; a field whose name ends with ``_at`` is in UTC with milliseconds and ``Z``."""
 
 INLINE: Final = {"inline": True}
 """Metadata of a field: in JSON, the fields of its value stand in its place."""
@@ -53,7 +53,7 @@ def fields_of(document: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
         content = getattr(document, field.name)
         if field.metadata == INLINE:
             values |= fields_of(content)
-        elif content is not None and "Moment" in str(field.type):
+        elif content is not None and field.name.endswith("_at"):
             values[field.name] = iso_text(content)
         else:
             values[field.name] = content

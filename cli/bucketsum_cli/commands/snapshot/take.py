@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.keeping import size_of
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, take
-from bucketsum_cli.terminal.documents import Moment
+from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import print_json, say
@@ -24,26 +23,14 @@ from bucketsum_cli.terminal.output import print_json, say
 class KeptSnapshot:
     """A snapshot: all rows of a stack at one time."""
 
-    folder: Path
-    stack: str
-    account: Annotated[str, "Number of the AWS account."]
-    region: str
-    table: str
-    begun_at: Annotated[Moment, "When its first row was read."]
-    ended_at: Moment
-    via: Annotated[str, "`scan` or `export`."]
+    snapshot: Snapshot = field(metadata=INLINE)
     rows: Annotated[int, "Items of the digests table."]
-    listed: Annotated[Sequence[Listed], "Keys that were listed in S3 too."]
-    is_kept: Annotated[bool, "False if only a question took it; the last 3 of a table stay."]
-    place: Annotated[str, "Folder of S3 with its list and its rows; empty if they are here."]
     size_bytes: Annotated[int, "Its size on the disk, with the tables of questions."]
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> KeptSnapshot:
         """The document of *snapshot*."""
-        names = cls.__annotations__.keys() - {"size_bytes"}
-        values = {name: getattr(snapshot, name) for name in names}
-        return cls(**values, size_bytes=size_of(snapshot))
+        return cls(snapshot, snapshot.rows, size_of(snapshot))
 
 
 @click.command("take")

@@ -36,16 +36,18 @@ class Backfill:
     """One run of a backfill.
 
     Attributes:
-        backfill_id: Sorts by the time it was started.
+        backfill_id: Its ID; it sorts by the time it was started.
         bucket: Bucket whose objects are hashed.
-        started_at: ISO 8601 UTC.
+        status: State of its listing.
+        started_at: When it was started; ISO 8601 UTC.
+        prefix: Beginning of the keys; None for all.
         all_versions: Whether overwritten versions are hashed too.
         inventory: URL of the manifest of an S3 inventory; None if the bucket is listed.
         limit: Most objects to queue; None for all.
         archived: Whether objects of GLACIER and DEEP_ARCHIVE are hashed too.
-        purpose: With VERIFY, objects that are recorded are read again, see `Selection`.
-        older_than: See `Selection`.
-        missing: See `Selection`.
+        purpose: With ``verify``, objects that are recorded are read again.
+        older_than: Only objects recorded and verified before, ISO 8601 UTC; None for all.
+        missing: Only rows that lack this digest, or with ``members`` those of members.
         sample: Share of the keys, by their hash; None for all.
         storage_classes: Objects of these are read; empty for all.
         expected_objects: Objects that were counted before it was started; None if none were.
@@ -53,7 +55,7 @@ class Backfill:
         part_count: Number of its parts; None until it is planned.
         ended_at: When it was stopped, or when its last object was queued; ISO 8601 UTC.
         run: The run that it belongs to, with other buckets; None if it is a run of its own.
-        started_by: ARN of the caller, or `SCHEDULE`; None if it is older than this attribute.
+        started_by: ARN of the caller, or ``schedule``; None if it is older than this attribute.
         planned_at: When the enqueuer planned it, by the clock that also dates rows; ISO 8601 UTC.
         accounted_at: When each object that it queued was seen to have its row; ISO 8601 UTC.
         rested_at: When nothing of it was in a queue or in slices any more; ISO 8601 UTC.
@@ -122,12 +124,12 @@ class Part:
         after: Keys above this; empty for all.
         until: Keys up to and including this; None for all.
         file: Key of the inventory's file; None for a range of keys.
-        position: The last key that was queued, or the number of rows of the file; or `START`.
+        position: The last key that was queued, or the number of rows of the file; empty at first.
         version: The last version of this key that was queued; empty if S3 did not say, None before
             the first page and for a file.
         done: Whether all of it is queued.
         objects: Objects that are queued, archived ones included.
-        object_hashes: Sum of their hashes; see `is_complete`.
+        object_hashes: Sum of their hashes: equal to the tally's if all are done.
         size_bytes: Size of those that are to be read.
         messages: Messages that they are in.
         pages: Requests that listed them.
@@ -168,7 +170,7 @@ class Tally:
         archived: Not read, as S3 sends them only after a restore.
         long: Read in slices; at the end of the last, it moves to its outcome.
         failed: In the dead-letter queue.
-        object_hashes: Sum of the hashes of them all; see `is_complete`.
+        object_hashes: Sum of the hashes of them all: equal to the parts' if all are done.
         invocations: Invocations of the hasher that did this.
     """
 
