@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Final
 
@@ -258,20 +258,26 @@ def schedules() -> Table:
     return Table("cost-schedules", columns, tuple(rows))
 
 
-def tables(measured: MeasuredHandling) -> tuple[Table, ...]:
-    """All tables of docs/explanation/cost.md."""
-    return per_tb(measured), small_by_default(measured), lean(measured), schedules(), alternatives()
-
-
-def details(measured: MeasuredHandling) -> tuple[Table, ...]:
-    """All tables of bench/measured/cost.md."""
-    return (
-        small_objects(measured),
-        cold_starts(measured),
-        backfill(),
-        questions(),
-        prices(),
-    )
+def tables(measured: MeasuredHandling) -> dict[Path, tuple[Table, ...]]:
+    """All tables, by the document that has them."""
+    return {
+        README: (in_short(measured),),
+        DOCUMENT: (
+            per_tb(measured),
+            small_by_default(measured),
+            lean(measured),
+            schedules(),
+            alternatives(),
+        ),
+        VERIFY: (verification(),),
+        DETAILS: (
+            small_objects(measured),
+            cold_starts(measured),
+            backfill(),
+            questions(),
+            prices(),
+        ),
+    }
 
 
 @click.command()
@@ -285,7 +291,7 @@ def cost(*, write_docs: bool) -> None:
     us-east-1, without the free tier.
     """
     measured = measured_in()
-    every = (in_short(measured), *tables(measured), verification(), *details(measured))
+    every = chain.from_iterable(tables(measured).values())
     show(every, origins=measured.origins, prices=PRICE_DATE)
     if write_docs:
         for path, text in documents(measured).items():
@@ -298,11 +304,8 @@ def documents(measured: MeasuredHandling) -> dict[Path, str]:
     Raises:
         ValueError: A marker is missing.
     """
-    origins = "\n".join(f"> - {origin}" for origin in measured.origins)
-    page = written_between(DOCUMENT.read_text("utf-8"), "cost-origin", origins)
-    return {
-        README: with_tables(README.read_text("utf-8"), [in_short(measured)]),
-        DOCUMENT: with_tables(page, tables(measured)),
-        VERIFY: with_tables(VERIFY.read_text("utf-8"), [verification()]),
-        DETAILS: with_tables(DETAILS.read_text("utf-8"), details(measured)),
+    texts = {
+        path: with_tables(path.read_text("utf-8"), own) for path, own in tables(measured).items()
     }
+    origins = "\n".join(f"> - {origin}" for origin in measured.origins)
+    return texts | {DOCUMENT: written_between(texts[DOCUMENT], "cost-origin", origins)}

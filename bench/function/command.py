@@ -17,7 +17,7 @@ import click
 
 from bench.function import artefacts, small_objects
 from bench.function.runs import WRITE_DELAY_S, FunctionSample, Variant, measure
-from bench.sandbox.requirements import refusals_are_status_2
+from bench.sandbox.requirements import sandboxes
 from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
@@ -79,15 +79,15 @@ def function(runs: int, memory_mb: tuple[int, ...], *, write_docs: bool) -> None
     a new process in the benchmark sandbox. Needs root. Exits with 1 if a target is missed, and with
     2 if the sandbox cannot be created.
     """
-    output.note("sam build, and an interpreter like Lambda's")
-    built = artefacts.build()
-    origin = {"runtime": built.runtime, "machine": machine(), "runs": runs}
     shapes: list[dict[str, Any]] = []
-    with refusals_are_status_2():
+    with sandboxes():
+        output.note("sam build, and an interpreter like Lambda's")
+        built = artefacts.build()
         for size_mb in memory_mb:
             samples = measure(built, size_mb, VARIANTS, runs)
             listed = [asdict(sample) for sample in samples]
             shapes.append({"memory_mb": size_mb, "variants": summaries(samples), "samples": listed})
+    origin = {"runtime": built.runtime, "machine": machine(), "runs": runs}
     document = origin | {"write_delay_ms": WRITE_DELAY_S * 1000, "shapes": shapes}
     show([table(document)], **origin)
     if write_docs:

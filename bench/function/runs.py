@@ -59,36 +59,33 @@ class FunctionSample:
     invocations: list[tuple[float, float]]
 
 
+@dataclass(frozen=True, slots=True)
 class FunctionRunner:
     """Runs functions in one sandbox."""
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        server: Server,
-        folder: Path,
-        artefacts: Artefacts,
-        objects: list[StoredObject],
-    ) -> None:
-        self._sandbox = sandbox
-        self._server = server
-        self._artefacts = artefacts
-        self._folder = folder
-        self._requests = folder / "requests"
-        self._objects = objects
+    sandbox: Sandbox
+    server: Server
+    folder: Path
+    artefacts: Artefacts
+    objects: list[StoredObject]
+
+    def __post_init__(self) -> None:
         table = [sys.executable, "-m", fake_dynamodb.__name__, _DYNAMODB, str(WRITE_DELAY_S)]
-        sandbox.serve(
-            [*table, str(self._requests), str(server.certificates.with_name("server.pem"))],
+        self.sandbox.serve(
+            [*table, str(self._requests), str(self.server.certificates.with_name("server.pem"))],
             {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)},
-            folder / "dynamodb.log",
+            self.folder / "dynamodb.log",
         )
-        self._trusted = self._certificates()
+
+    @property
+    def _requests(self) -> Path:
+        return self.folder / "requests"
 
     def _certificates(self) -> Path:
         """Botocore's certificate authorities and the sandbox's; loading them takes time."""
-        bundle = self._folder / "certificates.pem"
-        botocore = next(self._artefacts.python.parents[1].glob("lib/*/site-packages/botocore"))
-        own = self._server.certificates.read_bytes()
+        bundle = self.folder / "certificates.pem"
+        botocore = next(self.artefacts.python.parents[1].glob("lib/*/site-packages/botocore"))
+        own = self.server.certificates.read_bytes()
         bundle.write_bytes((botocore / "cacert.pem").read_bytes() + own)
         return bundle
 
@@ -99,47 +96,45 @@ class FunctionRunner:
             RuntimeError: The function failed, or a digest is wrong or missing.
         """
         self._requests.write_bytes(b"")
-        earlier_gets = self._server.request_count()
-        log = self._folder / "function.log"
+        earlier_gets = self.server.request_count()
+        log = self.folder / "function.log"
         log.write_bytes(b"")
-        command = [str(self._artefacts.python), "-B", "-s", "-m", harness.__name__]
+        command = [str(self.artefacts.python), "-B", "-s", "-m", harness.__name__]
         environment = self._environment()
         if not variant.compares:
             environment["COMPARE_CHECKSUMS"] = "no"
-        inside = self._sandbox.start(command, environment, log)
+        inside = self.sandbox.start(command, environment, log)
         try:
             inside.ask(self._job(variant), _ANSWER_SECONDS)
             inside.limit_cpu()
             measured = inside.ask("go", _ANSWER_SECONDS)
         except NoAnswerError as error:
-            kills = self._sandbox.finish(inside)
+            kills = self.sandbox.finish(inside)
             end = log.read_text()[-2000:]
             raise RuntimeError(f"{variant.name} {error} (out of memory: {kills}): {end}") from None
-        self._sandbox.finish(inside)
+        self.sandbox.finish(inside)
         if measured.pop("failed"):
             raise RuntimeError(f"{variant.name} failed messages: {log.read_text()[-2000:]}")
         writes = self._compare(variant)
-        gets = self._server.request_count() - earlier_gets
+        gets = self.server.request_count() - earlier_gets
         return FunctionSample(variant.name, **measured, gets=gets, writes=writes)
 
     def _environment(self) -> dict[str, str]:
         return VARIABLES | {
             "PATH": SYSTEM_PATH,
-            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self._sandbox.profile.memory_mb),
-            "AWS_CA_BUNDLE": str(self._trusted),
-            "AWS_ENDPOINT_URL_S3": self._server.endpoint,
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self.sandbox.profile.memory_mb),
+            "AWS_CA_BUNDLE": str(self._certificates()),
+            "AWS_ENDPOINT_URL_S3": self.server.endpoint,
             "AWS_ENDPOINT_URL_DYNAMODB": f"https://{_DYNAMODB}",
         }
 
     def _job(self, variant: Variant) -> dict[str, Any]:
         # as `sam build` leaves them: bucketsum's layer is compiled, the baseline's is not
-        layer = (
-            self._artefacts.layer if variant.function == "hasher" else self._artefacts.uncompiled
-        )
+        layer = self.artefacts.layer if variant.function == "hasher" else self.artefacts.uncompiled
         key = COMPARED if variant.function == "hasher" else ""
-        events = small_objects.events(_ROOT, self._objects, variant.batch_size, key)
+        events = small_objects.events(_ROOT, self.objects, variant.batch_size, key)
         return {
-            "search": self._artefacts.search(variant.function, layer),
+            "search": self.artefacts.search(variant.function, layer),
             "events": list(events),
         }
 
@@ -150,7 +145,7 @@ class FunctionRunner:
             item["object"]["S"].partition("/")[2].removeprefix(COMPARED): item["sha1"]["S"]
             for item in written
         }
-        if digests != {known.key: known.sha1 for known in self._objects}:
+        if digests != {known.key: known.sha1 for known in self.objects}:
             raise RuntimeError(f"{variant.name} wrote wrong digests")
         return len(written)
 

@@ -15,9 +15,8 @@ from bench.readers.samples import ReaderOutcome, ReaderSample
 from bench.sandbox.calibration import calibrate
 from bench.sandbox.objects import make_object
 from bench.sandbox.profiles import PROFILES, QUICK_OBJECT_BYTES, Profile
-from bench.sandbox.requirements import missing, refusal, refusals_are_status_2
+from bench.sandbox.requirements import sandboxes
 from bench.sandbox.server import FOLDER, PROJECT, serving
-from bench.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write, write_json, write_tables, written_between
 from bucketsum_cli.terminal import output
@@ -66,9 +65,8 @@ def readers(
             "--write-docs needs every configuration and reader; leave out --quick, --profile and "
             "--only"
         )
-    unwind_on_signals()
     origin = origin_of()  # before anything is measured
-    with refusals_are_status_2():
+    with sandboxes():
         measured, environments = _measure(profiles, chosen(only), runs)
     text = markdown(measured, environments, origin)
     click.echo(text)
@@ -86,8 +84,6 @@ def readers(
 def _measure(
     profiles: list[Profile], entries: tuple[ComparedReader, ...], runs: int
 ) -> tuple[list[MeasuredReader], Environments]:
-    if lacking := missing():
-        raise refusal(lacking)
     FOLDER.mkdir(parents=True, exist_ok=True)
     output.note("installing the readers (about a minute the first time)")
     environments = install(FOLDER)

@@ -12,6 +12,8 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from bench.tables.process import measure_one
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
@@ -238,3 +240,15 @@ def piped(target: ReadTarget, argv: list[str]) -> Read:
         return target.size_bytes, sha1  # the digest is compared, so the size is right if it is
 
     return read
+
+
+def prepared(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
+    """The reader of *job* after imports and set-up, and for a warm run after a first reading."""
+    read = globals()[job["reader"]](ReadTarget(job["target"]), **job["options"])
+    if job["warm"]:
+        read()
+    return lambda: dict(zip(("size_bytes", "sha1"), read(), strict=True))
+
+
+if __name__ == "__main__":  # the process that runs one reader in the sandbox
+    measure_one(2, prepared)

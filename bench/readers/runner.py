@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from bench.readers import harness
+from bench.readers import implementations
 from bench.readers.environments import Environments
 from bench.readers.registry import ComparedReader
 from bench.readers.samples import ReaderOutcome, ReaderSample
@@ -20,25 +21,20 @@ _READY_SECONDS: Final = 120.0
 _SLOWEST_BYTES_PER_S: Final = 3e6
 
 
+@dataclass(slots=True)
 class Runner:
-    """Runs readers in a sandbox, against its server."""
+    """Runs readers in a sandbox, against its server, for the *known* object."""
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        server: Server,
-        known: StoredObject,
-        environments: Environments,
-        folder: Path,
-    ) -> None:
-        self._sandbox = sandbox
-        self._server = server
-        self._known = known
-        self._environments = environments
-        self._folder = folder
-        self._burst_full_at = 0.0
+    sandbox: Sandbox
+    server: Server
+    known: StoredObject
+    environments: Environments
+    folder: Path
+    _burst_full_at: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
         # calibration has used an unknown part of the burst
-        self._use_link(sandbox.profile.burst_bytes)
+        self._use_link(self.sandbox.profile.burst_bytes)
 
     def rounds(self, entries: Sequence[ComparedReader], rounds: int) -> Iterator[ReaderSample]:
         """Every entry once per round; each round begins with another entry."""
@@ -48,22 +44,22 @@ class Runner:
 
     def sample(self, entry: ComparedReader, number: int) -> ReaderSample:
         """One reading in a fresh process; a failure is a sample, too."""
-        log = self._folder / "reader.log"
+        log = self.folder / "reader.log"
         log.write_bytes(b"")
-        command = [str(self._environments.python), "-m", harness.__name__]
-        inside = self._sandbox.start(command, self._environment(), log)
+        command = [str(self.environments.python), "-m", implementations.__name__]
+        inside = self.sandbox.start(command, self._environment(), log)
         measured: dict[str, Any] = {}
         try:
             measured = self._measure(inside, self._job(entry))
             sha1 = measured.pop("sha1")
-            outcome = ReaderOutcome.GOOD if sha1 == self._known.sha1 else ReaderOutcome.WRONG
+            outcome = ReaderOutcome.GOOD if sha1 == self.known.sha1 else ReaderOutcome.WRONG
             detail = f"got {sha1}"
         except NoAnswerError as error:
             outcome = ReaderOutcome.TIMED_OUT if error.timed_out else ReaderOutcome.FAILED
             detail = _end_of(log)
         finally:
-            kills = self._sandbox.finish(inside)
-            self._use_link(self._known.size_bytes)
+            kills = self.sandbox.finish(inside)
+            self._use_link(self.known.size_bytes)
         if outcome is ReaderOutcome.GOOD:
             return ReaderSample(entry.name, number, outcome, **measured, kills=kills)
         outcome = ReaderOutcome.OUT_OF_MEMORY if kills else outcome
@@ -72,20 +68,20 @@ class Runner:
     def _measure(self, inside: Inside, job: dict[str, Any]) -> dict[str, Any]:
         inside.ask(job, _READY_SECONDS + self._longest_seconds)
         inside.limit_cpu()
-        if self._sandbox.profile.warm:
-            self._use_link(self._known.size_bytes)
+        if self.sandbox.profile.warm:
+            self._use_link(self.known.size_bytes)
         self.rest()
-        earlier_gets = self._server.request_count()
+        earlier_gets = self.server.request_count()
         measured = inside.ask("go", self._longest_seconds)
-        return measured | {"gets": self._server.request_count() - earlier_gets}
+        return measured | {"gets": self.server.request_count() - earlier_gets}
 
     @property
     def _longest_seconds(self) -> float:
-        return 60 + self._known.size_bytes / _SLOWEST_BYTES_PER_S
+        return 60 + self.known.size_bytes / _SLOWEST_BYTES_PER_S
 
     def _use_link(self, size_bytes: int) -> None:
         """Record link use, and when the burst allowance will have refilled."""
-        profile = self._sandbox.profile
+        profile = self.sandbox.profile
         now = time.monotonic()
         spent = min(profile.burst_bytes, size_bytes) / profile.link_bytes_per_s
         longest = profile.burst_bytes / profile.link_bytes_per_s
@@ -98,25 +94,25 @@ class Runner:
     def _job(self, entry: ComparedReader) -> dict[str, Any]:
         return {
             "reader": entry.reader,
-            "options": filled(entry.options, self._environments.programs),
-            "warm": self._sandbox.profile.warm,
+            "options": filled(entry.options, self.environments.programs),
+            "warm": self.sandbox.profile.warm,
             "target": {
-                "endpoint": self._server.endpoint,
-                "certificates": str(self._server.certificates),
+                "endpoint": self.server.endpoint,
+                "certificates": str(self.server.certificates),
                 "bucket": BUCKET,
-                "key": self._known.key,
-                "size_bytes": self._known.size_bytes,
-                "memory_mb": self._sandbox.profile.memory_mb,
+                "key": self.known.key,
+                "size_bytes": self.known.size_bytes,
+                "memory_mb": self.sandbox.profile.memory_mb,
             },
         }
 
     def _environment(self) -> dict[str, str]:
         return {
-            **self._server.client_environment(self._folder),
-            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self._sandbox.profile.memory_mb),
+            **self.server.client_environment(self.folder),
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self.sandbox.profile.memory_mb),
             "RCLONE_S3_PROVIDER": "Other",
             "RCLONE_S3_ENV_AUTH": "true",
-            "RCLONE_S3_ENDPOINT": self._server.endpoint,
+            "RCLONE_S3_ENDPOINT": self.server.endpoint,
         }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final
 
+from bench.signals import unwind_on_signals
 from bucketsum_cli.terminal import output
 
 SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -66,14 +67,26 @@ def missing(
 
 
 @contextmanager
-def refusals_are_status_2() -> Iterator[None]:
-    """If the sandbox cannot be created in the `with` block, print why, and exit with 2."""
+def sandboxes() -> Iterator[None]:
+    """The block of a benchmark: where a sandbox cannot be created, print why, and exit with 2.
+
+    What is missing is known before anything is measured. Signals leave the block, so that every
+    sandbox in it is removed.
+    """
+    unwind_on_signals()
     try:
+        require()
         yield
     except (CannotMakeSandboxError, ValueError) as error:
         for line in str(error).splitlines():
             output.note(line)
         raise SystemExit(2) from None
+
+
+def require() -> None:
+    """Raise `refusal` if something is missing."""
+    if lacking := missing():
+        raise refusal(lacking)
 
 
 def refusal(lacking: list[Missing]) -> CannotMakeSandboxError:

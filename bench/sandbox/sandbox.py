@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 
 from bench.sandbox.network import PREFIX, SandboxNetwork, is_abandoned, remove_abandoned
 from bench.sandbox.profiles import Profile
-from bench.sandbox.requirements import CONTROL_GROUPS, missing, refusal
+from bench.sandbox.requirements import CONTROL_GROUPS, refusal, require
 from bucketsum_cli.machine.cgroups import cgroup_roots, forbid_swap, kills_of, remove_roots
 from bucketsum_cli.machine.json_lines import answer_of, send
 from bucketsum_cli.machine.worker import Cgroup
@@ -67,9 +67,7 @@ class Sandbox:
         self._counter = itertools.count(1)
 
     def __enter__(self) -> Self:
-        lacking = missing()
-        if lacking:
-            raise refusal(lacking)
+        require()
         with ExitStack() as stack:
             remove_abandoned()
             self.roots = _parent_groups(self._name)

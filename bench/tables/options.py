@@ -11,21 +11,16 @@ if TYPE_CHECKING:
     from click.decorators import FC
 
 
-def count(name: str, default: int, text: str, least: int = 1) -> Callable[[FC], FC]:
-    """Return an option for an integer of at least *least*, with the help *text*."""
+def runs(default: int) -> Callable[[FC], FC]:
+    """The number of runs of each measurement."""
     return click.option(
-        name,
-        type=click.IntRange(least),
+        "--runs",
+        type=click.IntRange(1),
         default=default,
         show_default=True,
         metavar="N",
-        help=text,
+        help="Number of runs of each measurement.",
     )
-
-
-def runs(default: int) -> Callable[[FC], FC]:
-    """The number of runs of each measurement."""
-    return count("--runs", default, "Number of runs of each measurement.")
 
 
 def matching(parts: Sequence[str], names: Sequence[str]) -> list[str]:

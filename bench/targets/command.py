@@ -8,7 +8,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -18,7 +18,7 @@ import click
 from bench.sandbox.objects import BUCKET, make_object
 from bench.sandbox.server import PROJECT
 from bench.tables import options
-from bench.tables.document import write_json, write_tables
+from bench.tables.document import write_tables
 from bench.tables.machine import machine
 from bench.tables.table import Table, show
 from bucketsum.table.rows import RowKey
@@ -179,8 +179,6 @@ def targets(*, write_docs: bool) -> None:
         finally:
             stop(project)
     show([table(results)], machine=machine())
-    file = project.folder / emulator_state.FOLDER / "bench.json"
-    write_json(file, [asdict(result) | {"met": result.met} for result in results])
     if write_docs:
         write_tables(DOCUMENT, [table(results)])
     sys.exit(0 if all(result.met for result in results) else 1)

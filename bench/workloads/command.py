@@ -10,9 +10,8 @@ from typing import Final
 import click
 
 from bench.maven import ProgramUnavailableError
-from bench.sandbox.requirements import missing, refusal, refusals_are_status_2
+from bench.sandbox.requirements import sandboxes
 from bench.sandbox.server import FOLDER
-from bench.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import origin
@@ -60,9 +59,8 @@ def workloads(
     """
     if quick and write_docs:
         raise click.UsageError("--quick measures too little for --write-docs; leave one out")
-    unwind_on_signals()
     before = origin()
-    with refusals_are_status_2():
+    with sandboxes():
         names = matching(only, NAMES)
         measured = [
             _measured(experiment.quickly() if quick else experiment.with_runs(runs))
@@ -85,8 +83,6 @@ def workloads(
 
 
 def _experiments(names: list[str]) -> list[Experiment]:
-    if lacking := missing():
-        raise refusal(lacking)
     for program in missing_programs():
         output.note(f"missing: {program}, which the schedule shell needs")
     chosen = [experiment for experiment in EXPERIMENTS if experiment.name in names]

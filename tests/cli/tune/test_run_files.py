@@ -48,8 +48,9 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str, reason: str) -> None
     """By its path, with the reason and what to do, however it is read."""
     (tmp_path / "damaged.jsonl").write_text(text)
     files = RunFiles(tmp_path)
+    pattern = rf"damaged\.jsonl .*{reason}.*; move it to another"
     for read in (lambda: files.run("damaged"), lambda: list(files.runs())):
-        with pytest.raises(CannotDoError, match=rf"damaged\.jsonl .*{reason}.*; move it to another"):
+        with pytest.raises(CannotDoError, match=pattern):
             read()
 
 

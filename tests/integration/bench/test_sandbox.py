@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
-from bench.sandbox import sandbox as sandbox_module
+from bench.sandbox import requirements
 from bench.sandbox.network import PREFIX, SERVER_ADDRESS
 from bench.sandbox.objects import BUCKET, COMPARED, StoredObject, make_object
 from bench.sandbox.profiles import Profile
@@ -278,7 +278,7 @@ def test_where_something_is_missing_nothing_is_made(monkeypatch: pytest.MonkeyPa
     """The refusal comes before the first namespace."""
     before = groups(), namespaces()
     lacking = missing(which=lambda _: None, platform="linux", user=0)
-    monkeypatch.setattr(sandbox_module, "missing", lambda: lacking)
+    monkeypatch.setattr(requirements, "missing", lambda: lacking)
 
     with pytest.raises(CannotMakeSandboxError, match="nginx-light"), Sandbox(SMALL):
         pass

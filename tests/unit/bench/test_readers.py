@@ -1,4 +1,4 @@
-"""The readers themselves, and the harness that runs them: what they say they read, they read."""
+"""The readers themselves, and the process that runs them: what they say they read, they read."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def run_harness(file: str, after: str) -> list[dict[str, object]]:
     options = {"argv": ["cat", file]}
     job = {"reader": "piped", "options": options, "target": FIELDS, "warm": True}
     done = subprocess.run(
-        [sys.executable, "-m", "bench.readers.harness"],
+        [sys.executable, "-m", "bench.readers.implementations"],
         input=f"{json.dumps(job)}\n{after}",
         cwd=ROOT,
         capture_output=True,

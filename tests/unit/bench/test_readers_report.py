@@ -14,6 +14,7 @@ from bench.readers.registry import AS_DEPLOYED, BASELINE, ENTRIES, LIMIT, OURS, 
 from bench.readers.report import MeasuredReader, as_json, markdown, overview
 from bench.readers.runner import filled, rotated
 from bench.readers.samples import ReaderOutcome, ReaderSample, summaries
+from bench.sandbox import requirements
 from bench.sandbox.calibration import Calibration
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import Missing
@@ -138,7 +139,7 @@ def test_every_round_begins_with_another_reader() -> None:
 def test_missing_requirements_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit status 2, a line for each missing thing, and nothing is installed or measured."""
     lacking = [Missing("nginx", "serves the objects over TLS", "apt-get install nginx-light")]
-    monkeypatch.setattr(command, "missing", lambda: lacking)
+    monkeypatch.setattr(requirements, "missing", lambda: lacking)
     result = CliRunner().invoke(bench, ["readers"])
     assert result.exit_code == 2
     assert result.output.splitlines()[1:] == [
@@ -151,6 +152,7 @@ def test_a_wrong_digest_fails_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path:
     wrong = MeasuredReader(
         PROFILE, MEASURED.calibrations, [*SAMPLES, ReaderSample("liar", 0, ReaderOutcome.WRONG)]
     )
+    monkeypatch.setattr(requirements, "missing", list)
     monkeypatch.setattr(command, "FOLDER", tmp_path)
     for measured, status in ((MEASURED, 0), (wrong, 1)):
         answer = [measured], ENVIRONMENTS
