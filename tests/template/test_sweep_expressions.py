@@ -12,8 +12,8 @@ from tests.template.state_machines import load_definition, states
 from bucketsum.table.codec import plain_values
 from bucketsum_lab.protocol.run_records import run_id_of
 from bucketsum_lab.protocol.samples import SampleFailure, SampleStatus
-from bucketsum_lab.results.run_store import sample_item
 from bucketsum_lab.results.record_values import sample_of, sample_values
+from bucketsum_lab.results.run_store import sample_item
 
 MACHINE: Final = load_definition()
 STATES: Final = {state.name: state.body for state in states(MACHINE)}
