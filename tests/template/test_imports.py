@@ -151,8 +151,8 @@ slicer: layer.functions
 tools: layer.long_objects layer.table
 tools.pictures: bench.cost bench.tables cli.buckets cli.commands cli.dead_letters cli.terminal \
 cli.tune cli.tune.report lab.protocol layer.archives layer.table tools.reference
-tools.reference: bench.tables cli.arguments cli.commands cli.objects cli.selftest cli.snapshots \
-cli.terminal lab.plan lab.workloads layer layer.hashing layer.queue layer.table
+tools.reference: bench.tables cli.arguments cli.commands cli.emulator cli.objects cli.selftest \
+cli.snapshots cli.terminal lab.plan lab.workloads layer layer.hashing layer.queue layer.table
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

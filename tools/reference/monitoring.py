@@ -16,9 +16,6 @@ from bucketsum.queue.dead_letters import Fate
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDERS: Final = ("layers/bucketsum/bucketsum", "layers/lab/bucketsum_lab/functions")
 _LEVELS: Final = {"info": "INFO", "warning": "WARNING", "error": "ERROR", "exception": "ERROR"}
-_EXCEPTION: Final = {"exc_info": "exception"}
-"""Argument of a call → field of the line."""
-
 _FATE_MESSAGE: Final = "message %s"
 
 _LINES: Final = {
@@ -62,7 +59,7 @@ def log_lines() -> str:
     """
     levels: defaultdict[str, dict[str, None]] = defaultdict(dict)
     names: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for path in _files():
+    for path in (path for folder in _FOLDERS for path in sorted((_ROOT / folder).rglob("*.py"))):
         tree = ast.parse(path.read_text("utf-8"))
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             for message in _messages(call):
@@ -100,12 +97,8 @@ def _fields(call: ast.Call, module: ast.Module) -> Iterator[str]:
         yield "exception"
     for word in call.keywords:
         if word.arg:
-            yield _EXCEPTION.get(word.arg, word.arg)
+            yield "exception" if word.arg == "exc_info" else word.arg
         else:
             dictionaries = (node for node in ast.walk(module) if isinstance(node, ast.Dict))
             keys = (key for node in dictionaries for key in node.keys)
             yield from (str(key.value) for key in keys if isinstance(key, ast.Constant))
-
-
-def _files() -> Iterator[Path]:
-    return (path for folder in _FOLDERS for path in sorted((_ROOT / folder).rglob("*.py")))

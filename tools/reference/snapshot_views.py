@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, get_type_hints
@@ -12,7 +11,7 @@ from bench.tables.document import rows_of
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.objects.rows import RecordedRow
-from bucketsum_cli.snapshots.folder import ROWS, Snapshot, SnapshotFile, md5_of
+from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.tables import VIEWS, open_snapshot
 from bucketsum_cli.terminal.documents import Moment
 
@@ -63,7 +62,7 @@ def views() -> str:
     shared = {n: h.__metadata__[0] for n, h in hints.items() if hasattr(h, "__metadata__")}
     meanings = shared | _MEANINGS
     with TemporaryDirectory() as folder:
-        database = open_snapshot(_empty(Path(folder)))
+        database = open_snapshot(Snapshot(Path(folder), "", "", "", "", "", "", "scan"))
         parts = []
         for view in VIEWS:
             columns = database.engine.run(f"DESCRIBE {view}").records()
@@ -77,11 +76,3 @@ def views() -> str:
 def _type(name: str) -> str:
     names = {"VARCHAR": "text", "BIGINT": "integer", "DOUBLE": "number", "BOOLEAN": "boolean"}
     return names.get(name, "time")
-
-
-def _empty(folder: Path) -> Snapshot:
-    path = folder / ROWS / "0.json.gz"
-    path.parent.mkdir()
-    path.write_bytes(gzip.compress(b"", mtime=0))
-    file = SnapshotFile(f"{ROWS}/0.json.gz", 0, md5_of(path))
-    return Snapshot(folder, "", "", "", "", "", "", "scan", (file,))

@@ -8,26 +8,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from bench.tables.document import rows_of
+
+from bucketsum_cli.emulator.sam import parsed_template
 
 _TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"
 _SAMCONFIG: Final = _TEMPLATE.with_name("samconfig.toml")
 _SIGNS: Final = {"GreaterThanThreshold": ">"}
 
 
-class _Loader(yaml.CSafeLoader):
-    """YAML without the values of intrinsic functions."""
-
-
-_Loader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
-
-
 @cache
 def template() -> dict[str, Any]:
-    """Return the template, with null for each intrinsic function."""
-    document: dict[str, Any] = _Loader(_TEMPLATE.read_text(encoding="utf-8")).get_single_data()
-    return document
+    """Return the template, as `parsed_template` reads it."""
+    return parsed_template(_TEMPLATE)
 
 
 def parameters() -> str:

@@ -33,7 +33,8 @@ def template_parameters(
         CannotDoError: The template has no such parameter.
     """
     arm = platform.machine() in ("arm64", "aarch64")
-    parameters = _defaults_of(template)
+    declared = parsed_template(template).get("Parameters", {})
+    parameters = {name: str(parameter["Default"]) for name, parameter in declared.items()}
     for name in chosen.keys() - parameters.keys():
         nearest = difflib.get_close_matches(name, parameters, 1, cutoff=0) or ["none"]
         raise CannotDoError(
@@ -50,16 +51,16 @@ def template_parameters(
     }
 
 
-def _defaults_of(template: Path) -> dict[str, str]:
+def parsed_template(template: Path) -> dict[str, Any]:
+    """The template, with None for each of CloudFormation's tags, such as !Ref."""
     import yaml  # noqa: PLC0415 - comes with `bucketsum[local]`; the command starts without it
 
     class Loader(yaml.CSafeLoader):
-        """Reads CloudFormation's tags, such as !Ref, as None."""
+        """Knows the tags."""
 
     Loader.add_multi_constructor("!", lambda *_: None)
     document: Any = yaml.load(template.read_text(encoding="utf-8"), Loader)  # noqa: S506 - a SafeLoader
-    parameters = (document or {}).get("Parameters", {})
-    return {name: str(parameter["Default"]) for name, parameter in parameters.items()}
+    return dict(document or {})
 
 
 @dataclass(frozen=True, slots=True)
