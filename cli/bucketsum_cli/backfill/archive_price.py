@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Annotated, Final
 
-from bucketsum.backfill.listing import ARCHIVED
+from bucketsum.backfill.selection import ARCHIVED
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import Prices
 from bucketsum_cli.backfill.alternatives import alternatives

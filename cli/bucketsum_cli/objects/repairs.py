@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from bucketsum.backfill.accounting import Head, head_of
-from bucketsum.backfill.listing import ARCHIVED
+from bucketsum.backfill.selection import ARCHIVED
 from bucketsum.events.version import Version
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
-from bucketsum.backfill.listing import ARCHIVED
+from bucketsum.backfill.selection import ARCHIVED
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bucketsum.backfill.listing import ARCHIVED
+from bucketsum.backfill.selection import ARCHIVED
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.terminal.hints import command_line
 

@@ -14,13 +14,8 @@ from botocore.exceptions import ClientError
 
 from bucketsum.backfill import listing
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
-from bucketsum.backfill.listing import (
-    is_read,
-    is_sampled,
-    is_selected,
-    page_of_keys,
-    ranges_of_keys,
-)
+from bucketsum.backfill.listing import page_of_keys, ranges_of_keys
+from bucketsum.backfill.selection import is_read, is_sampled, is_selected
 from bucketsum.errors import SourceUnavailable
 
 BACKFILL: Final = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21")

@@ -27,7 +27,7 @@ from bucketsum.backfill.balance import (
 )
 from bucketsum.backfill.evidence_records import Segment, finding_of
 from bucketsum.backfill.listed_versions import ListedVersion, ListedVersions
-from bucketsum.backfill.listing import ARCHIVED
+from bucketsum.backfill.selection import ARCHIVED
 from bucketsum.table.items import row_key_in, shown_rows
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus
 from bucketsum.backfill.counts import version_hash
-from bucketsum.backfill.listing import is_read, is_sampled, is_selected
+from bucketsum.backfill.selection import is_read, is_sampled, is_selected
 from bucketsum.clock import text_of
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.event_order import SECONDS

@@ -16,8 +16,9 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from urllib.parse import unquote_plus
 
-from bucketsum.backfill.listing import Page, is_read, is_sampled, is_selected
+from bucketsum.backfill.listing import Page
 from bucketsum.backfill.messages import listed_object
+from bucketsum.backfill.selection import is_read, is_sampled, is_selected
 from bucketsum.errors import BadInventory, MalformedMessage
 from bucketsum.events.message_fields import bucket_name, object_key, shown, size_at, text_at
 from bucketsum.s3.get_object import BROKEN

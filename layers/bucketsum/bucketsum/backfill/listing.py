@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 from itertools import islice
 from os.path import commonprefix
@@ -12,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum.backfill.backfill_records import START, Backfill, Part
 from bucketsum.backfill.listed_versions import ListedVersion
+from bucketsum.backfill.selection import is_read, is_sampled, is_selected
 from bucketsum.errors import SourceUnavailable
 from bucketsum.events.message_fields import shown
 from bucketsum.events.object_events import ObjectCreated
@@ -20,9 +20,6 @@ from bucketsum.table.sequencer import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-
-ARCHIVED: Final = frozenset({"GLACIER", "DEEP_ARCHIVE"})
-"""Storage classes whose objects cannot be read unless they are restored, which is an event."""
 
 PAGE_OBJECTS: Final = 1000
 """S3's own limit."""
@@ -104,21 +101,6 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
         left_out=len(chosen) - len(selected),
         versions=tuple(versions),
     )
-
-
-def is_sampled(backfill: Backfill, key: str) -> bool:
-    """Whether *key* is in the backfill's sample: always the same share of the keys."""
-    return backfill.sample is None or zlib.crc32(key.encode()) < backfill.sample * 2**32
-
-
-def is_selected(backfill: Backfill, storage_class: str) -> bool:
-    """Whether the backfill is about objects of *storage_class*."""
-    return not backfill.storage_classes or storage_class in backfill.storage_classes
-
-
-def is_read(backfill: Backfill, storage_class: str) -> bool:
-    """Whether it reads those of *storage_class*; others are recorded as archived."""
-    return backfill.archived or storage_class not in ARCHIVED
 
 
 def _class_of(entry: Any) -> str:  # noqa: ANN401 - an entry of S3's listing

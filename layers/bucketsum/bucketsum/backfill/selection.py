@@ -1,14 +1,21 @@
-"""The recorded objects that a verification reads again."""
+"""The objects that a verification or a backfill reads."""
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.archive_settings import ArchiveSettings
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.rows import Row
+
+if TYPE_CHECKING:
+    from bucketsum.backfill.backfill_records import Backfill
+
+ARCHIVED: Final = frozenset({"GLACIER", "DEEP_ARCHIVE"})
+"""Storage classes whose objects cannot be read unless they are restored, which is an event."""
 
 MEMBERS: Final = "members"
 
@@ -35,3 +42,18 @@ class Selection:
         if self.missing == MEMBERS:
             return bool(archives and archives.takes(row.key) and not row.archive)
         return self.missing is None or self.missing not in row.digests
+
+
+def is_sampled(backfill: Backfill, key: str) -> bool:
+    """Whether *key* is in the backfill's sample: always the same share of the keys."""
+    return backfill.sample is None or zlib.crc32(key.encode()) < backfill.sample * 2**32
+
+
+def is_selected(backfill: Backfill, storage_class: str) -> bool:
+    """Whether the backfill is about objects of *storage_class*."""
+    return not backfill.storage_classes or storage_class in backfill.storage_classes
+
+
+def is_read(backfill: Backfill, storage_class: str) -> bool:
+    """Whether it reads those of *storage_class*; others are recorded as archived."""
+    return backfill.archived or storage_class not in ARCHIVED
