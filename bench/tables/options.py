@@ -11,16 +11,21 @@ if TYPE_CHECKING:
     from click.decorators import FC
 
 
-def runs(default: int) -> Callable[[FC], FC]:
-    """The number of runs of each measurement."""
+def count(name: str, default: int, text: str, least: int = 1) -> Callable[[FC], FC]:
+    """Return an option for an integer of at least *least*, with the help *text*."""
     return click.option(
-        "--runs",
-        type=click.IntRange(1),
+        name,
+        type=click.IntRange(least),
         default=default,
         show_default=True,
         metavar="N",
-        help="Number of runs of each measurement.",
+        help=text,
     )
+
+
+def runs(default: int) -> Callable[[FC], FC]:
+    """The number of runs of each measurement."""
+    return count("--runs", default, "Number of runs of each measurement.")
 
 
 def matching(parts: Sequence[str], names: Sequence[str]) -> list[str]:
