@@ -56,7 +56,7 @@ def parsed_template(template: Path) -> dict[str, Any]:
     import yaml  # noqa: PLC0415 - comes with `bucketsum[local]`; the command starts without it
 
     class Loader(yaml.CSafeLoader):
-        """Knows the tags."""
+        """Reads tags as None."""
 
     Loader.add_multi_constructor("!", lambda *_: None)
     document: Any = yaml.load(template.read_text(encoding="utf-8"), Loader)  # noqa: S506 - a SafeLoader

@@ -31,9 +31,10 @@ def runs_folder() -> Path:
 
 
 class RunFiles(RunStore):
-    """The runs in a folder. A line of a file is an item; of those with a name, the last counts.
+    """The runs in a folder: a line of a file is an item.
 
-    A line that has no end is not read: a process was killed while it wrote it.
+    Of the lines of an item, the last counts. A line that has no end is not read: a process was
+    killed while it wrote it.
 
     Raises:
         CannotDoError: A file cannot be read or written.

@@ -20,7 +20,7 @@ _SAMPLE: Final = "sample#"
 
 
 class RunStore(ABC):
-    """Recorded runs, each of which has items with names; an item that is written replaces it."""
+    """Recorded runs; an item that is written replaces that of its name."""
 
     @abstractmethod
     def runs(self) -> Iterator[Run | DamagedItem]:
