@@ -1,4 +1,4 @@
-"""raw_batch_write: batches that skip botocore's validation have the same content."""
+"""Batches that skip botocore's validation have the same content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from botocore.exceptions import ParamValidationError
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_dynamodb.type_defs import WriteRequestTypeDef
 
-from bucketsum.archives.raw_batch_write import use_raw_batch_write
+from bucketsum.archives.member_rows import use_raw_batch_write
 
 
 class Wire:
