@@ -9,7 +9,7 @@ import click
 
 from bench.readers.environments import Environments, install
 from bench.readers.registry import ComparedReader, chosen
-from bench.readers.report import MeasuredReader, as_json, markdown, origin_of, overview, warnings
+from bench.readers.report import MeasuredReader, as_json, markdown, overview, warnings
 from bench.readers.runner import Runner
 from bench.readers.samples import ReaderOutcome, ReaderSample
 from bench.sandbox.calibration import calibrate
@@ -19,6 +19,7 @@ from bench.sandbox.requirements import sandboxes
 from bench.sandbox.server import FOLDER, PROJECT, serving
 from bench.tables import options
 from bench.tables.document import write, write_json, write_tables, written_between
+from bench.tables.machine import circumstances
 from bucketsum_cli.terminal import output
 
 MEASURED: Final = PROJECT / "bench" / "measured"
@@ -65,7 +66,7 @@ def readers(
             "--write-docs needs every configuration and reader; leave out --quick, --profile and "
             "--only"
         )
-    origin = origin_of()  # before anything is measured
+    origin = circumstances()  # before anything is measured
     with sandboxes():
         measured, environments = _measure(profiles, chosen(only), runs)
     text = markdown(measured, environments, origin)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from bench.readers.environments import Environments
@@ -12,7 +10,6 @@ from bench.readers.registry import AS_DEPLOYED, BASELINE, LIMIT, OURS
 from bench.readers.samples import ReaderSample, Summary, summaries
 from bench.sandbox.calibration import Calibration
 from bench.sandbox.profiles import Profile
-from bench.tables.machine import machine
 from bench.tables.table import Columns, Spread, SpreadColumn, Table, numbers
 
 
@@ -23,12 +20,6 @@ class MeasuredReader:
     profile: Profile
     calibrations: list[Calibration]
     samples: list[ReaderSample]
-
-
-def origin_of() -> dict[str, Any]:
-    """Date, load average of the minute before, and the machine."""
-    date = datetime.now(UTC).date().isoformat()
-    return {"date": date, "load": os.getloadavg()[0], "machine": machine()}
 
 
 def markdown(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from datetime import UTC, datetime
+from typing import Any
 
 from bucketsum_cli.machine.hardware import cpu_model
 
@@ -15,6 +16,12 @@ def machine() -> str:
     return f"{cpu_model()}, {os.cpu_count()} cores, {platform.system()} {release}"
 
 
+def circumstances() -> dict[str, Any]:
+    """Date, load average of the minute before, and the machine."""
+    date = datetime.now(UTC).date().isoformat()
+    return {"date": date, "load": os.getloadavg()[0], "machine": machine()}
+
+
 def origin() -> str:
-    """Date, machine and load average of the minute before, in one line."""
-    return f"{datetime.now(UTC).date()}, {machine()}; load before {os.getloadavg()[0]:.1f}"
+    """The `circumstances` in one line."""
+    return "{date}, {machine}; load before {load:.1f}".format(**circumstances())
