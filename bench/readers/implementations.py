@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.process import measure_one
@@ -26,16 +27,16 @@ _CHUNK_BYTES: Final = 1024 * 1024
 _CURL_BUFFER_BYTES: Final = 512 * 1024
 
 
-class ReadTarget:
-    """The object to read, its server, and the memory size of the function."""
+class ReadTarget(SimpleNamespace):
+    """The object to read, its server, the function's memory, and paths of programs by name."""
 
-    def __init__(self, fields: dict[str, object]) -> None:
-        self.endpoint = str(fields["endpoint"])
-        self.certificates = str(fields["certificates"])
-        self.bucket = str(fields["bucket"])
-        self.key = str(fields["key"])
-        self.size_bytes = int(str(fields["size_bytes"]))
-        self.memory_mb = int(str(fields["memory_mb"]))
+    endpoint: str
+    certificates: str
+    bucket: str
+    key: str
+    size_bytes: int
+    memory_mb: int
+    programs: dict[str, str]
 
 
 class _Hashing:
@@ -214,13 +215,12 @@ def _reading(source: Source, target: ReadTarget, key: str = "") -> Read:
 def piped(target: ReadTarget, argv: list[str]) -> Read:
     """A program that writes the object to a pipe into `sha1sum`; the time includes their start.
 
-    The target's ``{bucket}``, ``{key}`` and ``{endpoint}`` are filled into *argv*.
+    The target's ``{bucket}``, ``{key}`` and ``{endpoint}``, and the paths of programs by their
+    names, are filled into *argv*.
     """
     import subprocess
 
-    command = [
-        word.format(bucket=target.bucket, key=target.key, endpoint=target.endpoint) for word in argv
-    ]
+    command = [word.format(**vars(target), **target.programs) for word in argv]
 
     def read() -> tuple[int, str]:
         with (
@@ -244,7 +244,7 @@ def piped(target: ReadTarget, argv: list[str]) -> Read:
 
 def prepared(job: dict[str, Any]) -> Callable[[], dict[str, object]]:
     """The reader of *job* after imports and set-up, and for a warm run after a first reading."""
-    read = globals()[job["reader"]](ReadTarget(job["target"]), **job["options"])
+    read = globals()[job["reader"]](ReadTarget(**job["target"]), **job["options"])
     if job["warm"]:
         read()
     return lambda: dict(zip(("size_bytes", "sha1"), read(), strict=True))

@@ -27,7 +27,7 @@ class ComparedReader:
     Attributes:
         name: Name in tables and on the command line.
         reader: Name of a function in `bench.readers.implementations`.
-        options: Keyword arguments of the function; ``{name}`` is the path of that program.
+        options: Keyword arguments of the function.
         needs: Required distributions or programs.
     """
 
@@ -37,12 +37,12 @@ class ComparedReader:
     needs: tuple[str, ...] = ("boto3",)
 
 
-_AWS: Final = ["{aws}", "s3", "cp", "--only-show-errors", "s3://{{bucket}}/{{key}}", "-"]
-_S5CMD: Final = ["{s5cmd}", "--endpoint-url", "{{endpoint}}", "cat", "s3://{{bucket}}/{{key}}"]
+_AWS: Final = ["{aws}", "s3", "cp", "--only-show-errors", "s3://{bucket}/{key}", "-"]
+_S5CMD: Final = ["{s5cmd}", "--endpoint-url", "{endpoint}", "cat", "s3://{bucket}/{key}"]
 # rclone's SDK refuses its own HTTP client if AWS_CA_BUNDLE is set; SSL_CERT_FILE is enough.
 _RCLONE: Final = [
     *("env", "--unset=AWS_CA_BUNDLE"),
-    *("{rclone}", "--config", "/dev/null", "cat", ":s3:{{bucket}}/{{key}}"),
+    *("{rclone}", "--config", "/dev/null", "cat", ":s3:{bucket}/{key}"),
 ]
 
 _CURL: Final = ("boto3", "pycurl")

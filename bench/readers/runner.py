@@ -94,7 +94,7 @@ class Runner:
     def _job(self, entry: ComparedReader) -> dict[str, Any]:
         return {
             "reader": entry.reader,
-            "options": filled(entry.options, self.environments.programs),
+            "options": entry.options,
             "warm": self.sandbox.profile.warm,
             "target": {
                 "endpoint": self.server.endpoint,
@@ -103,6 +103,7 @@ class Runner:
                 "key": self.known.key,
                 "size_bytes": self.known.size_bytes,
                 "memory_mb": self.sandbox.profile.memory_mb,
+                "programs": self.environments.programs,
             },
         }
 
@@ -120,14 +121,6 @@ def rotated(entries: Sequence[ComparedReader], number: int) -> list[ComparedRead
     """*entries*, starting with another one each round."""
     start = number % len(entries)
     return [*entries[start:], *entries[:start]]
-
-
-def filled(options: dict[str, Any], programs: dict[str, str]) -> dict[str, Any]:
-    """*options* with the paths of programs filled in."""
-    return {
-        name: [text.format(**programs) for text in value] if isinstance(value, list) else value
-        for name, value in options.items()
-    }
 
 
 def _end_of(log: Path) -> str:

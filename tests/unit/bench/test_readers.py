@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import boto3
 import pytest
@@ -21,9 +21,9 @@ from moto import mock_aws
 ROOT: Final = Path(__file__).parents[3]
 CONTENT: Final = b"".join(random_chunks(20_000_001))  # more than two parts of s3transfer
 SHA1: Final = hashlib.sha1(CONTENT).hexdigest()
-FIELDS: Final[dict[str, object]] = {
+FIELDS: Final[dict[str, Any]] = {
     "endpoint": "", "certificates": "", "bucket": "bench", "key": "one",
-    "size_bytes": len(CONTENT), "memory_mb": 512,
+    "size_bytes": len(CONTENT), "memory_mb": 512, "programs": {"shell": "sh"},
 }  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def target() -> Iterator[ReadTarget]:
         s3 = boto3.client("s3")
         s3.create_bucket(Bucket="bench")
         s3.put_object(Bucket="bench", Key="one", Body=CONTENT)
-        yield ReadTarget(FIELDS)
+        yield ReadTarget(**FIELDS)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_reader_reads_all_of_the_object_in_order(
 def test_a_program_that_fails_is_no_measurement(tmp_path: Path) -> None:
     """Even if it has written all of the object before."""
     (tmp_path / "one").write_bytes(CONTENT)
-    read = readers.piped(ReadTarget(FIELDS), ["sh", "-c", f"cat {tmp_path}/{{key}}; exit 3"])
+    read = readers.piped(ReadTarget(**FIELDS), ["{shell}", "-c", f"cat {tmp_path}/{{key}}; exit 3"])
     with pytest.raises(ChildProcessError, match="3"):
         read()
 

@@ -12,7 +12,7 @@ from bench.readers import command
 from bench.readers.environments import Environments
 from bench.readers.registry import AS_DEPLOYED, BASELINE, ENTRIES, LIMIT, OURS, chosen
 from bench.readers.report import MeasuredReader, as_json, markdown, overview
-from bench.readers.runner import filled, rotated
+from bench.readers.runner import rotated
 from bench.readers.samples import ReaderOutcome, ReaderSample, summaries
 from bench.sandbox import requirements
 from bench.sandbox.calibration import Calibration
@@ -120,13 +120,6 @@ def test_a_choice_of_readers_always_has_the_baseline() -> None:
     assert chosen(()) == ENTRIES
     with pytest.raises(ValueError, match=r"'libcurll'.*baseline"):
         chosen(("libcurll",))
-
-
-def test_programs_are_called_by_the_path_that_was_found() -> None:
-    """The harness fills in bucket and key later."""
-    options = {"argv": ["{aws}", "s3://{{bucket}}/{{key}}"], "chunk_bytes": 1}
-    filled_in = filled(options, {"aws": "/there/aws"})
-    assert filled_in == {"argv": ["/there/aws", "s3://{bucket}/{key}"], "chunk_bytes": 1}
 
 
 def test_every_round_begins_with_another_reader() -> None:
