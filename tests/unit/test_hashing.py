@@ -23,16 +23,17 @@ from bucketsum.errors import (
     RowContended,
     SourceInterrupted,
 )
-from bucketsum.events.object_events import ObjectCreated
+from bucketsum.events.object_events import DeletedBy, ObjectCreated
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.recording import Recording
 from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.row_parts import ReadSetup, Timing
+from bucketsum.table.row_parts import Deletion, ReadSetup, Timing
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
@@ -59,12 +60,14 @@ class FakeSource:
 
     Attributes:
         refusal: Raised instead of opening.
+        later_refusal: Raised instead of opening again.
         break_off: Raised behind the last chunk.
         opened: What was asked for.
         closed: How many streams were let go of.
     """
 
     refusal: BucketsumError | None = None
+    later_refusal: BucketsumError | None = None
     break_off: BucketsumError | None = None
     opened: list[ObjectCreated] = field(default_factory=list)
     closed: int = 0
@@ -76,8 +79,8 @@ class FakeSource:
     def open(self, created: ObjectCreated, offset: int = 0, doubt: object = None) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         self.opened.append(created)
-        if self.refusal:
-            raise self.refusal
+        if refusal := self.later_refusal if self.opened[1:] else self.refusal:
+            raise refusal
         return OpenObject(len(CONTENT), "its-etag", self._chunks())
 
     def _chunks(self) -> Generator[bytes]:
@@ -202,6 +205,34 @@ def test_the_sequencer_decides(arrival: ObjectCreated, held: Row, outcome: Outco
     assert hasher(FakeSource(), table).hash(Job(arrival), PLENTY).outcome is outcome
     [row] = rows_in(table)
     assert (row.recorded_at == held.recorded_at) == (outcome is not Outcome.HASHED)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "outcome", "etag"),
+    [
+        (ObjectSuperseded("412"), Outcome.SUPERSEDED, "listed"),
+        (ObjectGone("404"), Outcome.SUPERSEDED, "listed"),
+        (None, Outcome.HASHED, "its-etag"),
+    ],
+    ids=["overwritten", "gone", "still there"],
+)
+def test_s3_decides_between_an_event_and_a_listed_object(
+    refusal: BucketsumError | None, outcome: Outcome, etag: str
+) -> None:
+    """It may have been read before the other was listed: it is newer if S3 still has it."""
+    table = table_with(replace(row_with(NO_SEQUENCER), etag="listed"))
+    source = FakeSource(later_refusal=refusal)
+    assert hasher(source, table).hash(Job(SMALL), PLENTY).outcome is outcome
+    assert [row.etag for row in rows_in(table)] == [etag]
+    assert len(source.opened) == 2
+
+
+@pytest.mark.parametrize("seen", [row_with("00AA"), Deletion("", DeletedBy.REQUEST, "00AA")])
+def test_a_listed_object_whose_row_changes_is_looked_up_again(seen: Row | Deletion) -> None:
+    """An event that was read before it was listed is not newer because it is written later."""
+    job = Job(replace(SMALL, sequencer="00AA"), Recording(seen))
+    with pytest.raises(RowContended, match="missed a row of another object"):
+        hasher(FakeSource(), table_with(row_with("00AB"))).hash(job, PLENTY)
 
 
 @pytest.mark.parametrize("arrival", [SMALL, BIG], ids=["small", "big"])

@@ -1,4 +1,4 @@
-"""An event whose object cannot be read, at a key without versions where another was listed."""
+"""An event of a key without versions where another object was listed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from tests.support.dynamodb_fake import table_with
 from tests.support.sha1 import sha1_of
 
-from bucketsum.errors import RowContended
+from bucketsum.errors import ListedSince, RowContended
+from bucketsum.events.object_events import DeletedBy, ObjectDeleted
+from bucketsum.hashing.deletions import record_deletion
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
@@ -29,7 +32,11 @@ EVENT: Final = Row(
     etag="of-the-event",
     reason="denied",
 )
-UNREAD: Final = replace(EVENT, sequencer=comparable_sequencer(NO_SEQUENCER), etag="listed")
+AT: Final = "2026-11-01T00:00:04Z"
+PLENTY: Final = Deadline(lambda: 900.0)
+UNREAD: Final = replace(
+    EVENT, sequencer=comparable_sequencer(NO_SEQUENCER), etag="listed", arrived_at=AT
+)
 HASHED: Final = replace(UNREAD, status=Status.HASHED, reason=None, sha1=sha1_of(b"x"))
 
 
@@ -66,11 +73,38 @@ def test_if_nothing_tells_the_order_neither_is_lost(listed: Row, listed_at: str)
     assert table.versions_of("inbox", "a") == [listed]
 
 
-def test_what_was_read_has_an_order() -> None:
-    """S3 has sent the event's object after the other was listed."""
+@pytest.mark.parametrize("listed", [UNREAD, HASHED], ids=["unread", "hashed"])
+def test_what_was_read_replaces_a_listed_object_that_s3_calls_older(listed: Row) -> None:
+    """The other may have been listed since the reading, whatever S3's times say."""
     read = replace(EVENT, status=Status.HASHED, reason=None, sha1=sha1_of(b""))
-    table = table_with(replace(HASHED, arrived_at="2026-11-01T00:00:06Z"))
-    assert table.record(read) is Outcome.HASHED
+    table = table_with(listed)
+    with pytest.raises(ListedSince) as raised:
+        table.record(read)
+    assert table.versions_of("inbox", "a") == [listed]
+    with pytest.raises(ListedSince):
+        table.record(read, "another that was listed")
+    assert table.record(read, raised.value.etag) is Outcome.HASHED
+
+
+@pytest.mark.parametrize(("deleted", "is_kept"), [("09", False), ("0B", True)])
+def test_a_newer_archived_object_ends_the_deletion_of_a_listed_one(
+    deleted: str, *, is_kept: bool
+) -> None:
+    """Its first write is refused for the listed object's sake, not for that of the deletion."""
+    table, archived = table_with(UNREAD), replace(EVENT, status=Status.ARCHIVED)
+    deletion = ObjectDeleted(
+        "inbox",
+        "a",
+        None,
+        is_marker=False,
+        deleted_by=DeletedBy.REQUEST,
+        sequencer=deleted,
+        event_time=AT,
+    )
+    assert record_deletion(deletion, table, PLENTY).outcome is Outcome.DELETED
+    assert table.record(archived) is Outcome.ARCHIVED
+    [row] = table.versions_of("inbox", "a")
+    assert (row.etag, row.deletion is not None) == (archived.etag, is_kept)
 
 
 @given(

@@ -10,6 +10,7 @@
     │   ├── OutOfTime             the invocation ends before the object is read
     │   ├── Released              no failure: another execution environment gets the message
     │   ├── RowContended          others kept changing a row of the digests table
+    │   │   └── ListedSince           another object, perhaps newer, was listed since the reading
     │   ├── TableBusy             DynamoDB took none of the rest of a batch
     │   └── QueueRefused          SQS did not take a message of a backfill
     ├── NotRetryable          a person: the message goes to the dead-letter queue
@@ -74,6 +75,14 @@ class Released(Retryable):
 
 class RowContended(Retryable):
     """The row changed during each attempt, or no conditional write matches its state."""
+
+
+class ListedSince(RowContended):
+    """Since the reading began, the object with *etag* may have been listed at the same key."""
+
+    def __init__(self, etag: str) -> None:
+        super().__init__("S3 lists another object, perhaps a newer one")
+        self.etag = etag
 
 
 class TableBusy(Retryable):

@@ -23,7 +23,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import UNREAD, End, verification_of
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import hashed_row, refused_row
-from bucketsum.hashing.recording import MISSED_ROW
+from bucketsum.hashing.recording import MISSED_ROW, finished
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, TOO_LATE, Deadline
@@ -181,7 +181,7 @@ class ObjectHasher:
         job, row = read.job, hashed_row(read, self._settings).compared_as(compared)
         rows = self._archives.rows if self._archives and read.summary else None
         try:
-            end = job.ending.finish(self._table, row, before)
+            end = finished(job.ending, self._table, self._source, job.created, row, before)
         except Unconfirmed:
             if rows:
                 rows.remove(job.created)

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bucketsum.errors import RowContended
-from bucketsum.hashing.ending import End, Purpose, require_agreement, verification_of
+from bucketsum.errors import ListedSince, ObjectGone, ObjectSuperseded, RowContended
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.ending import End, Ending, Purpose, require_agreement, verification_of
 from bucketsum.hashing.object_rows import is_newer
+from bucketsum.s3.source import Source
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
@@ -25,9 +27,11 @@ class Recording:
     Attributes:
         expected: What the table must still hold, see `DigestsTable.replace`; None if nothing was
             looked up. That S3 still has the object shows that it is newer than that.
+        older: The entity tag of a listed object that is older, as S3 has shown likewise.
     """
 
     expected: Row | Deletion | None = None
+    older: str | None = None
     purpose = Purpose.RECORD
     usual = Outcome.HASHED
     reads_members = True
@@ -70,15 +74,39 @@ class Recording:
         Raises:
             RowContended: No event orders a listed object, and a row of another one is there:
                 another look-up decides whether it replaces that.
+            ListedSince: See `DigestsTable.record`.
             ClientError: DynamoDB refused.
         """
-        seen = self.replaced
-        if seen and (outcome := table.replace(row, seen)) is not Outcome.UNCHANGED:
-            return outcome  # else it was replaced before, perhaps by a reason
-        outcome = table.record(row)
-        if outcome is Outcome.SUPERSEDED and not (row.sequencer or self.expected):
+        outcome = table.replace(row, self.replaced) if self.replaced else Outcome.UNCHANGED
+        if outcome is Outcome.UNCHANGED:  # it was replaced before, perhaps by a reason
+            outcome = table.record(row, self.older)
+        if outcome is Outcome.SUPERSEDED and (self.expected or not row.sequencer):
             raise RowContended(MISSED_ROW)
         return outcome
+
+
+def finished(
+    ending: Ending,
+    table: DigestsTable,
+    source: Source,
+    created: ObjectCreated,
+    row: Row,
+    before: str | None,
+) -> End:
+    """Finish the reading of *row*; *source* says whether *created* is newer than a listed object.
+
+    Raises:
+        BucketsumError: As `Ending.finish` and `Source.open`.
+        ClientError: DynamoDB refused.
+    """
+    try:
+        return ending.finish(table, row, before)
+    except ListedSince as error:
+        try:
+            source.open(created).chunks.close()
+        except (ObjectGone, ObjectSuperseded):
+            return End(Outcome.SUPERSEDED)
+        return Recording(older=error.etag).finish(table, row, before)
 
 
 def _recorded_before(table: DigestsTable, row: Row) -> Row | None:

@@ -22,6 +22,7 @@ from bucketsum.errors import (
 from bucketsum.events.message_fields import shown
 from bucketsum.hashing.ending import End, Ending, given_up
 from bucketsum.hashing.object_rows import hashed_row, refused_row
+from bucketsum.hashing.recording import finished
 from bucketsum.hashing.result import ReadObject
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS, Deadline
 from bucketsum.long_objects.endings import ending_of
@@ -204,7 +205,8 @@ class Slicer:
         )
         row = hashed_row(read, self.settings).compared_as(progress.compared)
         try:
-            end = ending.finish(self.digests_table, row, progress.differing)
+            source, before = self.reader.source, progress.differing
+            end = finished(ending, self.digests_table, source, progress.created, row, before)
         except Unconfirmed as error:
             again = self.progress_table.read_again(progress, error.value, row.compared)
             if again is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow, RowContended, TableBusy
 from bucketsum.events.message_fields import shown
-from bucketsum.table.event_order import refusal_of
+from bucketsum.table.event_order import deletion_since, refusal_of
 from bucketsum.table.items import (
     SHA1_SHARDS,
     deletion_of,
@@ -57,7 +57,7 @@ _IF_VERSION_HAS_NONE: Final = " AND attribute_not_exists(sha1)"
 _IF_IN_ORDER: Final = (
     " AND (attribute_not_exists(etag) OR etag = :etag OR etag = :older OR sequencer <> :unordered)"
 )
-"""A listed object has no order: what an event could not read takes the place of an older alone."""
+"""A listed object has no order: an event's takes the place of an older alone."""
 _IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
 
 _NO_MEMBER: Final = "attribute_not_exists(#member) OR attribute_not_exists(compressed_bytes)"
@@ -93,7 +93,7 @@ class DigestsTable:
         self.deleted_row_days = deleted_row_days
         self.has_sha1_index = has_sha1_index
 
-    def record(self, row: Row) -> Outcome:
+    def record(self, row: Row, older: str | None = None) -> Outcome:
         """Write *row* unless the table already holds this event or a newer one of its key.
 
         The outcome is the row's status, or else `UNCHANGED` for the same event and `SUPERSEDED` for
@@ -101,22 +101,24 @@ class DigestsTable:
 
         A hashed row is never overwritten by an event that is not newer, and one of a version with
         an ID by none; one without a digest is overwritten by the same event once it can be read.
-        A deletion that was recorded before
-        stays in the row, unless it is of an older object at the same key. If *row* has no digest,
-        one of the same entity tag stays too, under the newer event: `UNCHANGED`.
+        A listed object is overwritten if its entity tag is *older*, as S3 has shown. A deletion
+        that was recorded before stays in the row, unless it is of an older object at the same key.
+        If *row* has no digest, one of the same entity tag stays too, under the newer event:
+        `UNCHANGED`.
 
         Raises:
             DamagedRow: Another program changed the item; no condition on it can be met.
+            ListedSince: Another object is listed at the key; only S3 knows the newer.
             RowContended: The item was changed before each attempt.
             ClientError: DynamoDB refused.
         """
-        outcome, older = Outcome(row.status), row.etag
+        outcome = Outcome(row.status)
         for _ in attempts_at(RowKey(row.bucket, row.key, row.entry)):
             try:
                 self.dynamodb.put_item(**self.put_parameters(row, older))
             except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
                 item = item_found(error)
-                if refusal := refusal_of(item, row):
+                if refusal := refusal_of(item, row, older):
                     return refusal
                 older = item.get("etag", {}).get("S", row.etag)
                 has_digest = "sha1" in item and item.get("etag") == {"S": row.etag}
@@ -130,7 +132,7 @@ class DigestsTable:
                     )
                     outcome = Outcome.UNCHANGED
                 else:
-                    if deletion := deletion_of(item):  # a tombstone expires earlier than a row
+                    if deletion := deletion_since(item, row):  # a tombstone expires earlier
                         deletion = replace(deletion, expires_at=expiry(self.deleted_row_days))
                     row = replace(row, deletion=deletion)
             else:
@@ -140,7 +142,7 @@ class DigestsTable:
     def put_parameters(self, row: Row, older: str | None = None) -> PutItemInputTypeDef:
         """The parameters of the PutItem that `record` begins with.
 
-        Without a digest, it replaces a listed object of the entity tag *older*, but of no other.
+        Of listed objects of version ``null``, it replaces that of the entity tag *older* alone.
         """
         values: dict[str, Any] = {
             ":sequencer": {"S": comparable_sequencer(row.sequencer)},
@@ -153,13 +155,14 @@ class DigestsTable:
             condition = _IF_NOT_DELETED_SINCE if row.version.is_null else _IF_NOT_DELETED
         if not row.version.is_null:
             condition += _IF_VERSION_HAS_NONE
+        elif row.etag is not None and row.sequencer != NO_SEQUENCER:
+            condition += _IF_IN_ORDER
+            values[":etag"] = {"S": row.etag}
+            values[":older"] = {"S": older or row.etag}
+            values[":unordered"] = {"S": comparable_sequencer(NO_SEQUENCER)}
         if row.status is not Status.HASHED and row.etag is not None:
             condition += _IF_NO_DIGEST
             values[":etag"] = {"S": row.etag}
-            if row.sequencer != NO_SEQUENCER:
-                condition += _IF_IN_ORDER
-                values[":older"] = {"S": older or row.etag}
-                values[":unordered"] = {"S": comparable_sequencer(NO_SEQUENCER)}
         return {
             "TableName": self.name,
             "Item": item_of(row, is_indexed=self.has_sha1_index),

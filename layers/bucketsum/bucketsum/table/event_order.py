@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bucketsum.errors import RowContended
+from bucketsum.errors import ListedSince, RowContended
 from bucketsum.table.items import deletion_of, sequencer_in
 from bucketsum.table.outcome import Outcome
+from bucketsum.table.row_parts import Deletion
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
@@ -15,8 +16,15 @@ SECONDS: Final = len("2026-11-21T03:04:05")
 """Characters of a time that LastModified has too."""
 
 
-def refusal_of(item: Mapping[str, Any], row: Row) -> Outcome | None:
-    """Why *row* must not replace *item*; None if only a deletion prevented it."""
+def refusal_of(item: Mapping[str, Any], row: Row, older: str | None = None) -> Outcome | None:
+    """Why *row* must not replace *item*; None if it may, or only a deletion prevented it.
+
+    It replaces a listed object of the entity tag *older*.
+
+    Raises:
+        ListedSince: Another object is listed, which no event orders, perhaps since the reading.
+        RowContended: Likewise, of an object that could not be read.
+    """
     recorded = sequencer_in(item)
     sequencer = comparable_sequencer(row.sequencer)
     if recorded > sequencer:
@@ -24,13 +32,23 @@ def refusal_of(item: Mapping[str, Any], row: Row) -> Outcome | None:
     is_hashed = item.get("status") == {"S": Status.HASHED}
     if recorded == sequencer and is_hashed:
         return Outcome.UNCHANGED
-    if is_hashed and not row.version.is_null:
+    if not row.version.is_null:
         deletion_of(item)  # may be damaged
-        return Outcome.UNCHANGED
+        return Outcome.UNCHANGED if is_hashed else None
     is_listed = recorded == comparable_sequencer(NO_SEQUENCER) < sequencer
-    if is_listed and row.status is not Status.HASHED and item.get("etag") != {"S": row.etag}:
-        return _order_of_listed(item, row)
-    return None
+    listed = item.get("etag", {}).get("S", row.etag)
+    if not is_listed or listed in (row.etag, older):
+        return None
+    if row.status is Status.HASHED:
+        raise ListedSince(listed)
+    return _order_of_listed(item, row)
+
+
+def deletion_since(item: Mapping[str, Any], row: Row) -> Deletion | None:
+    """The deletion in *item* of the object of *row*; None if the object is newer."""
+    deletion = deletion_of(item)
+    is_over = deletion and deletion.sequencer <= comparable_sequencer(row.sequencer)
+    return None if row.version.is_null and is_over else deletion
 
 
 def _order_of_listed(item: Mapping[str, Any], row: Row) -> Outcome | None:
