@@ -14,6 +14,7 @@ from tests.cli.aws_calls import EXECUTED, HEALTHY, answered, change_calls
 from tests.cli.conftest import Run, SleepReplacer
 from tests.cli.deployed import BUCKET, put_and_record
 from tests.cli.reporting import FIRST, REPORTS, reporting
+from tests.support.sam_template import create_table
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
 from bucketsum.backfill.evidence_table import EvidenceTable
@@ -42,6 +43,41 @@ def lose(stack: Stack, key: str) -> None:
     """Record an object, and remove it without an event."""
     row = put_and_record(stack, key, b"lost")
     stack.client("s3").delete_object(Bucket=BUCKET, Key=key, VersionId=row.entry)
+
+
+def delete_stack(stack: Stack) -> None:
+    """Delete the stack; its tables stay, with names as CloudFormation gives them."""
+    dynamodb = stack.client("dynamodb")
+    for kind, name in (
+        ("DigestsTable", stack.table),
+        ("BackfillsTable", stack.outputs["BackfillsTableName"]),
+    ):
+        for kept in (f"{stack.name}-{kind}-Z9", f"{stack.name}-{kind}-A1"):
+            create_table(dynamodb, kind, kept)
+        for item in dynamodb.scan(TableName=name)["Items"]:
+            dynamodb.put_item(TableName=kept, Item=item)
+    stack.client("cloudformation").delete_stack(StackName=stack.name)
+
+
+def test_reports_and_rows_of_a_deleted_stack_are_read(
+    run: Run, stack: Stack, reported: Reported
+) -> None:
+    """From the newest tables that it left; a wrong name still says that there is no stack."""
+    lose(stack, "a")
+    name = reported()
+    delete_stack(stack)
+    listed = run("verify", "list", "--check")
+    assert (listed.status, listed.out) == (0, f"{name}  bucketsum: 0 objects verified, 1 lost\n")
+    for text in ("is deleted", "DigestsTable-Z9, of an earlier stack", "1 report, each with"):
+        assert text in listed.err
+    assert [r["run"] for r in run("verify", "list", "--json").document] == [name]
+    assert "no backfill has a report" in run("backfill", "list").err
+    assert run("verify", "report").status == 1
+    assert run("snapshot", "--json").document["rows"] == 1
+    row = run("sql", "SELECT key, state FROM versions", "--snapshot", "last", "--json").document
+    assert row == [{"key": "a", "state": "hashed"}]
+    run("verify", "report", "--stack", "other").assert_refused("there is no stack other")
+    run("verify", BUCKET, "--dry-run").assert_refused("there is no stack")
 
 
 def test_a_report_names_what_is_lost(run: Run, stack: Stack, reported: Reported) -> None:

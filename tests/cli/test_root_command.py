@@ -21,6 +21,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import put_and_record
 
+from bucketsum_cli.arguments.buckets import BucketName, BucketPlace
 from bucketsum_cli.aws import stack_description
 from bucketsum_cli.aws.connection import connection_to
 from bucketsum_cli.aws.stack import Stack
@@ -159,14 +160,21 @@ def commands_of(group: LazyGroup, *path: str) -> Iterator[tuple[tuple[str, ...],
 
 
 PARAMETERS: Final = [
-    pytest.param(words, parameter, id=f"{' '.join(words)} {parameter.name}")
+    (words, parameter)
     for words, command in commands_of(root.cli)
     for parameter in command.params
     if not getattr(parameter, "is_flag", False)
 ]
 
 
-@pytest.mark.parametrize(("words", "parameter"), PARAMETERS)
+def every(is_meant: Callable[[click.Parameter], bool]) -> pytest.MarkDecorator:
+    """Run a test for each parameter of each command that *is_meant*."""
+    meant = [(words, parameter) for words, parameter in PARAMETERS if is_meant(parameter)]
+    names = [f"{' '.join(words)} {parameter.name}" for words, parameter in meant]
+    return pytest.mark.parametrize(("words", "parameter"), meant, ids=names)
+
+
+@every(lambda _: True)
 def test_no_argument_and_no_option_may_be_empty(
     run: Run, words: tuple[str, ...], parameter: click.Parameter
 ) -> None:
@@ -175,6 +183,32 @@ def test_no_argument_and_no_option_may_be_empty(
     run(*words, *given, "").assert_refused("Invalid value for", "it must not be empty")
     if given not in ([], ["--plan"], ["--watch"]):  # `--bucket --local` names no bucket
         run(*words, *given, "-h").assert_refused("it is missing: -h is another option")
+
+
+@every(lambda parameter: isinstance(parameter.type, click.Path | click.File))
+def test_what_is_in_s3_is_not_a_file(
+    run: Run, words: tuple[str, ...], parameter: click.Parameter
+) -> None:
+    """`put X s3://B` would look for the folder s3:, and an output would be written into it."""
+    given = [parameter.opts[-1]] * isinstance(parameter, click.Option)
+    refused = run(*words, *given, "S3://photos/a")
+    refused.assert_refused("S3://photos/a is in S3; this must be on your machine")
+
+
+@every(
+    lambda parameter: (
+        isinstance(parameter.type, BucketName | BucketPlace)
+        or parameter.opts[-1] in ("--bucket", "--plan")
+    )
+)
+def test_a_name_that_no_bucket_has_is_refused(
+    run: Run, words: tuple[str, ...], parameter: click.Parameter
+) -> None:
+    """In our own words, before anything is asked of AWS, whose words would be a pattern."""
+    given = [parameter.opts[-1]] * isinstance(parameter, click.Option)
+    for name in ("a b", "x", "..", "s3://a_/", "photos\n", "b#c", "föhn"):
+        run(*words, *given, name).assert_refused("is not a bucket name", "s3://BUCKET/KEY")
+    run(*words, *given, "arn:aws:s3:::photos").assert_refused("give the bucket's name alone")
 
 
 def test_each_option_of_an_output_file_says_that_it_is_replaced() -> None:

@@ -1,13 +1,21 @@
-"""One value reads ``s3://`` URLs; a deletion stays in the folder that is bucketsum's own."""
+"""One value reads ``s3://`` URLs, in all commands; a deletion stays in bucketsum's own folder."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import boto3
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
+from mypy_boto3_s3 import S3Client
+from tests.cli.aws_calls import EXECUTED, answered, change_calls
+from tests.cli.conftest import Run
+from tests.cli.deployed import BUCKET, put_and_record
+from tests.cli.serving_stack import INBOX, PHOTOS
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -80,3 +88,48 @@ def test_only_a_folder_of_that_name_is_emptied() -> None:
     listed = s3.list_object_versions(Bucket="photos")
     assert [version["Key"] for version in listed["Versions"]] == sorted(theirs)
     assert "DeleteMarkers" not in listed
+
+
+PREFIXED = (
+    (BUCKET, "--prefix", "a/"), ("--bucket", BUCKET, "--prefix", "a/"), (f"{BUCKET}/a/",),
+    ("--bucket", f"{BUCKET}/a/"), (f"s3://{BUCKET}/a/",), ("--bucket", f"S3://{BUCKET}/a/"),
+)  # fmt: skip
+
+
+def test_a_bucket_and_a_prefix_are_named_alike_everywhere(
+    run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an argument, an option, a URL or BUCKET/PREFIX: each command answers the same."""
+    for key in ("a/x", "a/y", "b"):
+        put_and_record(stack, key, b"content")
+    folder = tmp_path / "s"
+    run("snapshot", "--listing", "--to", folder)
+    change_calls(monkeypatch, answered(EXECUTED))
+    for command in (
+        ("backfill", "start", "--dry-run"), ("verify", "start", "--dry-run"), ("import", "--plan"),
+        *((name, "--snapshot", folder) for name in ("coverage", "duplicates", "export")),
+    ):  # fmt: skip
+        ended = [run(*command, *form) for form in PREFIXED]
+        assert {(end.status, end.out) for end in ended} == {(0, ended[0].out)}, command
+        assert ended[0].out, command
+
+
+def test_a_bucket_alone_is_named_alike_everywhere(run: Run, s3: S3Client) -> None:
+    """A prefix is refused where there is none, with the name that works."""
+    s3.put_object(Bucket=PHOTOS, Key="k", Body=b"x")
+    forms = ((PHOTOS,), ("--bucket", PHOTOS), (f"s3://{PHOTOS}",), ("--bucket", f"s3://{PHOTOS}/"))
+    for command in ("attach", "detach"):
+        ended = [run(command, *form, "--dry-run", "--json") for form in forms]
+        assert len({(end.status, end.out) for end in ended}) == 1
+        for form in ((f"{PHOTOS}/k",), ("--bucket", f"s3://{PHOTOS}/k")):
+            run(command, *form).assert_refused(f"name the bucket alone, as s3://{PHOTOS}")
+    for command in ("ls", "show", "find", "put", "check", "stop", "repair", "changes", "redrive"):
+        refused = run(command, "--bucket", f"{PHOTOS}/k", "k")
+        refused.assert_refused(f"name the bucket alone, as s3://{PHOTOS}")
+    run("attach", PHOTOS, "--yes", "--deploy")
+    for command in ("ls", "show"):
+        for key in (f"{PHOTOS}/k", f"{INBOX}/k"):
+            assert f"write s3://{key}" in run(command, key).err
+        assert "write s3://" not in run(command, "other/k").err
+    run("find", f"s3://{PHOTOS}/k").assert_refused(f"`bucketsum show s3://{PHOTOS}/k --stack sums`")
+    run("compare", "a b", PHOTOS).assert_refused("is not a bucket name")

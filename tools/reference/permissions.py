@@ -35,7 +35,9 @@ _ATTACH: Final = (
     "s3:GetBucketPolicy s3:GetBucketOwnershipControls kms:DescribeKey cloudformation:CreateStack "
     "cloudformation:UpdateStack cloudformation:DeleteStack cloudformation:DescribeStackEvents"
 )
-_SNAPSHOT: Final = "dynamodb:DescribeTable dynamodb:Scan s3:ListBucketVersions"
+_TABLES: Final = "dynamodb:ListTables dynamodb:DescribeTable"
+"""Of a deleted stack."""
+_SNAPSHOT: Final = f"{_TABLES} dynamodb:Scan s3:ListBucketVersions"
 _EXPORT: Final = (
     f"{_SNAPSHOT} dynamodb:ExportTableToPointInTime dynamodb:DescribeExport s3:PutObject "
     "s3:PutObjectAcl s3:AbortMultipartUpload s3:GetObject"
@@ -53,7 +55,7 @@ _ATHENA: Final = (
     f"s3:ListMultipartUploadParts {_FORGET}"
 )
 _CHECK: Final = (
-    f"{_SHOW} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
+    f"{_SHOW} {_TABLES} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
     f"{_EXECUTIONS} {_COUNTS} sqs:GetQueueAttributes"
 )
 
@@ -89,8 +91,8 @@ ACTIONS: Final = {
     "stop": f"{_SHOW} dynamodb:UpdateItem dynamodb:PutItem",
     "backfill": f"{_CHECK} s3:GetObject",
     "verify": f"{_CHECK} s3:GetObject",
-    "verify report": f"{_SHOW} s3:PutObject",
-    "backfill report": f"{_SHOW} s3:PutObject",
+    "verify report": f"{_SHOW} {_TABLES} s3:PutObject",
+    "backfill report": f"{_SHOW} {_TABLES} s3:PutObject",
     "repair": f"{_LS} s3:GetObject s3:GetObjectVersion s3:GetBucketVersioning s3:GetObjectTagging "
     "s3:GetObjectVersionTagging s3:PutObject s3:PutObjectTagging s3:AbortMultipartUpload",
     "import": f"{_BUCKETS} {_SHOW} s3:GetObject s3:GetObjectVersion dynamodb:BatchGetItem "
@@ -143,7 +145,8 @@ _QUEUES: Final = tuple(
 
 _ANY: Final = (
     "cloudformation:ListStacks cloudwatch:DescribeAlarms cloudwatch:GetMetricData "
-    "cloudwatch:ListMetrics lambda:GetAccountSettings lambda:ListEventSourceMappings"
+    "cloudwatch:ListMetrics dynamodb:ListTables lambda:GetAccountSettings "
+    "lambda:ListEventSourceMappings"
 )
 """Actions that AWS permits for no narrower resource; all of them only read."""
 

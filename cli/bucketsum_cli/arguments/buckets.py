@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, Final
 
@@ -16,26 +16,8 @@ _FOLDERS: Final = ("prefix", "bag", "bags")
 """Those that may be a whole bucket."""
 
 
-class BucketName(click.ParamType):
-    """The name of a bucket, also as ``s3://NAME``."""
-
-    name = "bucket"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name alone."""
-        if value.startswith("arn:"):
-            self.fail(f"{value} is an ARN; give the bucket's name alone.", param, ctx)
-        if not S3Place.is_url(value):
-            return value
-        place = S3Place.of(value)
-        if place.key:
-            name = f"s3://{place.bucket}"
-            self.fail(f"{value} has a key; name the bucket alone, as {name}.", param, ctx)
-        return place.bucket
-
-
 class BucketPlace(click.ParamType):
-    """The name of a bucket, also as ``s3://NAME`` and ``s3://NAME/PREFIX``."""
+    """The name of a bucket, or ``NAME/PREFIX``; both also after ``s3://``."""
 
     name = "bucket"
 
@@ -48,9 +30,23 @@ class BucketPlace(click.ParamType):
         """Return the place that *value* names."""
         if isinstance(value, S3Place):
             return value
-        if S3Place.is_url(value):
-            return S3Place.of(value)
-        return S3Place(BucketName().convert(value, param, ctx))
+        if value.startswith("arn:"):
+            self.fail(f"{value} is an ARN; give the bucket's name alone.", param, ctx)
+        return S3Place.of(value if S3Place.is_url(value) else f"s3://{value}")
+
+
+class BucketName(click.ParamType):
+    """The name of a bucket, also as ``s3://NAME``."""
+
+    name = "bucket"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name alone."""
+        place = BucketPlace().convert(value, param, ctx)
+        if place.key:
+            name = f"s3://{place.bucket}"
+            self.fail(f"{value} has a key; name the bucket alone, as {name}.", param, ctx)
+        return place.bucket
 
 
 def bucket_argument(
@@ -75,21 +71,32 @@ def bucket_argument(
             bucket_option: S3Place | None,
             **options: Any,  # noqa: ANN401 - the command's types
         ) -> None:
-            if bucket and bucket_option and bucket != bucket_option:
-                raise click.UsageError(f"{bucket} and --bucket {bucket_option} are not the same")
-            place = bucket or bucket_option
-            if place is None and required:
+            prefix, places = options.get("prefix", ""), (bucket, bucket_option)
+            name, key = bucket_of(places, prefix, with_prefix=with_prefix)
+            if name is None and required:
                 raise click.UsageError("Missing argument 'BUCKET'.")
-            if place and place.key:
-                if not with_prefix or options["prefix"]:
-                    name = f"s3://{place.bucket}"
-                    raise click.UsageError(f"{place} has a key; name the bucket alone, as {name}.")
-                options["prefix"] = place.key
-            command(*args, bucket=place and place.bucket, **options)
+            if key:
+                options["prefix"] = key
+            command(*args, bucket=name, **options)
 
         return with_bucket
 
     return decorate
+
+
+def bucket_of(
+    places: Iterable[S3Place | None], prefix: str, *, with_prefix: bool = True
+) -> tuple[str | None, str]:
+    """The bucket and the prefix that an argument, ``--bucket`` and ``--prefix`` name together."""
+    given = [*dict.fromkeys(filter(None, places))]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} and --bucket {given[1]} are not the same")
+    for place in given:
+        if place.key and (prefix or not with_prefix):
+            name = f"s3://{place.bucket}"
+            raise click.UsageError(f"{place} has a key; name the bucket alone, as {name}.")
+        return place.bucket, place.key or prefix
+    return None, prefix
 
 
 def object_place(_ctx: click.Context, _param: click.Parameter, url: str | None) -> S3Place | None:

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from bucketsum_cli.arguments.buckets import BucketName, without_buckets
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
-from bucketsum_cli.aws.stack import Stack, stack_at
+from bucketsum_cli.aws.stack import NoStackError, Stack, stack_at
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.machine.folders import DEFAULT_STACK
 from bucketsum_cli.terminal.hints import command_line, remember_options
@@ -53,6 +53,21 @@ class Target:
                 f"`{command_line('buckets')}` lists its buckets"
             )
         return replace(stack, bucket=self.bucket)
+
+    def find_kept(self) -> Stack:
+        """Find the stack, or the tables that a deleted one left; the latter can only be read.
+
+        Raises:
+            CannotDoError: There is neither.
+        """
+        try:
+            return self.find()
+        except NoStackError:
+            from bucketsum_cli.aws.kept_tables import kept_tables  # noqa: PLC0415 - botocore
+
+            if stack := kept_tables(*self.connect()):
+                return stack
+            raise
 
     def connect(self) -> tuple[Connection, str]:
         """Return access to the account, and the stack's name; the stack need not exist."""

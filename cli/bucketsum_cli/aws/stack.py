@@ -39,6 +39,10 @@ _OUTPUTS: Final[Mapping[str, str]] = {
 }
 
 
+class NoStackError(CannotDoError):
+    """CloudFormation has no stack of that name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stack:
     """The parts of a stack that the commands need.
@@ -146,11 +150,12 @@ def stack_at(connection: Connection, name: str) -> Stack:
     """Find the stack *name*.
 
     Raises:
-        CannotDoError: There is no such stack, or it is not bucketsum's.
+        NoStackError: There is no such stack.
+        CannotDoError: It is not bucketsum's.
     """
     description = description_of(connection, name)
     if description is None:
-        raise CannotDoError(_missing(connection, name))
+        raise NoStackError(_missing(connection, name))
     if description["StackStatus"] == "DELETE_IN_PROGRESS":
         raise CannotDoError(f"the stack {name} is being deleted")
     outputs = outputs_of(description)

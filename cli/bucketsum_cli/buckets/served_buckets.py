@@ -86,6 +86,12 @@ def serves(stack: Stack, bucket: str) -> bool:
     return bucket == stack.outputs["BucketName"] or bucket in attached_to(stack)
 
 
+def bucket_hint(stack: Stack, key: str) -> str:
+    """Hint at the bucket of *stack* that *key* begins with; empty if none."""
+    bucket = key.partition("/")[0]
+    return f"; for the bucket {bucket}, write s3://{key}" if serves(stack, bucket) else ""
+
+
 def bucket_arn(stack: Stack, bucket: str) -> str:
     """Return the ARN of *bucket* in the partition of *stack*, for example ``aws``."""
     return f"arn:{stack.arrivals_queue_arn.split(':')[1]}:s3:::{bucket}"

@@ -134,7 +134,7 @@ def named_snapshot(target: Target, name: str, *, of_stack: bool = True) -> Snaps
     """The snapshot *name*: the last one, by default of the stack, or one in a folder or in S3."""
     if S3Place.is_url(name):
         return stored_snapshot(target.connect()[0].client("s3"), name)
-    return kept_snapshot(name, target.find() if name == LAST and of_stack else None)
+    return kept_snapshot(name, target.find_kept() if name == LAST and of_stack else None)
 
 
 def snapshot_for(target: Target, name: str | None, taking: Taking) -> Snapshot:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 
 import click
 
+from bucketsum_cli.arguments.buckets import BucketName
 from bucketsum_cli.arguments.options import json_option, limit_option, prefix_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import keys_to_list, local, snapshot_for
@@ -78,7 +79,7 @@ class ChangesResult:
     metavar="DATE",
     help="Compare one snapshot with itself at that time in UTC, as 2026-03-01.",
 )
-@click.option("--bucket", metavar="BUCKET", default="", help="Only this bucket.")
+@click.option("--bucket", type=BucketName(), metavar="BUCKET", help="Only this bucket.")
 @prefix_option("Only keys that begin with TEXT.")
 @limit_option("keys that are shown for each folder and change", default=1)
 @yes_option
@@ -89,7 +90,7 @@ def changes(
     earlier: str | None,
     later: str | None,
     since: datetime | None,
-    bucket: str,
+    bucket: str | None,
     prefix: str,
     limit: int,
     yes: bool,
@@ -109,7 +110,7 @@ def changes(
         raise click.UsageError("give A, or A and B, or --since with at most one snapshot")
     require_engine()
     before, after = _snapshots(target, earlier, later, since, bucket=bucket, yes=yes)
-    comparison = _filled(before, after, since, {"bucket": bucket, "prefix": prefix})
+    comparison = _filled(before, after, since, {"bucket": bucket or "", "prefix": prefix})
     moment = since.replace(tzinfo=UTC).isoformat() if since else before.begun_at
     answer = comparison.ask("changes", since=moment[:19].replace("T", " "), rows=limit)
     result = _result(since.isoformat() if since else str(before.folder), after, answer.records())
@@ -127,7 +128,7 @@ def _snapshots(
     later: str | None,
     since: datetime | None,
     *,
-    bucket: str,
+    bucket: str | None,
     yes: bool,
 ) -> tuple[Snapshot, Snapshot]:
     """The earlier and the later snapshot; with *since*, both are the same.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from bucketsum_cli.aws.stack import Stack
@@ -60,7 +61,13 @@ def _cells(result: BagResult) -> list[str | Cell]:
 
 
 def _note_problems(result: BagResult) -> None:
-    for problem in result.problems[:_SHOWN]:
-        note(f"{result.bag}{problem.path}: {problem.reason}")
-    if (more := len(result.problems) - _SHOWN) > 0:
-        note(f"{result.bag}: and {count_text(more, 'other problem')}; --json has all")
+    """Note what is wrong by file, and what cannot be told by reason: often it is that of all."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for problem in result.problems:
+        path = "" if problem.verdict is Verdict.CANNOT_TELL else problem.path
+        lines.setdefault((path, problem.reason), []).append(problem.path)
+    for (_, reason), (first, *others) in islice(lines.items(), _SHOWN):
+        more = f" and {count_text(len(others), 'other file')}" if others else ""
+        note(f"{result.bag}{first}{more}: {reason}")
+    if (rest := len(lines) - _SHOWN) > 0:
+        note(f"{result.bag}: and {count_text(rest, 'other problem')}; --json has all")

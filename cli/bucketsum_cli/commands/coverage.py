@@ -62,7 +62,7 @@ class CoverageResult:
     """The result of `coverage`."""
 
     snapshot: Annotated[Path, "Folder of the snapshot that was asked."]
-    is_complete: Annotated[bool, "Whether every version in S3 has a digest."]
+    is_complete: Annotated[bool, "Whether no state makes the exit status 1."]
     parts: Annotated[Sequence[CoveredPart], "All versions in S3, and rows without one."]
 
 

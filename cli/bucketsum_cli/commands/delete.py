@@ -183,4 +183,8 @@ def _lines(result: DeleteResult) -> Iterator[str]:
     for table in result.tables_deleted:
         yield f"deleted  table {table}"
     for table in result.tables_kept:
-        yield f"kept     table {table}; `{command_line('delete', '--tables')}` deletes it"
+        yield f"kept     table {table}"
+    if result.tables_kept:
+        report, snapshot = command_line("verify", "list"), command_line("snapshot")
+        yield f"`{report}` lists their reports, `{snapshot}` copies their rows"
+        yield f"`{command_line('delete', '--tables')}` deletes them"

@@ -128,7 +128,7 @@ def duplicates(
     records = list(answer.records())
     totals = records[0] if records else dict.fromkeys(_TOTALS, 0)
     if not records and not _are_hashed(database, bucket or "", prefix):
-        raise no_objects(bucket, prefix, "with a digest ")
+        raise no_objects(bucket, prefix, "in the state hashed ")
     result = DuplicatesResult(
         snapshot.folder, **{name: totals[name] for name in _TOTALS}, groups=[*_groups(records)]
     )

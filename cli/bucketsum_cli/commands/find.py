@@ -19,6 +19,7 @@ from bucketsum.table.state import HELD, ObjectState
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import athena_option, snapshot_option
 from bucketsum_cli.commands.find_list import (
     ListedDigest,
@@ -107,6 +108,8 @@ def find(
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
+    for url in filter(S3Place.is_url, contents):
+        raise click.UsageError(f"{url} is in S3: `{command_line('show', url)}` has its digests")
     how = FORMATS.get(format_name or ""), algorithm
     if listing := _for_a_snapshot(contents, listed, how, with_sha1=bool(snapshot_name or athena)):
         find_in_snapshot(target, *listing, snapshot_name, athena, yes=yes, as_json=as_json)

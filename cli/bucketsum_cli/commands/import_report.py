@@ -13,11 +13,12 @@ import click
 
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.row_parts import ReadByS3
-from bucketsum_cli.arguments.buckets import BucketName
-from bucketsum_cli.arguments.options import json_option, storage_class_option
+from bucketsum_cli.arguments.buckets import BucketPlace, bucket_of
+from bucketsum_cli.arguments.options import json_option, prefix_option, storage_class_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.checksum_job import ChecksumJob, checksum_job
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.manifests import reports
 from bucketsum_cli.objects.s3_readings import PROBLEMS, ImportedLine, LineOutcome, ReportImport
 from bucketsum_cli.snapshots.manifest_rows import opened, reported
@@ -57,22 +58,24 @@ class ImportResult:
 @click.argument("report", metavar="[REPORT]", required=False)
 @click.option(
     "--plan",
-    "bucket",
-    type=BucketName(),
     is_flag=False,
     flag_value=_ARGUMENT,
     metavar="BUCKET",
     help="Show how S3 makes a report on BUCKET, and its price; runs nothing.",
 )
 @storage_class_option("With --plan: only objects of CLASS, such as DEEP_ARCHIVE; may be repeated.")
-@click.option("--prefix", default="", metavar="TEXT", help="With --plan: only keys that begin so.")
+@prefix_option("With --plan: only keys that begin with TEXT.")
+@click.option(
+    "--bucket", "named", type=BucketPlace(), metavar="NAME", help="Same as --plan BUCKET."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would become of the lines; write nothing.")
 @json_option(ImportResult)
 @stack_options
 def import_report(
     target: Target,
     report: str | None,
-    bucket: str | None,
+    plan: str | None,
+    named: S3Place | None,
     storage_classes: tuple[str, ...],
     prefix: str,
     dry_run: bool,
@@ -91,8 +94,9 @@ def import_report(
 
     Example: bucketsum import s3://reports/job-0a1b/manifest.json
     """
-    if bucket == _ARGUMENT:  # `import BUCKET --plan`
-        bucket, report = BucketName()(report), None
+    if plan == _ARGUMENT:  # `import BUCKET --plan`
+        plan, report = report, None
+    bucket, prefix = bucket_of([BucketPlace()(plan) if plan else None, named], prefix)
     if (report is None) == (bucket is None):
         raise click.UsageError("name the manifest.json of a report, or a bucket with --plan")
     stack = target.find()

@@ -10,6 +10,8 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
+from bucketsum_cli.buckets.s3_place import S3Place
+
 _NAMES: Final = ("stack", "region", "profile", "bucket", "bucket_option")
 """Parameters that cannot be blanks, as keys and names of files can."""
 
@@ -135,5 +137,7 @@ def _fault_of(text: object, parameter: click.Parameter, options: Collection[str]
         return ""
     if not (text.strip() if parameter.name in _NAMES else text):
         return "it must not be empty"
+    if isinstance(parameter.type, click.Path | click.File) and S3Place.is_url(text):
+        return f"{text} is in S3; this must be on your machine"
     is_taken = isinstance(parameter, click.Option) and text in options
     return f"it is missing: {text} is another option" if is_taken else ""

@@ -13,6 +13,7 @@ from bucketsum_cli.arguments.completion import complete_key
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.buckets.attachments.coverage import pending_of
+from bucketsum_cli.buckets.served_buckets import bucket_hint
 from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import (
     FINDINGS,
@@ -78,7 +79,13 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
     if as_json:
         print_json_array(listed)
     else:
-        _print_table(listed, prefix, all_versions=all_versions)
+        if not _print_table(listed, all_versions=all_versions):
+            hint = bucket_hint(stack, prefix)
+            note(
+                f"no key in the bucket begins with {prefix}{hint}"
+                if prefix
+                else "the bucket is empty"
+            )
         listed.reasons.note()
     if listed.has_findings:
         raise SystemExit(ANSWER_IS_NO)
@@ -113,12 +120,11 @@ class _Listed:
             )
 
 
-def _print_table(listed: Iterable[ListedObject], prefix: str, *, all_versions: bool) -> None:
+def _print_table(listed: Iterable[ListedObject], *, all_versions: bool) -> bool:
     columns = [KEY, VERSION, SIZE, SHA1] if all_versions else [KEY, SIZE, SHA1, SPEED]
     if (width_of() or _WIDE) >= _WIDE:
         columns.append(MOMENT)
-    if not print_table(columns, (_as_cells(item, columns) for item in listed)):
-        note(f"no key in the bucket begins with {prefix}" if prefix else "the bucket is empty")
+    return print_table(columns, (_as_cells(item, columns) for item in listed))
 
 
 def _as_cells(item: ListedObject, columns: Sequence[Column]) -> list[str | Cell]:

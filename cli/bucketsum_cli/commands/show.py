@@ -17,6 +17,7 @@ from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.errors import AWS_ERRORS, Reads
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.coverage import pending_of
+from bucketsum_cli.buckets.served_buckets import bucket_hint
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
 from bucketsum_cli.objects.members import versions_of_member
 from bucketsum_cli.objects.rows import (
@@ -94,7 +95,7 @@ def _why(stack: Stack, key: str) -> str:
         similar = similar_keys(stack, [key]).get(key)
         if similar:
             return f"there is {similar!a}"
-        return f"it is missing: {listing_hint()}"
+        return f"it is missing: {listing_hint()}{bucket_hint(stack, key)}"
     pending = pending_of(stack)(newest[0])
     return f"{pending}: {pending_hints(stack.bucket)[pending]}"
 

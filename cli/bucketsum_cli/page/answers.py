@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from bucketsum_cli.page.figures import COST_DAYS, Figures, Record, total
+from bucketsum_cli.page.figures import COST_DAYS, Figures, Record, summed, total
 from bucketsum_cli.page.history import PageTotals
-from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NEUTRAL, next_steps
+from bucketsum_cli.snapshots.next_steps import DIFFERS, HASHED, NEUTRAL, REPAIRED, next_steps
 from bucketsum_cli.terminal.formatting import (
     cents_text,
     count_text,
@@ -89,17 +90,23 @@ def _broken(figures: Figures) -> Iterator[PageAnswer]:
     advice = "Nothing"
     for state, count in [*states.items()][:1]:
         worst = next(row for row in figures.problems if row["state"] == state)
-        step = next_steps()[state].replace("`", "")
+        url = shlex.quote(worst["first_key"])
+        step = next_steps()[state].replace("KEY --bucket BUCKET", url).replace("`", "")
+        step = step.replace("BUCKET", url.partition("//")[2].partition("/")[0])
         advice = f"{tally_text({state: count})}, such as {worst['first_key']}: {step}"
     yield PageAnswer("What is worst, and what to do?", advice, "problems")
 
 
 def _verified(figures: Figures) -> Iterator[PageAnswer]:
     verified = [row for row in figures.verification if row["newest_at"]]
-    differing, again = problems_of(figures).get(DIFFERS, 0), total(verified)
+    stored = summed(figures.stored, "state")
+    differing, repaired = stored.get(DIFFERS, 0), stored.get(REPAIRED, 0)
+    again = total(verified)
     changed = "Not known: no object was read again"
     if differing:
         changed = f"Yes: the last reading of {count_text(differing, 'object')} differed"
+    elif repaired:
+        changed = f"Yes, and a newer version has it again: {count_text(repaired, 'object')}"
     elif again:
         changed = f"No: of {count_text(again, 'object')} read again, none differs"
     is_good = _verdict(is_good=not differing, is_known=bool(again))
@@ -117,25 +124,21 @@ def _verified(figures: Figures) -> Iterator[PageAnswer]:
 
 def _digests(figures: Figures, count: int) -> PageAnswer:
     """Whether every object has a digest, and what those are that have none."""
-    states = figures.states
-    without = {
-        state: objects
-        for state, objects in states.items()
-        if state not in (HASHED, "lost", "deleted")
-    }
-    hashed = sum(row["objects"] for row in figures.stored if row["state"] == HASHED)
-    text = f"{'Yes' if hashed == count else 'No'}: {_percent_text(hashed, count)} are hashed"
+    objects, digests = (summed(figures.stored, "state", name) for name in ("objects", "digests"))
+    without = {state: n - digests[state] for state, n in objects.items() if n > digests[state]}
+    have = sum(digests.values())
+    text = f"{'No' if without else 'Yes'}: {_percent_text(have, count)} have a digest"
     text += f"; {tally_text(without)}" if without else ""
-    is_neutral = hashed == count and figures.is_listed
-    is_good = _verdict(is_good=not {*without} - NEUTRAL, is_known=is_neutral)
+    is_known = not without and figures.is_listed
+    is_good = _verdict(is_good=not {*without} - NEUTRAL, is_known=is_known)
     text += "" if figures.is_listed else _UNLISTED
     return PageAnswer("Does every object have a digest?", text, "stored", is_good)
 
 
 def _agreement(figures: Figures) -> PageAnswer:
     agreeing, against = (total(figures.stored, name) for name in ("agreeing", "contradicted"))
-    hashed = sum(row["objects"] for row in figures.stored if row["state"] in (HASHED, DIFFERS))
-    text = f"{'No' if against else 'Yes'}: {_percent_text(agreeing, hashed)} of the digests agree"
+    share = _percent_text(agreeing, total(figures.stored, "digests"))
+    text = f"{'No' if against else 'Yes'}: {share} of the digests agree"
     text += f", {against:,} do not" if against > 1 else ", 1 does not" if against else ""
     text += "" if against else "; the others had none to compare"
     if not agreeing and not against:

@@ -30,7 +30,7 @@ _TEXT_MAX: Final = 320
 _TEXT_END: Final = 50
 
 
-def _not_hashed(states: Mapping[str, int]) -> str:
+def _other_states(states: Mapping[str, int]) -> str:
     others = sorted(states, key=lambda state: (state in NEUTRAL, -states[state]))
     return tally_text({state: states[state] for state in others if state != HASHED}) or "none"
 
@@ -62,7 +62,7 @@ _COLUMNS: Final[Mapping[str, tuple[str, Callable[[Any], str]]]] = {
     "objects": ("objects", "{:,}".format),
     "oldest_at": ("oldest (UTC)", moment_text),
     "size_bytes": ("size", size_text),
-    "states": ("not hashed, or gone", _not_hashed),
+    "states": ("in other states than hashed", _other_states),
     "storage_class": ("class", str),
     "url": ("key", str),
     "usd_per_month": ("USD per month", cents_text),
@@ -73,7 +73,10 @@ _COLUMNS: Final[Mapping[str, tuple[str, Callable[[Any], str]]]] = {
 _NUMBERS: Final = frozenset({"objects", "copies", "size_bytes", "usd_per_month"})
 _SECTIONS: Final = {
     "stored": ("In the buckets", "bucket objects size_bytes usd_per_month classes states"),
-    "problems": ("Not hashed, or gone", "state objects reason first_key size_bytes newest_at"),
+    "problems": (
+        "In other states than hashed",
+        "state objects reason first_key size_bytes newest_at",
+    ),
     "gone": ("Lost, and last deleted", "url size_bytes created_at state deleted_at deleted_by"),
     "trend": ("This page, and those before", "at objects size_bytes states"),
     "verification": ("Verification", "verified objects size_bytes newest_at oldest_at"),

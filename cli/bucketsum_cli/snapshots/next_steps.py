@@ -1,4 +1,4 @@
-"""Next steps for the states that are not hashed, as `coverage` and the page show them."""
+"""Next steps for all states but hashed, as `coverage` and the page show them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from bucketsum_cli.terminal.hints import command_line
 
 HASHED: Final = ObjectState.HASHED
 DIFFERS: Final = ObjectState.DIFFERS
-NEUTRAL: Final = frozenset(
-    {HASHED, ObjectState.ARCHIVED, ObjectState.REPAIRED, ObjectState.DELETED}
-)
+REPAIRED: Final = ObjectState.REPAIRED
+NEUTRAL: Final = frozenset({HASHED, ObjectState.ARCHIVED, REPAIRED, ObjectState.DELETED})
 """States in which nothing is wrong; all others are findings."""
 
 
@@ -35,6 +34,6 @@ def next_steps() -> dict[str, str]:
         "unreadable member": f"`{members}` shows the members of an archive",
         ObjectState.DAMAGED: f"`{show}` says what another program changed in a row",
         ObjectState.ARCHIVED: "these are hashed when they are restored",
-        ObjectState.REPAIRED: "a newer version has the recorded digest; the old one can be deleted",
+        REPAIRED: "a newer version has the recorded digest; the old one can be deleted",
         ObjectState.DELETED: f"`{show}` says when, and by whom",
     }

@@ -74,7 +74,8 @@ def side_of(text: str, stored: Callable[[str], Snapshot] | None = None) -> Objec
         raise CannotDoError(f"there is no file {text}; write s3://{text} for a bucket of this name")
     if path.is_dir():
         note(f"{text} is taken for a bucket; the folder of this name is not a snapshot")
-    return Objects(_keys(text))
+    place = S3Place.of(f"s3://{text}")
+    return Objects(Listed(place.bucket, place.key))
 
 
 def _side_in_s3(text: str, stored: Callable[[str], Snapshot] | None) -> Objects | ManifestFile:

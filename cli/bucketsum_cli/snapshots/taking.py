@@ -130,7 +130,8 @@ def _ask(figures: TableFigures, usd: float, room: str, *, is_export: bool) -> No
 
 def buckets_of(stack: Stack) -> tuple[str, ...]:
     """Names of the stack's buckets: its own, and the attached ones."""
-    return (stack.outputs["BucketName"], *attached_to(stack))
+    own = stack.outputs.get("BucketName")
+    return (*filter(None, [own]), *attached_to(stack))
 
 
 def kept_snapshot(name: str, stack: Stack | None = None) -> Snapshot:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import click
 
 from bucketsum.s3.read_plan import AUTO_STREAMS
+from bucketsum_cli.arguments.buckets import BucketName
 from bucketsum_cli.arguments.options import FiniteRange
 from bucketsum_cli.arguments.quantities import size_bytes
 from bucketsum_cli.tune.machine import Confinement
@@ -135,7 +136,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             *_field_options(),
             click.option("--here", "is_here", is_flag=True,
                          help="Measure on this machine; see docs/how-to/compare-machines.md."),
-            click.option("--bucket", metavar="NAME",
+            click.option("--bucket", type=BucketName(), metavar="NAME",
                          help="With --here: bucket to read. If --stack or --local is given, the "
                               "default is the stack's SweepBucket; otherwise, --bucket is "
                               "required."),

@@ -117,7 +117,7 @@ def test_duplicates_are_shown_with_what_they_cost(run: Run) -> None:
     for place, options in nowhere.items():
         bucket = place.partition("/")[0]
         other = run("duplicates", bucket, *options, "--no-listing", "--snapshot", "last")
-        other.assert_refused(f"no object with a digest under s3://{place}")
+        other.assert_refused(f"no object in the state hashed under s3://{place}")
     assert "snapshot " in ended.err
     got = run("duplicates", BUCKET, "--members", "--min-size", 5, "--snapshot", "last", "--json")
     first, second = got.document["groups"]

@@ -13,10 +13,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.cli.conftest import Run
-from tests.cli.deployed import BUCKET, put_and_record
+from tests.cli.deployed import BUCKET, hashed, put_and_record
 from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile
-from tests.cli.snapshots.oracle import Oracle
+from tests.cli.snapshots.oracle import Oracle, place_of
 
+from bucketsum.table.checksum_values import ChecksumResult, Compared
+from bucketsum.table.items import item_of
+from bucketsum.table.row_parts import Difference, FailedReading
+from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.page.answers import answers_of
@@ -31,6 +35,7 @@ from bucketsum_cli.terminal.output import printable
 
 HOSTILE: Final = hostile(2000)
 LISTED: Final = (Listed("photos", ""), Listed("films", ""))
+READ_AGAIN: Final = (ObjectState.DIFFERS, ObjectState.REPAIRED)
 TAGS: Final = (
     "html head meta title style body header main section p span h1 h2 dl div dt dd a bdi table "
     "thead tbody tr th td figure svg rect details summary code"
@@ -115,9 +120,9 @@ def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Fig
         hashed=states["hashed"]
     )
     verified = Counter(
-        bool(r.verified and r.verified.at.startswith("2026-11"))
-        for r in oracle.objects.values()
-        if oracle.is_hashed(r)
+        bool(row.verified or (row.difference and oracle.states[place_of(row)] in READ_AGAIN))
+        for row in whole
+        if oracle.is_present(row) and row.sha1
     )
     ages = counted(sections.verification, "verified")
     assert (ages["never"], sum(ages.values())) == (verified[False], verified.total())
@@ -125,6 +130,39 @@ def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Fig
     assert {day: n for day, n in counted(sections.arrivals, "day").items() if n} == days
     listed = [v["size_bytes"] for v in HOSTILE.listing]
     assert [row["size_bytes"] for row in sections.list_of("largest")] == sorted(listed)[:-11:-1]
+
+
+def test_what_differs_or_is_unreadable_has_a_digest(tmp_path: Path) -> None:
+    """Digests, readings and checksums are counted by themselves, not by the state."""
+    differing: dict[str, Any] = {"difference": Difference("sha1:00", "2026-11-24T00:00:00Z")}
+    refused: dict[str, Any] = {
+        "failed_reading": FailedReading("2026-11-24T00:00:00Z", "denied"),
+        "compared": Compared(ChecksumResult.EQUAL, "crc32:AA=="),
+    }
+    rows = [
+        hashed(RowKey("p", "repaired", "1"), b"x", **differing),
+        hashed(RowKey("p", "repaired", "2"), b"x", "02"),
+        hashed(RowKey("p", "unreadable", "1"), b"y", **refused),
+        hashed(RowKey("p", "differs", "1"), b"z", **differing),
+    ]
+
+    def answers(*shown: Row) -> dict[str, str]:
+        snapshot = Hostile([*map(item_of, shown)]).write(tmp_path / str(len(shown)), ())
+        sections = figures(snapshot)
+        given = answers_of(sections, totals_of(snapshot, sections), ())
+        return {answer.question: answer.answer for answer in given}
+
+    archived = replace(rows[0], key="a", status=Status.ARCHIVED, sha1=None, difference=None)
+    assert answers(*rows, archived)["Does every object have a digest?"].startswith(
+        "No: 80.00 % have a digest; 1 archived;"
+    )
+    four = answers(*rows)
+    assert four["Does every object have a digest?"].startswith("Yes: 100 % have a digest;")
+    assert "50.00 % were read again" in four["When was this last verified?"]
+    assert "25.00 % of the digests agree" in four["Do S3's own checksums agree?"]
+    assert "bucketsum repair s3://p/differs restores" in four["What is worst, and what to do?"]
+    changed = answers(*rows[:2])["Has any content changed since it was recorded?"]
+    assert changed == "Yes, and a newer version has it again: 1 object"
 
 
 def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:

@@ -344,19 +344,19 @@ def test_a_member_is_known_only_as_well_as_its_archive(run: Run, stack: Stack) -
 
 def test_what_was_not_listed_is_not_judged(run: Run, tmp_path: Path) -> None:
     """Rows alone do not say what S3 has now; nothing selected is not complete."""
-    row = hashed(RowKey("p", "good", "null"), b"x", comparable_sequencer("1"))
+    row = hashed(RowKey("pix", "good", "null"), b"x", comparable_sequencer("1"))
     bare = Hostile([item_of(row)]).write(tmp_path / "bare", ()).folder
     lines = tmp_path / "list.sha1"
     lines.write_text(f"{row.sha1}  good\n")
     for command in (
-        ("compare", f"{bare}#p", lines),
+        ("compare", f"{bare}#pix", lines),
         ("coverage", "--snapshot", bare),
-        ("export", "p", "--snapshot", bare),
+        ("export", "pix", "--snapshot", bare),
         ("duplicates", "--snapshot", bare),
     ):
-        run(*command).assert_refused("has no listing of s3://p/")
+        run(*command).assert_refused("has no listing of s3://pix/")
     answered = run("find", "--list", lines, "--snapshot", bare)
     assert answered.status == 1
-    assert "S3 was not listed: what is shown in p may be gone" in answered.err
-    empty = Hostile().write(tmp_path / "empty", [Listed("p", "")]).folder
+    assert "S3 was not listed: what is shown in pix may be gone" in answered.err
+    empty = Hostile().write(tmp_path / "empty", [Listed("pix", "")]).folder
     run("coverage", "--snapshot", empty).assert_refused("there is no object")

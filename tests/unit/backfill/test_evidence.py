@@ -561,6 +561,16 @@ def test_the_message_says_that_all_is_well(world: EvidenceWorld) -> None:
     assert message["Subject"] == "bucketsum: 1 object verified, none differs"
 
 
+def test_the_message_names_what_is_repaired(world: EvidenceWorld) -> None:
+    """An old version still differs; nobody need do anything."""
+    world.put("a", difference=Difference("sha1:" + "a" * 40, SINCE))
+    world.put("a", verified=VERIFIED, arrived_at=SINCE, sequencer="1".ljust(32, "0"))
+    world.begin()
+    world.close()
+    [message] = world.topic.messages
+    assert message["Subject"] == "bucketsum: 1 object verified, 1 repaired"
+
+
 def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
     """Numbers in the subject; in the text the first objects, and what to do."""
     everything(world)

@@ -52,7 +52,7 @@ def _report_command(words: PurposeWords, metavar: str) -> click.Command:
     @json_option(ReportDocument)
     @stack_options
     def report(target: Target, run_id: str, form: str | None, output: str, as_json: bool) -> None:
-        read = Reports(target.find(), words).read(run_id)
+        read = Reports(target.find_kept(), words).read(run_id)
         if as_json or form or output != "-":
             _write(target, output, _text(read, _JSON if as_json else form or _JSON))
         else:
@@ -74,7 +74,9 @@ def _write(target: Target, output: str, text: str) -> None:
         write_text(Path(output), text)
         return
     place = S3Place.of_object(output)
-    target.find().client("s3").put_object(Bucket=place.bucket, Key=place.key, Body=text.encode())
+    target.connect()[0].client("s3").put_object(
+        Bucket=place.bucket, Key=place.key, Body=text.encode()
+    )
 
 
 backfill_report = _report_command(BACKFILL, "BACKFILL")

@@ -8,12 +8,13 @@ from typing import Final
 
 import click
 
+from bucketsum.backfill.report import subject_of
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
 from bucketsum_cli.arguments.options import json_option, limit_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills, PurposeWords
-from bucketsum_cli.backfill.report_views import print_findings
+from bucketsum_cli.backfill.report_views import ReportDocument, print_findings, report_document
 from bucketsum_cli.backfill.reports import Reports
 from bucketsum_cli.backfill.views import (
     BackfillProgress,
@@ -50,8 +51,9 @@ def _list_command(words: PurposeWords) -> click.Command:
         "list",
         help=f"""List {words.name}s, newest first.
 
-        Exits with 1 if another program damaged the record of a {words.name}, or if --check finds
-        that a report was altered or is missing.
+        Of a deleted stack, lists the reports that its tables still have. Exits with 1 if another
+        program damaged the record of a {words.name}, or if --check finds that a report was altered
+        or is missing.
 
         Example: {words.command} list
         """,
@@ -62,11 +64,14 @@ def _list_command(words: PurposeWords) -> click.Command:
         help="Follow the chain of the reports' digests, in the table and in the report bucket.",
     )
     @limit_option(f"{words.name}s to show")
-    @json_option(list[BackfillProgress])
+    @json_option(list[BackfillProgress], list[ReportDocument])
     @stack_options
     def list_runs(target: Target, limit: int, check: bool, as_json: bool) -> None:
-        backfills = Backfills(target.find(), words)
-        reports = Reports(backfills.stack, words)
+        reports = Reports(target.find_kept(), words)
+        if not reports.stack.function:
+            _list_kept(reports, limit, check=check, as_json=as_json)
+            return
+        backfills = Backfills(reports.stack, words)
         listed, places = list(islice(backfills.newest(), limit)), reports.places()
         if as_json:
             print_json([progress_document(progress, places) for progress in listed])
@@ -79,6 +84,22 @@ def _list_command(words: PurposeWords) -> click.Command:
             _end_if_broken(reports, len(places))
 
     return list_runs
+
+
+def _list_kept(reports: Reports, limit: int, *, check: bool, as_json: bool) -> None:
+    """List the newest reports of a deleted stack, whose runs have no state any more."""
+    places = reports.places()
+    newest = map(reports.read, reversed(places))
+    of_purpose = (r for r in newest if r.document["purpose"] == reports.words.purpose)
+    kept = [*islice(of_purpose, limit)]
+    if as_json:
+        print_json([*map(report_document, kept)])
+    for report in () if as_json else kept:
+        say(f"{report.chained.run}  {subject_of(report.document)}")
+    if not kept:
+        note(f"no {reports.words.name} has a report")
+    if check:
+        _end_if_broken(reports, len(places))
 
 
 def _end_if_broken(reports: Reports, count: int) -> None:

@@ -16,7 +16,8 @@ from bucketsum_cli.terminal.output import print_json, print_text
 def env(as_json: bool) -> None:
     """Print environment variables, for other programs.
 
-    The AWS CLI, SDKs and other S3 clients then use the emulator, and no real account. rclone
+    The AWS CLI, SDKs and other S3 clients then use the emulator, and no real account. Version 1 of
+    the AWS CLI calls AWS for `aws sqs`, unless --endpoint-url "$AWS_ENDPOINT_URL" is given. rclone
     fails if AWS_CA_BUNDLE is set:
     env -u AWS_CA_BUNDLE RCLONE_CA_CERT="$AWS_CA_BUNDLE" rclone ...
 

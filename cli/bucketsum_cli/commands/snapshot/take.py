@@ -72,7 +72,7 @@ def take_snapshot(
     """
     if (via == "export") != (export_to is not None):
         raise click.UsageError("--via export and --export-to must be used together")
-    stack = target.find()
+    stack = target.find_kept()
     listed = [Listed(bucket, "") for bucket in buckets_of(stack)] if listing else []
     snapshot = take(stack, Taking(export_to, listed, to=to, yes=yes, is_kept=True))
     if as_json:

@@ -171,7 +171,9 @@ def subject_of(document: Mapping[str, Any]) -> str:
     done = document["verified" if verifies else "hashed"]
     what = f"bucketsum: {_counted(done, 'object')} {'verified' if verifies else 'hashed'}"
     problems = [_problem(kind, number) for kind, number in problems_in(document).items()]
+    repaired = document["findings"].get(Standing.REPAIRED, 0)
     well = ["none differs"] if verifies and done else ["nothing was read"] if not done else []
+    well = [_problem(Standing.REPAIRED, repaired)] if repaired else well
     return ", ".join([what, *(problems or well)])[:_SUBJECT_MAX]
 
 
