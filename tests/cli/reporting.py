@@ -44,10 +44,10 @@ def reporting(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Callable[..., st
     )
 
     def close(run_id: str = FIRST, **part: Any) -> str:  # noqa: ANN401 - fields of Backfill
+        facts = {"status": BackfillStatus.QUEUED, "rested_at": now(), **part}
         member = Backfill(
-            run_id, BUCKET, BackfillStatus.QUEUED, now(), purpose=Purpose.VERIFY,
-            all_versions=True, rested_at=now(), ended_at=now(), started_by="arn:aws:iam::1:user/jo",
-            **part,
+            run_id, BUCKET, started_at=now(), purpose=Purpose.VERIFY, all_versions=True,
+            ended_at=now(), started_by="arn:aws:iam::1:user/jo", **facts,
         )  # fmt: skip
         table.record(member)
         table.record_plan(run_id, [Part(0, done=True)])

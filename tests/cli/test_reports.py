@@ -110,6 +110,29 @@ def test_a_report_is_written_where_somebody_wants_it(
     assert json.loads(copy)["run"] == FIRST
 
 
+def test_a_report_that_somebody_altered_is_not_shown(
+    run: Run, stack: Stack, reported: Reported
+) -> None:
+    """It might say that all is well; the text names it."""
+    name = reported()
+    alter_table(stack)
+    for command in ("report", "show"):
+        shown = run("verify", command, name)
+        assert (shown.status, "report 1: its SHA-256 is" in shown.err) == (1, True)
+
+
+def test_a_bucket_that_did_not_end_well_is_named_in_every_form(
+    run: Run, reported: Reported
+) -> None:
+    """On the terminal and on the page, which is nothing but a page."""
+    reported(status=BackfillStatus.FAILED, failure="NoSuchBucket: gone")
+    shown = run("verify", "report")
+    assert (shown.status, "inbox    failed: NoSuchBucket: gone" in shown.out) == (1, True)
+    page = run("verify", "report", "--html").out
+    assert page.startswith("<!DOCTYPE html>")
+    assert "failed: NoSuchBucket: gone" in page
+
+
 @pytest.mark.usefixtures("reported")
 def test_without_a_report_the_answer_is_neither(run: Run) -> None:
     """A run that is not over has none; the text says what to do."""
@@ -163,10 +186,14 @@ def alter_findings(stack: Stack) -> None:
     dynamodb.delete_item(TableName=table, Key=key)
 
 
-def alter_file(stack: Stack) -> None:
-    """Change a report in the bucket."""
-    key = f"bucketsum/{FIRST}/report.json"
-    stack.client("s3").put_object(Bucket=REPORTS, Key=key, Body=b"{}")
+def alter_file(name: str) -> Callable[[Stack], None]:
+    """Change a file of a report in the bucket."""
+
+    def change(stack: Stack) -> None:
+        key = f"bucketsum/{FIRST}/{name}"
+        stack.client("s3").put_object(Bucket=REPORTS, Key=key, Body=b"{}")
+
+    return change
 
 
 def remove(number: int) -> Callable[[Stack], None]:
@@ -186,7 +213,8 @@ def remove(number: int) -> Callable[[Stack], None]:
     [
         (alter_table, "it was altered"),
         (alter_findings, "its findings were altered"),
-        (alter_file, f"s3://{REPORTS}/bucketsum/{FIRST}/report.json has the SHA-256"),
+        (alter_file("report.json"), f"{FIRST}/report.json has the SHA-256"),
+        (alter_file("findings.jsonl"), f"{FIRST}/findings.jsonl has the SHA-256"),
         (remove(1), "report 1 is missing: 2 follows 0"),
         (remove(2), "report 2 is missing: 3 follows 1"),
         (remove(3), "is missing at the end of the chain"),

@@ -254,10 +254,9 @@ class World:
     def _report(self, name: str) -> None:
         records = self.stack.evidence_table()
         document = json.dumps({"buckets": [], "findings": {}})
-        records.append(
-            ChainedReport(1, name, _NOW, document, "0" * 64, failure=self.reports or None)
-        )
-        records.close(name, Closing(0, _NOW, number=1, delivered_at=_NOW))
+        sha256 = hashlib.sha256(document.encode()).hexdigest()
+        records.append(ChainedReport(1, name, _NOW, document, sha256, failure=self.reports or None))
+        records.close(name, Closing(1, _NOW, number=1, delivered_at=_NOW))
 
     def _moved(self, request: dict[str, Any]) -> None:
         """Put a malformed message into the dead-letter queue, as the hasher does."""

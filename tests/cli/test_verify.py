@@ -19,6 +19,8 @@ from tests.support.sam_template import load_template
 
 from bucketsum.backfill import rest
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.evidence_records import Closing
+from bucketsum.backfill.overdue import overdue
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.verifications import Scheduled
 from bucketsum.clock import now
@@ -27,10 +29,11 @@ from bucketsum.prices import STORED_BYTE_MONTH
 from bucketsum_cli.aws.stack import Stack
 
 OTHER: Final = "attached-bucket"
+MACHINE: Final = "arn:machine"
 EVENT: Final = {
     "action": "verify",
     "scheduled_at": "2026-11-26T03:00:00Z",
-    "state_machine_arn": "arn:machine",
+    "state_machine_arn": MACHINE,
     "attached_stack": "bucketsum-attached",
     "bucket": BUCKET,
     "older_than_days": 80,
@@ -248,19 +251,24 @@ def states() -> States:
 
 
 @pytest.fixture
-def scheduled(table: BackfillsTable, stack: Stack, states: States) -> Callable[..., list[str]]:
-    """Ids of the verifications that the schedule starts."""
+def schedule(table: BackfillsTable, stack: Stack, states: States) -> Callable[..., Scheduled]:
+    """The schedule of a stack, by its attached buckets."""
     url = stack.outputs["BackfillQueueUrl"]
     work = rest.OpenWork(stack.client("sqs"), url, stack.progress_table())
     client: Any = states
 
-    def start(event: dict[str, Any], buckets: tuple[str, ...]) -> list[str]:
+    def scheduled(*buckets: str) -> Scheduled:
         template = {"Metadata": {"bucketsum": [{"name": name} for name in buckets]}}
         cloudformation = attached(template if buckets else None)
-        logger = Logger(service="test")
-        return Scheduled(table, work, cloudformation, client, logger).start(event)[0]
+        return Scheduled(table, work, cloudformation, client, Logger(service="test"))
 
-    return start
+    return scheduled
+
+
+@pytest.fixture
+def scheduled(schedule: Callable[..., Scheduled]) -> Callable[..., list[str]]:
+    """Ids of the verifications that the schedule starts."""
+    return lambda event, buckets: schedule(*buckets).start(event)[0]
 
 
 LATER: Final = EVENT | {"scheduled_at": "2027-02-24T03:00:00Z"}
@@ -325,6 +333,64 @@ def test_a_verification_whose_execution_is_over_delays_no_other(
     assert ended is not None
     assert ended.status is BackfillStatus.FAILED
     assert (ended.failure or "").startswith("its execution is ")
+
+
+@pytest.mark.parametrize(
+    ("facts", "status", "is_failed"),
+    [
+        ({}, "ABORTED", True),
+        ({}, "RUNNING", False),
+        ({}, None, False),  # Step Functions may not know it yet
+        ({"started_at": rest.days_ago(2)}, None, True),
+        ({"status": BackfillStatus.QUEUED, "rested_at": now()}, "FAILED", True),
+        ({"status": BackfillStatus.QUEUED, "rested_at": now()}, "SUCCEEDED", False),
+        ({"status": BackfillStatus.QUEUED, "rested_at": now(), "started_at": rest.days_ago(2)},
+         None, False),
+        ({"status": BackfillStatus.STOPPED}, "ABORTED", False),
+        ({"purpose": Purpose.RECORD}, "ABORTED", False),
+    ],
+)  # fmt: skip
+def test_an_execution_that_ended_early_is_overdue(
+    schedule: Callable[..., Scheduled], states: States, stack: Stack, facts: dict[str, Any],
+    status: str | None, *, is_failed: bool,
+) -> None:  # fmt: skip
+    """Somebody aborted it, or its report could not be made: nobody else would say so."""
+    table, records = stack.runs_table(), stack.evidence_table()
+    [name] = schedule().start(EVENT)[0]
+    recorded = table.backfill(name)
+    assert recorded
+    table.record(replace(recorded, **facts))
+    states.statuses["20261126T030000-1"] = status
+    runs = [run for run in table.backfills() if isinstance(run, Backfill)]
+    [run] = schedule().followed(runs, MACHINE, records)
+    assert run == table.backfill(name)
+    assert (run.status is BackfillStatus.FAILED) == is_failed
+    late = overdue([BUCKET], [run], "rate(90 days)", 80, {BUCKET: now()})
+    assert ("its execution is" in late.get(BUCKET, "")) == is_failed
+
+
+def test_a_run_that_was_reported_or_resumed_did_not_end_early(
+    schedule: Callable[..., Scheduled], states: States, stack: Stack
+) -> None:
+    """Its latest execution counts, for all of its buckets."""
+    table, records = stack.runs_table(), stack.evidence_table()
+    first, second = schedule(OTHER).start(EVENT)[0]
+    resumed = table.backfill(first)
+    assert resumed
+    table.record(replace(resumed, executions=2))
+    states.statuses["20261126T030000-1"] = "ABORTED"
+
+    def failed() -> list[str]:
+        runs = [run for run in table.backfills() if isinstance(run, Backfill)]
+        return [run.backfill_id for run in schedule().followed(runs, MACHINE, records)
+                if run.status is BackfillStatus.FAILED]  # fmt: skip
+
+    assert failed() == []
+    states.statuses["20261126T030000-2"] = "ABORTED"
+    records.close("20261126T030000", Closing(1, now(), delivered_at=now()))
+    assert failed() == []
+    records.close("20261126T030000", Closing(1, now()))
+    assert sorted(failed()) == sorted([first, second])
 
 
 def test_a_start_that_is_refused_is_recorded_and_repeated(
@@ -392,6 +458,9 @@ def test_a_stopped_bucket_leaves_the_execution_of_the_others(
 def test_the_schedules_input_is_what_the_enqueuer_reads() -> None:
     """Template and function agree on the names."""
     resources = load_template()["Resources"]
+    text = resources["OverdueSchedule"]["Properties"]["Target"]["Input"]["Fn::Sub"]
+    given = json.loads(text.replace("${VerifyOlderThanDays}", "80"))
+    assert given.keys() == {"action", "state_machine_arn", "schedule", "older_than_days"}
     text = resources["VerificationSchedule"]["Properties"]["Target"]["Input"]["Fn::Sub"]
     given = json.loads(text.replace("${VerifyOlderThanDays}", "80"))
     assert given.keys() | {"bucket", "attached_stack"} == EVENT.keys()  # these it knows itself

@@ -189,7 +189,7 @@ class Simulation:
         """An execution that waits; or it fails, and the bucket with it."""
         backfill = self.runs.backfill(backfill_id)
         assert backfill
-        if self.random.random() < 0.1:
+        if self.random.random() < 0.1 and not backfill.rested_at:
             self.runs.fail(backfill, "its execution failed")
         elif not self.runs.end(backfill_id, BackfillStatus.QUEUED, SINCE):
             self.runs.rest(backfill_id)
@@ -222,7 +222,14 @@ class Simulation:
             before = hashlib.sha256(report.document.encode()).hexdigest()
             if self.tables.files.get(f"stack/{report.run}/report.json") != report.document.encode():
                 self.violations.append(f"the file of {report.run} is another")
-            for bucket in json.loads(report.document)["buckets"]:
+            document = json.loads(report.document)
+            findings = self.records.findings(report.run)
+            named = Counter(finding.kind for finding in findings)  # type: ignore[union-attr] # not damaged
+            counted = Counter(document["findings"])
+            counted["deleted"] = min(counted["deleted"], named["deleted"])  # others name some
+            if named != +counted:
+                self.violations.append(f"{report.run} names {named}, counted {counted}")
+            for bucket in document["buckets"]:
                 self._check_balance(bucket)
 
     def _check_balance(self, bucket: dict[str, Any]) -> None:

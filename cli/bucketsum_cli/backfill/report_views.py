@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from itertools import compress, islice
+from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from bucketsum.backfill.report import NEXT_STEPS, standing_text, subject_of
+from bucketsum.backfill.balance import PROBLEMS
+from bucketsum.backfill.report import (
+    DONE,
+    NEXT_STEPS,
+    sorted_findings,
+    standing_text,
+    subject_of,
+)
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
 from bucketsum_cli.terminal.columns import Cell, Column
+from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import MISSING, size_text
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
@@ -35,7 +43,6 @@ _BALANCE_HEADS: Final = (
 _FINDING_HEADS: Final = tuple(
     (name, "text") for name in ("object", "version", "recorded", "read", "at", "reason")
 )
-_BAD: Final = ("differs", "lost", "unreadable", "failed", "damaged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,7 @@ def report_document(read: ReadReport) -> ReportDocument:
         subject=subject_of(report),
         buckets=list(map(_bucket_report, report["buckets"])),
         counts=report["findings"],
-        findings=[FindingDocument(**asdict(finding)) for finding in read.findings],
+        findings=[document_of(FindingDocument, finding) for finding in read.findings],
         number=read.chained.number,
         sha256=read.chained.sha256,
         previous_sha256=read.chained.previous_sha256,
@@ -144,7 +151,7 @@ def print_report(read: ReadReport) -> None:
     """Show the balance, the first findings and the next steps."""
     say(subject_of(read.document))
     for name, text in _facts(read).items():
-        say(f"{name:<9}{text}")
+        say(f"{name:<8} {text}")
     print_table(_BALANCE, (_cells(*line) for line in _lines(read.document)))
     for kind, number in read.document["findings"].items():
         named = [finding for finding in read.findings if finding.kind == kind]
@@ -161,9 +168,9 @@ def print_report(read: ReadReport) -> None:
 def print_findings(reports: Reports, backfill: Backfill) -> None:
     """Show the first findings of one bucket that somebody must look at, and where all are."""
     findings = reports.records.findings(backfill.run_id)
-    bad = (f for f in findings if not isinstance(f, DamagedItem) and f.kind in _BAD)
-    named = list(islice((f for f in bad if f.bucket == backfill.bucket), _SHOWN))
-    for finding in named:
+    bad = (f for f in findings if not isinstance(f, DamagedItem) and f.kind in PROBLEMS)
+    named = sorted_findings(f for f in bad if f.bucket == backfill.bucket)
+    for finding in named[:_SHOWN]:
         say(f"{finding.kind}: {finding.bucket}/{finding.key} {finding.version}")
     if named:
         say(f"`{reports.words.line('report', backfill.run_id)}` has all, and what to do")
@@ -184,20 +191,20 @@ def _facts(read: ReadReport) -> dict[str, str]:
         facts["failure"] = chained.failure
     if document["uncounted"]:
         facts["rows"] = document["uncounted"]
+    facts |= {bucket["bucket"]: ": ".join(filter(None, (bucket["state"], bucket["failure"])))
+              for bucket in document["buckets"] if bucket["state"] != DONE}  # fmt: skip
     return facts
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for bucket in document["buckets"]:
-        if bucket["failure"]:
-            say(f"{bucket['bucket']}: {bucket['failure']}")
         for line in bucket["balance"] or ():
             yield bucket["bucket"], line
 
 
 def _cells(bucket: str, line: Mapping[str, Any]) -> list[str | Cell]:
     standing = standing_text(line)
-    is_bad = line["standing"] in _BAD
+    is_bad = line["standing"] in PROBLEMS
     return [
         bucket,
         Cell(standing, "red") if is_bad else standing,

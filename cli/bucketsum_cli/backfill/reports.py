@@ -139,10 +139,7 @@ class Reports:
         yield from self._missing_ends(previous.number if previous else 0)
 
     def _breaks_at(self, report: ChainedReport, previous: ChainedReport | None) -> Iterator[str]:
-        actual = _sha256(report.document.encode())
-        if actual != report.sha256:
-            yield f"its SHA-256 is {actual}, not {report.sha256}: it was altered"
-        before = _sha256(previous.document.encode()) if previous else None
+        before = previous.sha256 if previous else None
         try:
             document = json.loads(report.document)
             named, findings = document["previous_sha256"], document["findings_sha256"]
@@ -155,21 +152,20 @@ class Reports:
         listed = [row for row in rows if not isinstance(row, DamagedItem)]
         if _sha256(findings_file(sorted_findings(listed))) != findings:
             yield "its findings were altered"
-        yield from self._breaks_in_bucket(report)
+        for name, sha256 in (("report.json", report.sha256), ("findings.jsonl", findings)):
+            yield from self._breaks_in_bucket(report.place, name, sha256)
 
-    def _breaks_in_bucket(self, report: ChainedReport) -> Iterator[str]:
-        if report.place is None:
+    def _breaks_in_bucket(self, place: str | None, name: str, sha256: str) -> Iterator[str]:
+        if place is None:
             return
-        place = S3Place.of(report.place)
+        file = S3Place.of(f"{place}{name}")
         try:
-            answer = self.stack.client("s3").get_object(
-                Bucket=place.bucket, Key=f"{place.key}report.json"
-            )
+            answer = self.stack.client("s3").get_object(Bucket=file.bucket, Key=file.key)
         except ClientError as error:
-            yield f"{report.place}report.json cannot be read: {error.response['Error']['Code']}"
+            yield f"{place}{name} cannot be read: {error.response['Error']['Code']}"
             return
-        if (actual := _sha256(answer["Body"].read())) != report.sha256:
-            yield f"{report.place}report.json has the SHA-256 {actual}, not {report.sha256}"
+        if (actual := _sha256(answer["Body"].read())) != sha256:
+            yield f"{place}{name} has the SHA-256 {actual}, not {sha256}"
 
     def _missing_ends(self, last: int) -> Iterator[str]:
         """Reports that runs have, and the chain has not: its end was cut off."""
@@ -199,7 +195,7 @@ def open_findings(stack: Stack, recorded: Iterable[Backfill | DamagedItem]) -> d
             if not run.is_partial:  # as a self-test is, which looks at one key
                 reported.add(run.bucket)
             kinds = Counter(_open_kinds(stack, evidence, run))
-            counts = tally_text(kinds)
+            counts = tally_text({kind.value: kinds[kind] for kind in _OPEN})
             text = f"{counts}: `{VERIFICATION.line('report', run.run_id)}`" if counts else ""
         else:
             differs = stack.runs_table().tally(run.backfill_id)[0].differs

@@ -26,20 +26,26 @@ from tests.support.evidence_world import (
 )
 
 from bucketsum.backfill import accounting, closing
-from bucketsum.backfill.backfill_records import BackfillStatus, Part, Tally
+from bucketsum.backfill.backfill_records import SCHEDULE, BackfillStatus, Part, Tally
 from bucketsum.backfill.balance import Balance, BalanceEntry, Standing
-from bucketsum.backfill.evidence_records import ChainedReport
+from bucketsum.backfill.closing import Evidence
+from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
+from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.overdue import overdue, period_days
+from bucketsum.backfill.report import findings_file, sorted_findings
 from bucketsum.backfill.rest import days_ago
 from bucketsum.backfill.run import next_step
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
 from bucketsum.events.object_events import DeletedBy
 from bucketsum.hashing.ending import Purpose
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.table.items import item_of
 from bucketsum.table.row_parts import Deletion, Difference, Verified
-from bucketsum.table.rows import Status
+from bucketsum.table.rows import Row, Status
 
+KEY = ("backfill", "item")
+OF_ANOTHER_RUN = (*KEY, "run", "bucket")
 VERIFIED = Verified(SINCE, 1)
 DELETION = Deletion(SINCE, DeletedBy.REQUEST, "0F".ljust(32, "0"))
 
@@ -324,19 +330,69 @@ def test_an_object_from_before_versioning_is_not_lost(
 def test_a_deletion_that_was_on_its_way_is_no_loss(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The report waits for its event, and looks again."""
+    """The report waits for its event, and looks again; what is lost stays lost."""
     monkeypatch.setattr(closing, "DELETIONS_SECONDS", 300)
-    row = world.put("a")
-    lose(world, "a")
-    member = world.begin()
+    rows = [world.put(key) for key in ("a", "b", "c")]
+    for row in rows:
+        lose(world, row.key)
+    evidence = counted(world)
+    for row in rows[:2]:
+        assert evidence.report(RUN) > 0
+        delete(world, row)
+    monkeypatch.setattr(closing, "DELETIONS_SECONDS", 0)
+    assert_agree(world, world.close(), {"deleted": 2, "lost": 1})
+
+
+def counted(world: EvidenceWorld) -> Evidence:
+    """Begin a run, and count its rows."""
     evidence = world.evidence()
-    evidence.next_events(RUN, [member])
+    evidence.next_events(RUN, [world.begin()])
     evidence.count(RUN, [0], PLENTY)
-    assert evidence.report(RUN) > 0
+    return evidence
+
+
+def delete(world: EvidenceWorld, row: Row) -> None:
+    """Let the event of a deletion come."""
     deleted = item_of(replace(row, deletion=DELETION))
     world.digests.dynamodb.put_item(TableName="digests", Item=deleted)
-    monkeypatch.setattr(closing, "DELETIONS_SECONDS", 0)
-    assert balance_of(world.close()) == {"deleted": 1}
+
+
+def assert_agree(world: EvidenceWorld, report: dict[str, Any], balance: dict[str, int]) -> None:
+    """Balance, findings, and the digest of their file say the same."""
+    assert balance_of(report) == balance
+    records = world.records.findings(RUN)
+    findings = [finding for finding in records if isinstance(finding, RowFinding)]
+    assert Counter(finding.kind for finding in findings) == Counter(balance)
+    file = world.s3.get_object(Bucket=REPORTS, Key=f"bucketsum/{RUN}/findings.jsonl")["Body"].read()
+    assert file == findings_file(sorted_findings(findings))
+    assert hashlib.sha256(file).hexdigest() == report["findings_sha256"]
+
+
+def test_what_a_report_found_stays_while_it_is_delivered_again(world: EvidenceWorld) -> None:
+    """A deletion that is recorded after the first attempt is the next report's."""
+    row = world.put("a")
+    lose(world, "a")
+    evidence = counted(world)
+    world.topic.error = denied("Publish")
+    assert evidence.report(RUN) > 0
+    delete(world, row)
+    world.topic.error = None
+    assert evidence.report(RUN) == 0
+    assert_agree(world, world.report(), {"lost": 1})
+
+
+def test_a_page_that_is_counted_again_has_each_finding_once(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The invocation died before it noted the page; meanwhile a deletion was recorded."""
+    row = world.put("a")
+    lose(world, "a")
+    with monkeypatch.context() as killed:
+        killed.setattr(EvidenceTable, "advance", Mock(side_effect=InterruptedError))
+        with pytest.raises(InterruptedError):
+            counted(world)
+    delete(world, row)
+    assert_agree(world, world.close(), {"deleted": 1})
 
 
 def test_findings_beyond_the_maximum_are_counted(
@@ -362,6 +418,19 @@ def test_a_deletion_is_a_finding_of_one_report(world: EvidenceWorld) -> None:
     assert (later["findings"]["deleted"], later["findings_listed"]) == (1, {})
 
 
+def test_a_report_that_counted_no_rows_hides_no_deletion(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A verification of one key, as a self-test makes, named none of them."""
+    with monkeypatch.context() as large:
+        large.setattr(closing, "COUNTED_ROWS_MAX", 0)
+        world.put("a", deletion=DELETION)
+        world.begin(prefix="other/")
+        assert world.close()["rows"] is None
+    world.begin("20261122T100000")
+    assert world.close("20261122T100000")["findings_listed"] == {"deleted": 1}
+
+
 def test_reports_are_a_chain(world: EvidenceWorld) -> None:
     """Each has the digest of the one before it; files and table hold the same bytes."""
     for run_id in (RUN, "20261122T100000"):
@@ -378,7 +447,8 @@ def test_reports_are_a_chain(world: EvidenceWorld) -> None:
 def test_a_report_about_hundreds_of_buckets_has_its_item(world: EvidenceWorld) -> None:
     """DynamoDB takes 400 kB; what another program makes of the item is named."""
     document = json.dumps([{"bucket": f"photos-{number}"} for number in range(40_000)])
-    report = ChainedReport(1, RUN, SINCE, document, "0" * 64)
+    sha256 = hashlib.sha256(document.encode()).hexdigest()
+    report = ChainedReport(1, RUN, SINCE, document, sha256)
     assert world.records.append(report)
     assert world.records.report(1) == report
     for text in ("zlib:?", "zlib:AAAA"):
@@ -474,6 +544,17 @@ def test_a_bucket_that_was_detached_meanwhile_lost_nothing(
     assert "S3 did not say whether it exists" in finding.reason  # type: ignore[union-attr, operator]
 
 
+def test_a_bucket_that_was_deleted_meanwhile_lost_its_objects(world: EvidenceWorld) -> None:
+    """S3 has none of its versions; those whose deletions were recorded are not lost."""
+    row, _ = world.put("a"), world.put("b")
+    world.begin(lists=True)
+    for key in ("a", "b"):
+        lose(world, key)
+    world.s3.delete_bucket(Bucket=BUCKET)
+    delete(world, row)
+    assert_agree(world, world.close(), {"deleted": 1, "lost": 1})
+
+
 def edit(world: EvidenceWorld, partition: str, item: str, name: str, text: str | None) -> None:
     """Change an attribute of the table of runs, or remove it, as another program."""
     world.digests.dynamodb.update_item(
@@ -485,16 +566,36 @@ def edit(world: EvidenceWorld, partition: str, item: str, name: str, text: str |
     )
 
 
-def test_an_edited_balance_is_named(world: EvidenceWorld) -> None:
-    """No report is made of it."""
-    world.put("a")
-    member = world.begin()
-    evidence = world.evidence()
-    evidence.next_events(RUN, [member])
-    evidence.count(RUN, [0], PLENTY)
-    edit(world, RUN, "segment#000000", "balance", "[[1]]")
-    with pytest.raises(DamagedItem, match="balance of the run"):
-        evidence.report(RUN)
+@pytest.mark.parametrize("damage", [None, {"S": "[[1]]"}, {"N": "-1"}])
+def test_an_edited_item_of_a_run_is_named(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch, damage: dict[str, str] | None
+) -> None:
+    """Whichever attribute, but those of another run; else no row is left out."""
+    monkeypatch.setattr(accounting, "PAGE_ROWS", 1)
+    world.put("a", verified=VERIFIED)
+    world.put("lost")
+    lose(world, "lost")
+    evidence, once = world.evidence(), iter((900.0,))
+    evidence.next_events(RUN, [world.begin(lists=True)])
+    assert evidence.count(RUN, [0], Deadline(lambda: next(once, 0.0)))
+    items = world.digests.dynamodb.scan(TableName="backfills")["Items"]
+    names = ((item, name) for item in items for name in item.keys() - OF_ANOTHER_RUN)
+    for item, name in names:
+        others = {other: content for other, content in item.items() if other != name}
+        edited = {**others, name: damage} if damage else others
+        world.digests.dynamodb.put_item(TableName="backfills", Item=edited)
+        with suppress(DamagedItem):
+            assert world.close()["rows"] == 2, (item, name)
+        restore(world, items)
+
+
+def restore(world: EvidenceWorld, items: list[dict[str, Any]]) -> None:
+    """Let the table of runs have these items alone."""
+    for item in world.digests.dynamodb.scan(TableName="backfills")["Items"]:
+        key = {name: item[name] for name in KEY}
+        world.digests.dynamodb.delete_item(TableName="backfills", Key=key)
+    for item in items:
+        world.digests.dynamodb.put_item(TableName="backfills", Item=item)
 
 
 @pytest.mark.parametrize(("name", "text"), [("document", "{}"), ("sha256", None)])
@@ -505,6 +606,7 @@ def test_an_edited_report_is_not_the_last(
     world.begin()
     world.close()
     edit(world, "reports", "00000001", name, text)
+    edit(world, "reports", "0abc", "document", "{}")  # not a report
     world.begin("20261122T100000")
     assert world.close("20261122T100000")["number"] == 2
 
@@ -580,7 +682,7 @@ def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
     [message] = world.topic.messages
     [named] = [line for line in message["Message"].splitlines() if "photos/no" in line]
     assert re.fullmatch(r"  photos/no\\nlost: line \S+: by request", named)
-    assert message["Subject"].startswith("bucketsum: 1 object verified, 1 differs, 2 lost")
+    assert message["Subject"].startswith("bucketsum: 6 objects verified, 1 differs, 2 lost")
     assert "photos/rotten" in message["Message"]
     assert "`bucketsum repair KEY --bucket BUCKET`" in message["Message"]
     assert message["Subject"].isascii()
@@ -647,6 +749,27 @@ def test_a_bucket_without_a_verification_in_time_is_overdue(world: EvidenceWorld
     assert "never verified" in overdue([BUCKET], [], "rate(90 days)", 80, {BUCKET: old})[BUCKET]
     failed = replace(run, rested_at=new, status=BackfillStatus.FAILED, failure="NoSuchBucket")
     assert "NoSuchBucket" in overdue([BUCKET], [failed], "rate(90 days)", 80, {})[BUCKET]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"prefix": "a/"}, {"sample": 0.01}, {"limit": 5}, {"storage_classes": ("GLACIER_IR",)},
+        {"older_than": "2020-01-01T00:00:00.000Z"}, {"all_versions": False},
+    ],
+)  # fmt: skip
+def test_a_run_of_a_part_by_hand_keeps_no_promise(
+    world: EvidenceWorld, part: dict[str, Any]
+) -> None:
+    """Nor does one that failed break it; the schedule's own leaves out what it was told to."""
+    old, new = days_ago(200), now()
+    whole = world.begin(rested_at=new)
+    run = replace(whole, **part)
+    assert overdue([BUCKET], [run], "rate(90 days)", 80, {BUCKET: old})
+    failed = replace(run, status=BackfillStatus.FAILED, started_at=new)
+    assert not overdue([BUCKET], [failed, whole], "rate(90 days)", 80, {BUCKET: old})
+    scheduled = replace(run, started_by=SCHEDULE)
+    assert not overdue([BUCKET], [scheduled], "rate(90 days)", 80, {BUCKET: old})
 
 
 def test_a_balance_keeps_its_numbers_as_text() -> None:

@@ -28,6 +28,7 @@ from bucketsum.backfill.balance import (
 from bucketsum.backfill.evidence_records import Segment, finding_of
 from bucketsum.backfill.listed_versions import ListedVersion, ListedVersions
 from bucketsum.backfill.selection import ARCHIVED
+from bucketsum.table.damage import intact
 from bucketsum.table.items import row_key_in, shown_rows
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
@@ -127,9 +128,11 @@ class Accountant:
         return ()
 
     def _with_next_page(self, run: CountedRun, segment: Segment, listed: ListedVersions) -> Segment:
-        items, position = self._page(segment)
-        balance, findings = Balance.in_text(segment.balance), []
-        accounted = Counter(json.loads(segment.accounted))
+        with intact(f"segment {segment.number} of the run", run.run_id):
+            balance, named = Balance.in_text(segment.balance), Balance.in_text(segment.listed)
+            accounted = Counter({b: int(n) for b, n in json.loads(segment.accounted).items()})
+            items, position = self._page(segment)
+        findings = []
         for seen, entry, storage_class in self._entries(items, run.members, listed):
             row = seen.row
             balance.add(row.bucket, entry, row.size_bytes, storage_class=storage_class)
@@ -137,7 +140,6 @@ class Accountant:
                 accounted[row.bucket] += seen.queued_hash
             if _is_named(row, entry, run.since.get(row.bucket, "")):
                 findings.append(finding_of(row, entry, storage_class or None))
-        named = Balance.in_text(segment.listed)
         room = FINDINGS_MAX // segment.total
         for finding in findings:
             kind = BalanceEntry(Standing(finding.kind))
@@ -154,7 +156,9 @@ class Accountant:
         )
 
     def _page(self, segment: Segment) -> tuple[list[Any], str]:
-        start = {"ExclusiveStartKey": json.loads(segment.position)} if segment.position else {}
+        start: Any = {}
+        if segment.position:
+            start = {"ExclusiveStartKey": dict(json.loads(segment.position))}
         page = self.digests.dynamodb.scan(
             TableName=self.digests.name,
             Segment=segment.number % segment.scans,

@@ -123,13 +123,15 @@ class Evidence:
             with suppress(AttributeError, KeyError, TypeError, ValueError):  # somebody edited it
                 document = json.loads(report.document)  # type: ignore[union-attr] # or damaged
                 until = str(document["deletions_until"])
-                since = {run["bucket"]: until for run in document["buckets"]} | since
+                named = [] if document.get("uncounted") else document["buckets"]
+                since = {run["bucket"]: until for run in named} | since
         return since
 
     def report(self, run_id: str, hashed: Iterable[str] = ()) -> int:
         """Write the report of a run; returns seconds until it must be tried again, or 0.
 
-        Besides the run's, the buckets that are *hashed* take no report.
+        Once it is in the chain, its findings stay. Besides the run's, the buckets that are *hashed*
+        take no report.
 
         Raises:
             DamagedItem: Another program changed an item of the run.
@@ -138,15 +140,26 @@ class Evidence:
         closing = records.closing(run_id)
         if closing is None or closing.delivered_at:
             return 0
-        segments = records.segments(run_id)
-        findings, balance = self._settled_findings(run_id, segments)
-        self._account(run_id, segments)
-        if balance.number(Standing.LOST) and closing.number is None:
-            waited = seconds_since(closing.counted_from)
-            if 0 <= waited < DELETIONS_SECONDS:
-                return round(DELETIONS_SECONDS - waited)
-        report = self._chained(run_id, balance, findings)
+        findings = self._findings(run_id)
+        report = self._own_report(run_id, closing)
+        if report is None:
+            segments = records.segments(run_id)
+            findings, balance = self._settled(run_id, segments, findings)
+            self._account(run_id, segments)
+            if balance.number(Standing.LOST) and closing.number is None:
+                waited = seconds_since(closing.counted_from)
+                if 0 <= waited < DELETIONS_SECONDS:
+                    return round(DELETIONS_SECONDS - waited)
+            report = self._chained(run_id, balance, findings)
         return self._deliver(run_id, report, findings, hashed)
+
+    def _findings(self, run_id: str) -> list[RowFinding]:
+        whole = []
+        for finding in self.accountant.evidence.findings(run_id):
+            if isinstance(finding, DamagedItem):
+                raise finding
+            whole.append(finding)
+        return sorted_findings(whole)
 
     def _account(self, run_id: str, segments: Iterable[Segment]) -> None:
         """Note the backfills that are done by their rows; a repeated message counts twice."""
@@ -160,33 +173,29 @@ class Evidence:
             if queued and accounted[member.bucket] == queued:
                 self.table.account(member.backfill_id)
 
-    def _settled_findings(
-        self, run_id: str, segments: Iterable[Segment]
+    def _settled(
+        self, run_id: str, segments: Iterable[Segment], findings: Iterable[RowFinding]
     ) -> tuple[list[RowFinding], Balance]:
-        """The findings and the balance, after another look at what seems to be lost."""
-        records = self.accountant.evidence
+        """The findings and the balance, after another look at what seemed to be lost."""
         with intact("balance of the run", run_id):
             balance = Balance.of(Balance.in_text(segment.balance) for segment in segments)
-        findings = []
-        for listed in records.findings(run_id):
-            if isinstance(listed, DamagedItem):
-                raise listed
-            finding = listed
-            if row := self._deleted_since(listed):
+        settled = []
+        for finding in findings:
+            seemed_lost = Standing.LOST in (finding.kind, finding.counted)
+            row = self._row_of(finding) if seemed_lost else None
+            if row and row.deletion:
                 balance.add(finding.bucket, BalanceEntry(Standing.LOST), -row.size_bytes, -1)
                 balance.add(finding.bucket, BalanceEntry(Standing.DELETED), row.size_bytes)
-                finding = finding_of(row, BalanceEntry(Standing.DELETED), listed.storage_class)
-                records.put_finding(run_id, finding, listed.item)
-            findings.append(finding)
-        return sorted_findings(findings), balance
+                deleted = finding_of(row, BalanceEntry(Standing.DELETED), finding.storage_class)
+                settled.append(replace(deleted, counted=Standing.LOST.value))
+                self.accountant.evidence.put_finding(run_id, settled[-1])
+            else:
+                settled.append(finding)
+        return sorted_findings(settled), balance
 
-    def _deleted_since(self, finding: RowFinding) -> Row | None:
-        """The row of what seemed to be lost, if its deletion is recorded by now."""
-        if finding.kind != Standing.LOST:
-            return None
+    def _row_of(self, finding: RowFinding) -> Row | None:
         place = RowKey(finding.bucket, finding.key, finding.version)
-        row = self.accountant.digests.row_at(place, consistent=True)
-        return row if row and row.deletion else None
+        return self.accountant.digests.row_at(place, consistent=True)
 
     def _chained(
         self, run_id: str, balance: Balance, findings: Sequence[RowFinding]
@@ -200,9 +209,8 @@ class Evidence:
         while True:
             closing = records.closing(run_id)  # first: so the chain has reached its number
             assert closing  # noqa: S101 - it was there before
-            last = next(iter(records.reports(forward=False)), None)
-            report = records.report(closing.number) if closing.number else None
-            if report and report.run == run_id:
+            last = next(filter(_number_of, records.reports(forward=False)), None)
+            if report := self._own_report(run_id, closing):
                 return report
             # Where the end was removed, the chain goes on with a gap, and `list --check` says so.
             number = max(_number_of(last) + 1, closing.number or 0)
@@ -255,12 +263,23 @@ class Evidence:
 
     def failure_of(self, run_id: str) -> str | None:
         """Why the report of a run was not delivered at the last attempt; None if it was."""
-        records = self.accountant.evidence
-        closing = records.closing(run_id)
-        report = records.report(closing.number) if closing and closing.number else None
+        closing = self.accountant.evidence.closing(run_id)
+        report = self._own_report(run_id, closing) if closing else None
         return report.failure if report else None
+
+    def _own_report(self, run_id: str, closing: Closing) -> ChainedReport | None:
+        """The report of a run in the chain; None if there is none, or another run took its number.
+
+        Raises:
+            DamagedItem: Another program changed it.
+        """
+        number = closing.number
+        report = self.accountant.evidence.report(number) if number else None
+        return report if report and report.run == run_id else None
 
 
 def _number_of(report: ChainedReport | DamagedItem | None) -> int:
     """The number of *report*: after a damaged one the chain goes on, and `list --check` says so."""
-    return int(report.name) if isinstance(report, DamagedItem) else report.number if report else 0
+    if isinstance(report, DamagedItem):
+        return int(report.name) if report.name.isdecimal() else 0
+    return report.number if report else 0

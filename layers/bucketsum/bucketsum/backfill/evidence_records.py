@@ -8,6 +8,7 @@ from base64 import b64decode, b64encode
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.events.message_fields import is_moment
 from bucketsum.table.stored_fields import NOT_STORED, stored
 
 if TYPE_CHECKING:
@@ -38,7 +39,14 @@ def _read(text: str) -> str:
         raise ValueError(str(error)) from error
 
 
+def _moment(text: str) -> str:
+    if not is_moment(text):
+        raise ValueError(f"{text!r:.80} is not a moment")
+    return text
+
+
 _LARGE: Final = stored(read=_read, write=_written)
+_MOMENT: Final = stored(read=_moment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,7 @@ class RowFinding:
         read: What was read instead, as ``algorithm:digest``.
         at: When it was found or deleted, ISO 8601 UTC; None if nobody knows.
         by: Who deleted it: a request, or a lifecycle rule.
+        counted: The standing in which its row was counted, if that is another by now.
     """
 
     kind: str
@@ -97,12 +106,13 @@ class RowFinding:
     by: str | None = None
     storage_class: str | None = None
     reason: str | None = None
+    counted: str | None = None
 
     @property
     def item(self) -> str:
-        """Its sort key: the same for the same finding, however long the key is."""
+        """Its sort key: the same for the same version, however long the key is."""
         name = f"{self.bucket}\0{self.key}\0{self.version}".encode()
-        return f"{self.kind}#{hashlib.blake2b(name, digest_size=16).hexdigest()}"
+        return hashlib.blake2b(name, digest_size=16).hexdigest()
 
     @property
     def why(self) -> str | None:
@@ -112,7 +122,9 @@ class RowFinding:
     @property
     def line(self) -> dict[str, Any]:
         """It as an object of JSON, without what is not known."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        known = {name: value for name, value in asdict(self).items() if value is not None}
+        known.pop("counted", None)
+        return known
 
 
 def finding_of(row: Row, entry: BalanceEntry, storage_class: str | None) -> RowFinding:
@@ -148,7 +160,7 @@ class Closing:
     """
 
     segments: int
-    counted_from: str
+    counted_from: str = field(metadata=_MOMENT)
     uncounted: str | None = None
     number: int | None = None
     attempts: int = 0

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.backfill.counts import key_of
 from bucketsum.backfill.evidence_records import ChainedReport, Closing, RowFinding, Segment
-from bucketsum.backfill.table import RunItems
+from bucketsum.backfill.table import RunItems, require
 from bucketsum.clock import now
+from bucketsum.errors import DamagedItem
 from bucketsum.table.codec import decoded, encoded
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read, intact
-
-if TYPE_CHECKING:
-    from bucketsum.errors import DamagedItem
 
 _CHAIN: Final = "reports"  # in place of a run's id; its items are the reports' numbers
 _WATCHED: Final = "watched"  # its items are buckets
@@ -30,9 +29,13 @@ class EvidenceTable(RunItems):
 
     def closing(self, run_id: str) -> Closing | None:
         """The end of a run, or None while nothing of it is recorded; consistent."""
-        item = self._item(run_id, _CLOSING)
+        if not (item := self._item(run_id, _CLOSING)):
+            return None
         with intact("end of the run", run_id):
-            return decoded(Closing, item) if item else None
+            closing = decoded(Closing, item)
+            if bool(closing.segments) == bool(closing.uncounted):
+                raise ValueError("it either counts rows, or says why not")
+        return closing
 
     def begin_closing(self, run_id: str, closing: Closing) -> Closing:
         """Write the end of a run, unless there is one; returns the one that is there."""
@@ -64,12 +67,12 @@ class EvidenceTable(RunItems):
         same = compared("position", "=", before.position) & compared("done", "=", before.done)
         return self._put(key_of(run_id, _segment_item(after.number)), after, same)
 
-    def put_finding(self, run_id: str, finding: RowFinding, was: str | None = None) -> None:
-        """Write a finding, twice the same once; in place of the item that it *was*."""
-        self._put(key_of(run_id, f"{_FINDING}{was or finding.item}"), finding)
+    def put_finding(self, run_id: str, finding: RowFinding) -> None:
+        """Write a finding, in place of an earlier one about its version."""
+        self._put(key_of(run_id, f"{_FINDING}{finding.item}"), finding)
 
     def findings(self, run_id: str) -> Iterator[RowFinding | DamagedItem]:
-        """The findings of a run by kind, always in the same order; for a damaged one, its error."""
+        """The findings of a run, always in the same order; for a damaged one, its error."""
         return each_read(_finding_of, self._items(run_id, _FINDING))
 
     def reports(self, *, forward: bool = True) -> Iterator[ChainedReport | DamagedItem]:
@@ -99,7 +102,8 @@ class EvidenceTable(RunItems):
 
     def watched(self) -> dict[str, str]:
         """Since when buckets are watched for overdue verifications."""
-        return {item["item"]["S"]: item["since"]["S"] for item in self._items(_WATCHED)}
+        items = self._items(_WATCHED)
+        return {item["item"]["S"]: item.get("since", {}).get("S", "") for item in items}
 
     def _put(
         self, key: Mapping[str, Any], value: object, condition: Condition | None = None
@@ -118,7 +122,11 @@ def _report_item(number: int) -> str:
 def _segment_of(item: Mapping[str, Any]) -> Segment:
     run_id, number = item["backfill"]["S"], item["item"]["S"].removeprefix(_SEGMENT)
     with intact(f"segment {number} of the run", run_id):
-        return decoded(Segment, item, number=int(number))
+        require(item, "position", "done", "balance", "listed")
+        segment = decoded(Segment, item, number=int(number))
+        if not 1 <= segment.shares <= segment.total:
+            raise ValueError(f"it has {segment.shares} shares of {segment.total} segments")
+    return segment
 
 
 def _finding_of(item: Mapping[str, Any]) -> RowFinding:
@@ -129,4 +137,9 @@ def _finding_of(item: Mapping[str, Any]) -> RowFinding:
 def _report_of(item: Mapping[str, Any]) -> ChainedReport:
     number = item["item"]["S"]
     with intact("report", number):
-        return decoded(ChainedReport, item, number=int(number))
+        report = decoded(ChainedReport, item, number=int(number))
+    sha256 = hashlib.sha256(report.document.encode()).hexdigest()
+    if sha256 != report.sha256:
+        text = f"report {report.number}: its SHA-256 is {sha256}, not {report.sha256}"
+        raise DamagedItem(f"{text}: it was altered", number)
+    return report

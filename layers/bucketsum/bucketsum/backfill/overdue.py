@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
+from bucketsum.backfill.backfill_records import SCHEDULE, Backfill, BackfillStatus
 from bucketsum.backfill.rest import days_ago
 from bucketsum.hashing.ending import Purpose
 
@@ -69,13 +69,14 @@ def overdue(
     """Buckets whose verification is overdue, and why.
 
     *runs* are all that are recorded; *first_seen* says since when each bucket is watched.
-    A bucket is overdue if its newest verification failed, or none ended in time.
+    A bucket is overdue if its newest verification failed, or none ended in time. A run by hand
+    counts if it leaves nothing out.
     """
     allowed = period_days(schedule) + older_than_days
     limit = days_ago(allowed)
     late: dict[str, str] = {}
     for bucket in buckets:
-        mine = [run for run in runs if (run.bucket, run.purpose) == (bucket, Purpose.VERIFY)]
+        mine = [run for run in runs if run.bucket == bucket and _keeps_promise(run)]
         newest = max(mine, key=lambda run: run.started_at, default=None)
         ended = max((run.rested_at or "" for run in mine), default="")
         if newest and newest.status is BackfillStatus.FAILED:
@@ -84,3 +85,9 @@ def overdue(
             when = f"the last verification ended at {ended}" if ended else "it was never verified"
             late[bucket] = f"{when}; VerifySchedule promises one in {allowed:g} days"
     return late
+
+
+def _keeps_promise(run: Backfill) -> bool:
+    """Whether it verifies what the schedule does: a part of a bucket delays no alarm."""
+    leaves_out = run.is_partial or run.older_than or run.storage_classes or not run.all_versions
+    return run.purpose is Purpose.VERIFY and (run.started_by == SCHEDULE or not leaves_out)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bucketsum.backfill.evidence_records import Closing, RowFinding
 
 FORMAT: Final = 1
+DONE: Final = "done"
 _SHOWN: Final = 20
 _UNFINISHED: Final = "unfinished"
 _SUBJECT_MAX: Final = 100
@@ -68,7 +69,7 @@ class BucketRun:
         """The state in a word; see `verify show`."""
         if self.backfill.status is not BackfillStatus.QUEUED:
             return self.backfill.status.value
-        return "done" if is_done(self.backfill, self.parts, self.tally) else "incomplete"
+        return DONE if is_done(self.backfill, self.parts, self.tally) else "incomplete"
 
     def document(self, balance: Balance | None) -> dict[str, Any]:
         """Its part of the report; without a *balance*, its rows are not counted."""
@@ -101,6 +102,7 @@ def document_of(
     first = runs[0].backfill
     counted = None if closing.uncounted else balance
     numbers = {kind.value: balance.number(kind) for kind in FINDINGS}
+    verified = balance.number(Standing.VERIFIED)  # a message that came twice is counted twice
     if counted is None:  # then the run's own counts are all that is known
         for kind in (Standing.DIFFERS, Standing.UNREADABLE, Standing.FAILED):
             numbers[kind.value] = sum(getattr(run.tally, kind.value) for run in runs)
@@ -120,7 +122,7 @@ def document_of(
         "buckets": [run.document(counted) for run in runs],
         "rows": None if counted is None else balance.number(),
         "uncounted": closing.uncounted,
-        "verified": sum(run.tally.verified for run in runs),
+        "verified": verified if counted else sum(run.tally.verified for run in runs),
         "hashed": sum(run.tally.hashed for run in runs),
         "findings": numbers,
         "findings_listed": dict(Counter(finding.kind for finding in findings)),
@@ -154,12 +156,12 @@ def findings_file(findings: Iterable[RowFinding]) -> bytes:
 
 
 def problems_in(document: Mapping[str, Any]) -> dict[str, int]:
-    """Kind → number of the findings that somebody must look at, and runs that did not end well."""
+    """Kind → number of what somebody must look at, and runs that did not end well."""
     numbers = {kind.value: document["findings"].get(kind.value, 0) for kind in PROBLEMS}
     numbers["failed"] = max(
         numbers["failed"], sum(bucket["outcomes"]["failed"] for bucket in document["buckets"])
     )
-    unfinished = sum(bucket["state"] != "done" for bucket in document["buckets"])
+    unfinished = sum(bucket["state"] != DONE for bucket in document["buckets"])
     return {
         kind: number for kind, number in (numbers | {_UNFINISHED: unfinished}).items() if number
     }

@@ -111,9 +111,12 @@ class BackfillsTable(RunItems, BackfillCounts):
         return self._change(backfill_id, changes, compared("status", "=", BackfillStatus.RUNNING))
 
     def fail(self, backfill: Backfill, failure: str) -> bool:
-        """Mark *backfill* as failed, unless its status has changed."""
+        """Mark *backfill* as failed, unless its status has changed, or it rests by now."""
         changes = {"status": BackfillStatus.FAILED, "ended_at": now(), "failure": failure}
-        return self._change(backfill.backfill_id, changes, compared("status", "=", backfill.status))
+        same = compared("status", "=", backfill.status)
+        if not backfill.rested_at:
+            same &= absent("rested_at")
+        return self._change(backfill.backfill_id, changes, same)
 
     def rest(self, backfill_id: str) -> None:
         """Note that nothing of a queued backfill is in a queue or in slices any more."""
@@ -199,10 +202,11 @@ def _part_item(part: Part) -> str:
 def _backfill_of(item: Mapping[str, Any]) -> Backfill:
     backfill_id = item["item"]["S"]
     with intact("backfill", backfill_id):
-        _require(item, "all_versions")
+        require(item, "all_versions")
         backfill = decoded(Backfill, {**_LEFT_OUT_NONE, **item}, backfill_id=backfill_id)
-        _moment(backfill.started_at)
-        _moment(backfill.ended_at or backfill.started_at)
+        moments = (backfill.started_at, backfill.planned_at, backfill.ended_at, backfill.rested_at)
+        for moment in filter(None, moments):
+            _moment(moment)
     return backfill
 
 
@@ -222,7 +226,7 @@ def other_parts(backfill_id: str) -> DamagedItem:
     )
 
 
-def _require(item: Mapping[str, Any], *names: str) -> None:
+def require(item: Mapping[str, Any], *names: str) -> None:
     """Raise ValueError if an attribute is missing, whose default would leave objects out."""
     if missing := [name for name in names if name not in item]:
         raise ValueError(f"{missing[0]} is missing")
@@ -232,8 +236,8 @@ def _part_of(item: Mapping[str, Any]) -> Part:
     """The part in *item*, which must have what `BackfillsTable.advance` compares."""
     backfill_id, number = item["backfill"]["S"], item["item"]["S"].removeprefix(_PART)
     with intact(f"part {number} of the backfill", backfill_id):
-        _require(item, "position", "done")
+        require(item, "position", "done")
         part = decoded(Part, item, number=int(number))
         if part.position and part.file is None:
-            _require(item, "version")
+            require(item, "version")
         return part

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.attached import listed_in
 from bucketsum.backfill.backfill_records import SCHEDULE, Backfill, BackfillStatus
-from bucketsum.backfill.rest import OpenWork, days_ago
+from bucketsum.backfill.rest import MESSAGE_DAYS, OpenWork, days_ago
 from bucketsum.backfill.run import is_open
 from bucketsum.clock import now, text_of
 from bucketsum.errors import DamagedItem
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_stepfunctions import SFNClient
 
+    from bucketsum.backfill.evidence_table import EvidenceTable
     from bucketsum.backfill.table import BackfillsTable
 
 _PLACEHOLDER: Final = "<aws."
 """How a value begins that EventBridge Scheduler has not filled in: the emulator never does."""
 _UNKNOWN: Final = "ExecutionDoesNotExist"
+_FORGOTTEN: Final = "unknown"
 
 
 def open_verifications(table: BackfillsTable, verification: Backfill) -> Iterator[Backfill]:
@@ -104,13 +106,7 @@ class Scheduled:
 
     def _is_over(self, other: Backfill, machine: str) -> bool:
         """Whether nothing more happens to *other*; then its record says so."""
-        arn = machine.replace(":stateMachine:", ":execution:") + f":{other.execution_name}"
-        try:
-            status: str = self.stepfunctions.describe_execution(executionArn=arn)["status"]
-        except ClientError as error:
-            if error.response["Error"]["Code"] != _UNKNOWN:
-                raise
-            status = "RUNNING" if other.started_at > days_ago(1) else "unknown"
+        status = self._status_of(other, machine)
         if status == "RUNNING":
             return False
         if other.status is BackfillStatus.RUNNING:
@@ -120,6 +116,43 @@ class Scheduled:
         if is_over := self.work.is_over(other, parts, tally, counted_at):
             self.table.rest(other.backfill_id)
         return is_over
+
+    def followed(
+        self, runs: Iterable[Backfill], machine: str, evidence: EvidenceTable
+    ) -> Iterator[Backfill]:
+        """Yield *runs*; one whose execution ended early, so that no report comes, has failed."""
+        runs = list(runs)
+        latest: dict[str, int] = {}
+        for run in runs:
+            latest[run.run_id] = max(run.executions, latest.get(run.run_id, 1))
+        for run in runs:
+            newest = replace(run, executions=latest[run.run_id])
+            status = "" if self._has_end(run, evidence) else self._status_of(newest, machine)
+            has_rested = status == _FORGOTTEN and run.rested_at  # perhaps before an upgrade
+            if status not in ("", "RUNNING", "SUCCEEDED") and not has_rested:
+                self.table.fail(run, f"its execution is {status}")
+                yield self.table.backfill(run.backfill_id) or run
+            else:
+                yield run
+
+    def _has_end(self, run: Backfill, evidence: EvidenceTable) -> bool:
+        """Whether it is over, reported or from long ago; then nobody waits for its report."""
+        if run.purpose is not Purpose.VERIFY or run.started_at < days_ago(MESSAGE_DAYS):
+            return True
+        if run.status not in (BackfillStatus.RUNNING, BackfillStatus.QUEUED):
+            return True
+        closing = evidence.closing(run.run_id)
+        return bool(closing and closing.delivered_at)
+
+    def _status_of(self, run: Backfill, machine: str) -> str:
+        """The status of its execution, of which Step Functions may not know yet, or any more."""
+        arn = machine.replace(":stateMachine:", ":execution:") + f":{run.execution_name}"
+        try:
+            return self.stepfunctions.describe_execution(executionArn=arn)["status"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] != _UNKNOWN:
+                raise
+            return "RUNNING" if run.started_at > days_ago(1) else _FORGOTTEN
 
     def _execute(self, machine: str, run_id: str, started: list[Backfill]) -> None:
         stepfunctions = self.stepfunctions

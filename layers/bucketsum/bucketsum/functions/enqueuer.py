@@ -74,9 +74,13 @@ def lambda_handler(event: Event, context: LambdaContext) -> Any:  # noqa: ANN401
     return _ACTIONS[event["action"]](event, context)
 
 
-def _verify(event: Event, _: LambdaContext) -> list[str]:
+def _scheduled() -> Scheduled:
     clients = _cloudformation(), boto3.client("stepfunctions")
-    ids, left_out = Scheduled(_BACKFILLS, _WORK, *clients, logger).start(event | _BUCKETS)
+    return Scheduled(_BACKFILLS, _WORK, *clients, logger)
+
+
+def _verify(event: Event, _: LambdaContext) -> list[str]:
+    ids, left_out = _scheduled().start(event | _BUCKETS)
     metric.VERIFICATIONS_OVERDUE.add(metrics, left_out)
     metrics.flush_metrics()
     return ids
@@ -146,8 +150,11 @@ def _cloudformation() -> CloudFormationClient:
 def _overdue(event: Event, _: LambdaContext) -> dict[str, str]:
     """Count the buckets that are overdue; each day, so that silence is missing data."""
     buckets = buckets_of(event | _BUCKETS, _cloudformation())
+    records, machine = _ACCOUNTANT.evidence, event.get("state_machine_arn")
     runs = [run for run in _BACKFILLS.backfills() if not isinstance(run, DamagedItem)]
-    seen = _ACCOUNTANT.evidence.watch(buckets)
+    if machine:  # the schedule of an earlier release does not name it
+        runs = list(_scheduled().followed(runs, machine, records))
+    seen = records.watch(buckets)
     late = overdue(buckets, runs, event["schedule"], event["older_than_days"], seen)
     for bucket, reason in late.items():
         logger.error("verification overdue", bucket=bucket, cause=reason)
