@@ -135,9 +135,9 @@ def _reason_wins(table: DigestsTable, *row: Any) -> Any:  # noqa: ANN401 - a req
     return request
 
 
-def _record_without_error(table: DigestsTable, row: rows.Row, *older: Any) -> outcome.Outcome:  # noqa: ANN401 - as the product's
+def _record_without_error(table: DigestsTable, row: rows.Row) -> outcome.Outcome:
     try:
-        return _RECORD(table, row, *older)
+        return _RECORD(table, row)
     except ClientError:
         return outcome.Outcome(row.status)
 

@@ -128,10 +128,10 @@ def _removed_is_superfluous(_: Slicer, message: Any) -> SliceReport:  # noqa: AN
     return SliceReport(SliceOutcome.SUPERFLUOUS, message)
 
 
-def _record_for_ever(table: DigestsTable, *row: Any) -> Outcome:  # noqa: ANN401 - as the product's
+def _record_for_ever(table: DigestsTable, row: Any) -> Outcome:  # noqa: ANN401 - as the product's
     while True:
         try:
-            return _RECORD(table, *row)
+            return _RECORD(table, row)
         except (DamagedRow, RowContended):
             continue
 

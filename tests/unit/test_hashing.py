@@ -210,29 +210,35 @@ def test_the_sequencer_decides(arrival: ObjectCreated, held: Row, outcome: Outco
 @pytest.mark.parametrize(
     ("refusal", "outcome", "etag"),
     [
-        (ObjectSuperseded("412"), Outcome.SUPERSEDED, "listed"),
-        (ObjectGone("404"), Outcome.SUPERSEDED, "listed"),
+        (ObjectSuperseded("412"), Outcome.SUPERSEDED, "another"),
+        (ObjectGone("404"), Outcome.SUPERSEDED, "another"),
         (None, Outcome.HASHED, "its-etag"),
     ],
     ids=["overwritten", "gone", "still there"],
 )
+@pytest.mark.parametrize(
+    ("expected", "held"),
+    [
+        (None, row_with(NO_SEQUENCER)),
+        (row_with("00A9"), row_with(comparable_sequencer("00AC"))),
+        (Deletion("", DeletedBy.REQUEST, "00A9"), row_with(comparable_sequencer("00AC"))),
+    ],
+    ids=["an event, and another was listed", "listed, and its row changed", "listed, deleted"],
+)
 def test_s3_decides_between_an_event_and_a_listed_object(
-    refusal: BucketsumError | None, outcome: Outcome, etag: str
+    expected: Row | Deletion | None,
+    held: Row,
+    refusal: BucketsumError | None,
+    outcome: Outcome,
+    etag: str,
 ) -> None:
-    """It may have been read before the other was listed: it is newer if S3 still has it."""
-    table = table_with(replace(row_with(NO_SEQUENCER), etag="listed"))
+    """Either may have been read before the other: it is newer if S3 still has it."""
+    table, job = table_with(replace(held, etag="another")), Job(SMALL, Recording(expected))
     source = FakeSource(later_refusal=refusal)
-    assert hasher(source, table).hash(Job(SMALL), PLENTY).outcome is outcome
-    assert [row.etag for row in rows_in(table)] == [etag]
-    assert len(source.opened) == 2
-
-
-@pytest.mark.parametrize("seen", [row_with("00AA"), Deletion("", DeletedBy.REQUEST, "00AA")])
-def test_a_listed_object_whose_row_changes_is_looked_up_again(seen: Row | Deletion) -> None:
-    """An event that was read before it was listed is not newer because it is written later."""
-    job = Job(replace(SMALL, sequencer="00AA"), Recording(seen))
-    with pytest.raises(RowContended, match="missed a row of another object"):
-        hasher(FakeSource(), table_with(row_with("00AB"))).hash(job, PLENTY)
+    assert hasher(source, table).hash(job, PLENTY).outcome is outcome
+    [row] = rows_in(table)
+    assert (row.etag, len(source.opened)) == (etag, 2)
+    assert row.sequencer >= held.sequencer
 
 
 @pytest.mark.parametrize("arrival", [SMALL, BIG], ids=["small", "big"])
@@ -298,7 +304,7 @@ def test_a_large_listed_object_that_a_look_up_missed_is_looked_up_again(etag: st
     listed, source = replace(BIG, sequencer=NO_SEQUENCER, etag="an-etag"), FakeSource()
     hasher_of_row = hasher(source, table_with(replace(row_with("00AB"), etag=etag)))
     if etag == "another":
-        with pytest.raises(RowContended, match="missed a row of another object"):
+        with pytest.raises(RowContended, match="a row of another object"):
             hasher_of_row.hash(Job(listed), PLENTY)
     else:
         assert hasher_of_row.hash(Job(listed), PLENTY).outcome is Outcome.SUPERSEDED

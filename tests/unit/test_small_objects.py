@@ -91,7 +91,7 @@ class SilentDynamoDB(DigestsTable):
     def drop_all(self) -> None:
         """See `Connections.drop_all`."""
 
-    def record(self, row: Row, older: str | None = None) -> Never:  # noqa: ARG002 - as the table's
+    def record(self, row: Row) -> Never:  # noqa: ARG002 - as the table's
         """See `DigestsTable.record`."""
         self.now += BOTOCORE_SECONDS
         raise ReadTimeoutError(endpoint_url="https://dynamodb")

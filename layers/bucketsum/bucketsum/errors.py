@@ -10,7 +10,7 @@
     │   ├── OutOfTime             the invocation ends before the object is read
     │   ├── Released              no failure: another execution environment gets the message
     │   ├── RowContended          others kept changing a row of the digests table
-    │   │   └── ListedSince           another object, perhaps newer, was listed since the reading
+    │   │   └── Unordered             of two objects of a key, only S3 knows the newer
     │   ├── TableBusy             DynamoDB took none of the rest of a batch
     │   └── QueueRefused          SQS did not take a message of a backfill
     ├── NotRetryable          a person: the message goes to the dead-letter queue
@@ -77,12 +77,8 @@ class RowContended(Retryable):
     """The row changed during each attempt, or no conditional write matches its state."""
 
 
-class ListedSince(RowContended):
-    """Since the reading began, the object with *etag* may have been listed at the same key."""
-
-    def __init__(self, etag: str) -> None:
-        super().__init__("S3 lists another object, perhaps a newer one")
-        self.etag = etag
+class Unordered(RowContended):
+    """An object was read, and the row is of another, of which one was listed: without order."""
 
 
 class TableBusy(Retryable):

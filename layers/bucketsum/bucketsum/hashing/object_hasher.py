@@ -23,7 +23,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import UNREAD, End, verification_of
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_rows import hashed_row, refused_row
-from bucketsum.hashing.recording import MISSED_ROW, finished
+from bucketsum.hashing.recording import finished
 from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, TOO_LATE, Deadline
@@ -32,6 +32,7 @@ from bucketsum.s3.source import Source
 from bucketsum.settings import Settings
 from bucketsum.table.checksum_values import Compared
 from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.event_order import MISSED_ROW
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status, row_key_of
 from bucketsum.table.sequencer import comparable_sequencer

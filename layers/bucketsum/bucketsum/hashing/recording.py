@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any
 
-from bucketsum.errors import ListedSince, ObjectGone, ObjectSuperseded, RowContended
+from bucketsum.errors import ObjectGone, ObjectSuperseded, Unordered
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import End, Ending, Purpose, require_agreement, verification_of
 from bucketsum.hashing.object_rows import is_newer
 from bucketsum.s3.source import Source
 from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.event_order import MISSED_ROW
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
-from bucketsum.table.rows import Row, RowKey
+from bucketsum.table.rows import Row, RowKey, row_key_of
 from bucketsum.table.sequencer import comparable_sequencer
-
-MISSED_ROW: Final = "the look-up missed a row of another object of this key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,9 @@ class Recording:
     Attributes:
         expected: What the table must still hold, see `DigestsTable.replace`; None if nothing was
             looked up. That S3 still has the object shows that it is newer than that.
-        older: The entity tag of a listed object that is older, as S3 has shown likewise.
     """
 
     expected: Row | Deletion | None = None
-    older: str | None = None
     purpose = Purpose.RECORD
     usual = Outcome.HASHED
     reads_members = True
@@ -53,6 +50,8 @@ class Recording:
         """See `Ending.finish`; a recorded digest of the version is verified, never replaced."""
         require_agreement(row, row.contradiction, before)
         outcome = self.record(table, row)
+        if outcome is Outcome.SUPERSEDED and self.expected and row.version.is_null:
+            raise Unordered(MISSED_ROW)
         if outcome is Outcome.UNCHANGED and (recorded := _recorded_before(table, row)):
             return verification_of(recorded).finish(table, row, before)
         is_row = outcome is Outcome.HASHED
@@ -72,16 +71,15 @@ class Recording:
         """Write *row*, in place of the expected one if there is one.
 
         Raises:
-            RowContended: No event orders a listed object, and a row of another one is there:
-                another look-up decides whether it replaces that.
-            ListedSince: See `DigestsTable.record`.
+            Unordered: No event orders a listed object, and a row of another one is there.
             ClientError: DynamoDB refused.
         """
-        outcome = table.replace(row, self.replaced) if self.replaced else Outcome.UNCHANGED
-        if outcome is Outcome.UNCHANGED:  # it was replaced before, perhaps by a reason
-            outcome = table.record(row, self.older)
-        if outcome is Outcome.SUPERSEDED and (self.expected or not row.sequencer):
-            raise RowContended(MISSED_ROW)
+        seen = self.replaced
+        if seen and (outcome := table.replace(row, seen)) is not Outcome.UNCHANGED:
+            return outcome  # else it was replaced before, perhaps by a reason
+        outcome = table.record(row)
+        if outcome is Outcome.SUPERSEDED and not (row.sequencer or self.expected):
+            raise Unordered(MISSED_ROW)
         return outcome
 
 
@@ -93,7 +91,7 @@ def finished(
     row: Row,
     before: str | None,
 ) -> End:
-    """Finish the reading of *row*; *source* says whether *created* is newer than a listed object.
+    """Finish the reading of *row*; *source* says whether *created* is newer than an unordered row.
 
     Raises:
         BucketsumError: As `Ending.finish` and `Source.open`.
@@ -101,12 +99,19 @@ def finished(
     """
     try:
         return ending.finish(table, row, before)
-    except ListedSince as error:
+    except Unordered:
+        seen = table.row_at(row_key_of(created), consistent=True)
+        if seen is None or not row.version.is_null:
+            raise  # another look-up finds out
         try:
             source.open(created).chunks.close()
         except (ObjectGone, ObjectSuperseded):
             return End(Outcome.SUPERSEDED)
-        return Recording(older=error.etag).finish(table, row, before)
+        if seen.has_digest_of(row.etag):
+            return End(Outcome.SUPERSEDED)
+        last = seen.deletion or seen
+        sequencer = max(map(comparable_sequencer, (row.sequencer, last.sequencer)))
+        return Recording(seen).finish(table, replace(row, sequencer=sequencer), before)
 
 
 def _recorded_before(table: DigestsTable, row: Row) -> Row | None:

@@ -93,7 +93,7 @@ class DigestsTable:
         self.deleted_row_days = deleted_row_days
         self.has_sha1_index = has_sha1_index
 
-    def record(self, row: Row, older: str | None = None) -> Outcome:
+    def record(self, row: Row) -> Outcome:
         """Write *row* unless the table already holds this event or a newer one of its key.
 
         The outcome is the row's status, or else `UNCHANGED` for the same event and `SUPERSEDED` for
@@ -101,24 +101,23 @@ class DigestsTable:
 
         A hashed row is never overwritten by an event that is not newer, and one of a version with
         an ID by none; one without a digest is overwritten by the same event once it can be read.
-        A listed object is overwritten if its entity tag is *older*, as S3 has shown. A deletion
-        that was recorded before stays in the row, unless it is of an older object at the same key.
-        If *row* has no digest, one of the same entity tag stays too, under the newer event:
-        `UNCHANGED`.
+        A deletion that was recorded before stays in the row, unless it is of an older object at the
+        same key. If *row* has no digest, one of the same entity tag stays too, under the newer
+        event: `UNCHANGED`.
 
         Raises:
             DamagedRow: Another program changed the item; no condition on it can be met.
-            ListedSince: Another object is listed at the key; only S3 knows the newer.
+            Unordered: Another object is listed at the key; only S3 knows the newer.
             RowContended: The item was changed before each attempt.
             ClientError: DynamoDB refused.
         """
-        outcome = Outcome(row.status)
+        outcome, older = Outcome(row.status), row.etag
         for _ in attempts_at(RowKey(row.bucket, row.key, row.entry)):
             try:
                 self.dynamodb.put_item(**self.put_parameters(row, older))
             except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
                 item = item_found(error)
-                if refusal := refusal_of(item, row, older):
+                if refusal := refusal_of(item, row):
                     return refusal
                 older = item.get("etag", {}).get("S", row.etag)
                 has_digest = "sha1" in item and item.get("etag") == {"S": row.etag}

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bucketsum.errors import ListedSince, RowContended
+from bucketsum.errors import RowContended, Unordered
 from bucketsum.table.items import deletion_of, sequencer_in
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
+MISSED_ROW: Final = "a row of another object of this key was not there before"
 SECONDS: Final = len("2026-11-21T03:04:05")
 """Characters of a time that LastModified has too."""
 
 
-def refusal_of(item: Mapping[str, Any], row: Row, older: str | None = None) -> Outcome | None:
+def refusal_of(item: Mapping[str, Any], row: Row) -> Outcome | None:
     """Why *row* must not replace *item*; None if it may, or only a deletion prevented it.
 
-    It replaces a listed object of the entity tag *older*.
-
     Raises:
-        ListedSince: Another object is listed, which no event orders, perhaps since the reading.
+        Unordered: Another object is listed, perhaps since the reading.
         RowContended: Likewise, of an object that could not be read.
     """
     recorded = sequencer_in(item)
@@ -36,11 +35,10 @@ def refusal_of(item: Mapping[str, Any], row: Row, older: str | None = None) -> O
         deletion_of(item)  # may be damaged
         return Outcome.UNCHANGED if is_hashed else None
     is_listed = recorded == comparable_sequencer(NO_SEQUENCER) < sequencer
-    listed = item.get("etag", {}).get("S", row.etag)
-    if not is_listed or listed in (row.etag, older):
+    if not is_listed or item.get("etag") in (None, {"S": row.etag}):
         return None
     if row.status is Status.HASHED:
-        raise ListedSince(listed)
+        raise Unordered(MISSED_ROW)
     return _order_of_listed(item, row)
 
 
