@@ -54,6 +54,7 @@ _ATHENA: Final = (
     "glue:GetTable glue:GetTables s3:ListBucket s3:GetBucketLocation "
     f"s3:ListMultipartUploadParts {_FORGET}"
 )
+_INVENTORIES: Final = "s3:GetBucketVersioning"
 _CHECK: Final = (
     f"{_SHOW} {_TABLES} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
     f"{_EXECUTIONS} {_COUNTS} sqs:GetQueueAttributes"
@@ -69,18 +70,19 @@ ACTIONS: Final = {
     "check": f"{_LS} {_FAILURES}",
     **{f"check {option}": f"{_LS} s3:GetObjectVersion" for option in ("--bag", "--bags")},
     "snapshot": _SNAPSHOT,
-    "snapshot --via export": _EXPORT,
+    "snapshot --inventory": f"{_SNAPSHOT} s3:GetObject s3:GetBucketVersioning",
+    "snapshot --via export": f"{_EXPORT} {_INVENTORIES}",
     "duplicates": _STORED,
     "compare": _STORED,
     "coverage": f"{_STORED} s3:GetBucketVersioning",
     "changes": f"{_STORED} s3:GetBucketVersioning",
     "sql": _STORED,
-    **{f"{name} --athena": _ATHENA for name in ("compare", "duplicates", "find", "sql")},
-    "coverage --athena": f"{_ATHENA} s3:GetBucketVersioning",
+    "export": f"{_STORED} s3:PutObject",
+    **{f"{name} --athena": _ATHENA for name in ("compare", "duplicates", "export", "find", "sql")},
+    **{f"{name} --athena": f"{_ATHENA} {_INVENTORIES}" for name in ("changes", "coverage")},
     "snapshot delete": f"{_FORGET} s3:GetObject",
     "page": _STORED,
     "page --publish": f"{_STORED} s3:PutObject",
-    "export": f"{_STORED} s3:PutObject",
     "status": _STATUS,
     "failures": _FAILURES,
     "failures --discard": f"{_FAILURES} sqs:DeleteMessage",
@@ -115,10 +117,10 @@ ACTIONS: Final = {
 
 _ADDED: Final = {
     "Read": "ls, show, find, check, status, failures, buckets",
-    "Analyse": "snapshot, snapshot --via export, snapshot delete, find --list, find --snapshot, "
-    "find --athena, duplicates, duplicates --athena, compare, compare --athena, coverage, "
-    "coverage --athena, changes, sql, sql --athena, page, page --publish, export, "
-    "check --bag, check --bags",
+    "Analyse": "snapshot, snapshot --inventory, snapshot --via export, snapshot delete, "
+    "find --list, find --snapshot, find --athena, duplicates, duplicates --athena, compare, "
+    "compare --athena, coverage, coverage --athena, changes, changes --athena, sql, sql --athena, "
+    "page, page --publish, export, export --athena, check --bag, check --bags",
     "Operate": "put, redrive, redrive --key, failures --discard, backfill, backfill report, "
     "verify, verify report, repair, selftest",
     "Measure": "tune",

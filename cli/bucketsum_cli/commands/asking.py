@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -13,6 +14,7 @@ from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Database, require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
+from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.stored import fetch, stored_snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
 from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, kept_snapshot, take
@@ -111,8 +113,22 @@ def athena_engine(target: Target, url: str, *, yes: bool) -> Athena:
     return context.with_resource(athena(aws, url, context.meta[_WORKGROUP], yes=yes))
 
 
+def sides_database(target: Target, url: str | None, *, yes: bool) -> SidesDatabase:
+    """A database of two sides, which Athena compares if it may write below *url*."""
+    engine = athena_engine(target, url, yes=yes) if url else None
+    return SidesDatabase(engine, partial(local, target, yes=yes))
+
+
 def local(target: Target, snapshot: Snapshot, *, yes: bool) -> Snapshot:
-    """The *snapshot* with its files on this machine, for a local question."""
+    """The *snapshot* with its files on this machine, for a local question.
+
+    Raises:
+        CannotDoError: Its listing is an inventory that Athena reads.
+    """
+    if snapshot.url and any(keys.inventory for keys in snapshot.listed):
+        raise CannotDoError(
+            f"the listing of {snapshot.name} is an inventory in S3: ask this snapshot with --athena"
+        )
     if snapshot.url:
         fetch(target.connect()[0].client("s3"), snapshot, yes=yes)
     return snapshot

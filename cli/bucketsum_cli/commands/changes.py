@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import click
@@ -15,7 +14,12 @@ import click
 from bucketsum_cli.arguments.buckets import BucketName
 from bucketsum_cli.arguments.options import json_option, limit_option, prefix_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.commands.asking import keys_to_list, local, snapshot_for
+from bucketsum_cli.commands.asking import (
+    athena_option,
+    keys_to_list,
+    sides_database,
+    snapshot_for,
+)
 from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
@@ -23,6 +27,7 @@ from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, tally_text
+from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
@@ -63,8 +68,8 @@ class ChangedPart:
 class ChangesResult:
     """The result of `changes`."""
 
-    before: Annotated[str, "Folder of the earlier snapshot, or the date."]
-    after: Annotated[Path, "Folder of the later snapshot."]
+    before: Annotated[str, "The earlier snapshot, or the date."]
+    after: Annotated[str, "The later snapshot."]
     has_findings: Annotated[bool, "Whether a change is a finding."]
     counts: Annotated[Mapping[str, int], "Number of versions by change."]
     parts: Sequence[ChangedPart]
@@ -82,6 +87,7 @@ class ChangesResult:
 @click.option("--bucket", type=BucketName(), metavar="BUCKET", help="Only this bucket.")
 @prefix_option("Only keys that begin with TEXT.")
 @limit_option("keys that are shown for each folder and change", default=1)
+@athena_option
 @yes_option
 @json_option(ChangesResult)
 @stack_options
@@ -93,6 +99,7 @@ def changes(
     bucket: str | None,
     prefix: str,
     limit: int,
+    athena: str | None,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -109,11 +116,12 @@ def changes(
     if (earlier is None and since is None) or (later and since):
         raise click.UsageError("give A, or A and B, or --since with at most one snapshot")
     require_engine()
-    before, after = _snapshots(target, earlier, later, since, bucket=bucket, yes=yes)
-    comparison = _filled(before, after, since, {"bucket": bucket or "", "prefix": prefix})
+    keys = {"bucket": bucket or "", "prefix": prefix}
+    before, after = _snapshots(target, (earlier, later), since, bucket, Taking(athena, yes=yes))
+    comparison = _filled(sides_database(target, athena, yes=yes), before, after, since, keys)
     moment = since.replace(tzinfo=UTC).isoformat() if since else before.begun_at
     answer = comparison.ask("changes", since=moment[:19].replace("T", " "), rows=limit)
-    result = _result(since.isoformat() if since else str(before.folder), after, answer.records())
+    result = _result(since.isoformat() if since else before.name, after, answer.records())
     if as_json:
         print_json(result)
     else:
@@ -124,43 +132,52 @@ def changes(
 
 def _snapshots(
     target: Target,
-    earlier: str | None,
-    later: str | None,
+    names: tuple[str | None, str | None],
     since: datetime | None,
-    *,
     bucket: str | None,
-    yes: bool,
+    taking: Taking,
 ) -> tuple[Snapshot, Snapshot]:
     """The earlier and the later snapshot; with *since*, both are the same.
 
     Raises:
-        CannotDoError: They are of two tables, or in the wrong order.
+        CannotDoError: They are of two tables, or in the wrong order; or the later is to be taken,
+            and the inventory of the earlier is older.
     """
+    earlier, later = names
     listed = [] if earlier else keys_to_list(target, bucket, "", None)
-    before = local(target, snapshot_for(target, earlier, Taking(listed=listed, yes=yes)), yes=yes)
+    before = snapshot_for(target, earlier, replace(taking, listed=listed))
     if since:
         return before, before
-    after = snapshot_for(target, later, Taking(listed=before.listed, yes=yes))
+    if later is None and any(keys.inventory for keys in before.listed):
+        take = command_line("snapshot", "--via", "export", "--inventory")
+        raise CannotDoError(
+            f"{before.name} has S3 inventories, which are older: take a snapshot with newer ones "
+            f"by `{take}`, and name it as B"
+        )
+    after = snapshot_for(target, later, replace(taking, listed=before.listed))
     if before.source != after.source:
         raise CannotDoError(
-            f"{before.folder} is of the stack {before.stack} in {before.account}, {before.region}, "
-            f"{after.folder} of {after.stack} in {after.account}, {after.region}; both must be of "
+            f"{before.name} is of the stack {before.stack} in {before.account}, {before.region}, "
+            f"{after.name} of {after.stack} in {after.account}, {after.region}; both must be of "
             "one table"
         )
     if before.ended_at > after.ended_at:
-        raise CannotDoError(f"{before.folder} is later than {after.folder}; name the earlier first")
-    return before, local(target, after, yes=yes)
+        raise CannotDoError(f"{before.name} is later than {after.name}; name the earlier first")
+    return before, after
 
 
 def _filled(
-    before: Snapshot, after: Snapshot, since: datetime | None, keys: Mapping[str, str]
+    comparison: SidesDatabase,
+    before: Snapshot,
+    after: Snapshot,
+    since: datetime | None,
+    keys: Mapping[str, str],
 ) -> SidesDatabase:
-    """Both sides as tables.
+    """The *comparison* with both sides as tables.
 
     Raises:
         CannotDoError: No snapshot has anything of *keys*.
     """
-    comparison = SidesDatabase()
     until = {"left_side": since.isoformat(" ") if since else "", "right_side": ""}
     for table, snapshot in (("left_side", before), ("right_side", after)):
         question = {**keys, "until": until[table]}
@@ -174,7 +191,7 @@ def _filled(
         place = f"s3://{keys['bucket']}/{keys['prefix']}" if keys["bucket"] else keys["prefix"]
         raise CannotDoError(f"the snapshots have no object {place}".rstrip())
     if not after.listed:
-        note(f"{after.folder} has no listing: what is lost is not seen, unless its row is gone")
+        note(f"{after.name} has no listing: what is lost is not seen, unless its row is gone")
     return comparison
 
 
@@ -192,7 +209,7 @@ def _result(before: str, after: Snapshot, records: Any) -> ChangesResult:  # noq
     for part in parts:
         counts[part.change] += part.objects
     has_findings = any(counts[change] for change in _BAD)
-    return ChangesResult(before, after.folder, has_findings, dict(counts.most_common()), parts)
+    return ChangesResult(before, after.name, has_findings, dict(counts.most_common()), parts)
 
 
 def _print(result: ChangesResult) -> None:

@@ -13,12 +13,11 @@ import click
 from bucketsum_cli.arguments.options import json_option, limit_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.commands.asking import (
-    athena_engine,
     athena_option,
-    local,
     named_snapshot,
     note_snapshot,
     require_listing,
+    sides_database,
     snapshot_for,
     snapshot_option,
 )
@@ -199,8 +198,7 @@ def _filled(
         own = snapshot_for(target, name, Taking(athena, listed, yes=yes))
         require_listing(own, listed)
     pattern, algorithm = name_pattern(names) if names else ("", "")
-    engine = athena_engine(target, athena, yes=yes) if athena else None
-    comparison = SidesDatabase(engine)
+    comparison = sides_database(target, athena, yes=yes)
     tables = [("left_side", sides[0]), ("right_side", sides[1])]
     lists = [(table, side) for table, side in tables if isinstance(side, ManifestFile)]
     for table, side in lists:
@@ -213,8 +211,7 @@ def _filled(
             keys |= {"pattern": pattern, "algorithm": algorithm}
             keys |= {"scope": scope_of(lists[0][1].place) if lists else ""}
             query = "names" if names and table == "left_side" else LISTED if lists else "side"
-            here = snapshot if engine else local(target, snapshot, yes=yes)
-            comparison.put_objects(table, here, query, keys)
+            comparison.put_objects(table, snapshot, query, keys)
     if len(lists) == 1:
         _put_listed(comparison, *lists[0])
     return comparison

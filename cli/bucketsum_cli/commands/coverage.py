@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -72,7 +72,8 @@ class CoverageResult:
 @click.option(
     "--inventory",
     metavar="URL",
-    help="Instead of listing BUCKET, read the S3 inventory (CSV) with this manifest.json.",
+    help="Instead of listing BUCKET, read the S3 inventory with this manifest.json, in CSV; with "
+    "--athena also in ORC or Parquet.",
 )
 @snapshot_option
 @athena_option
@@ -102,9 +103,8 @@ def coverage(
     if inventory and (not bucket or snapshot_name):
         raise click.UsageError("--inventory needs BUCKET, and cannot be used with --snapshot")
     listed = keys_to_list(target, bucket, prefix, snapshot_name)
-    database, snapshot = database_of(
-        target, snapshot_name, Taking(listed=listed, inventory=inventory, yes=yes), athena
-    )
+    listed = [replace(keys, inventory=inventory or "") for keys in listed]
+    database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
     is_known = is_all_listed(database, snapshot, bucket, prefix) or snapshot_name is None
     answer = database.ask("coverage", bucket=bucket or "", prefix=prefix)
     parts = [CoveredPart(**record) for record in answer.records()]

@@ -19,11 +19,19 @@ from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import prefix_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.commands.asking import database_of, keys_to_list, no_objects, snapshot_option
+from bucketsum_cli.commands.asking import (
+    athena_option,
+    database_of,
+    keys_to_list,
+    no_objects,
+    snapshot_option,
+)
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, Format, not_recorded
 from bucketsum_cli.snapshots.database import Answer, Database
+from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.snapshots.queries import query_text
+from bucketsum_cli.snapshots.stored import require_empty
 from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
@@ -62,9 +70,11 @@ _SHOWN_REASONS: Final = 5
     "-o",
     "--output",
     metavar="FILE",
-    help="A file or s3://BUCKET/KEY; - is stdout. An existing file is replaced.",
+    help="A file or s3://BUCKET/KEY; - is stdout. An existing file is replaced. With --athena, a "
+    "folder s3://BUCKET/FOLDER where nothing is.",
 )
 @snapshot_option
+@athena_option
 @yes_option
 @stack_options
 def export(
@@ -77,6 +87,7 @@ def export(
     members: bool,
     output: str | None,
     snapshot_name: str | None,
+    athena: str | None,
     yes: bool,
 ) -> None:
     """Print a manifest of what is in BUCKET now, sorted by key.
@@ -85,33 +96,50 @@ def export(
     key. Names in a BagIt manifest begin with data/; if the prefix is the folder of a bag, it is the
     payload manifest of that bag. Lists of files leave out empty objects that
     stand for folders. Exits with 1 if an object lacks that digest, or its name cannot be written in
-    this format; the rest is written.
+    this format; the rest is written. With --athena, Athena writes the objects, in any order, and no
+    row passes this machine.
 
     Example: bucketsum export photos --algorithm sha256 -o photos.sha256
     """
-    if format_name == _PARQUET and output is None:
-        raise click.UsageError("--format parquet needs --output")
+    _require_output(target, format_name, output, athena, relative=relative)
     listed = keys_to_list(target, bucket, prefix, snapshot_name)
-    database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
+    database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
     question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
     counts = [*database.ask("export_states", **question)]
     if not counts:
         raise no_objects(bucket, prefix)
-    with _destination(target, output, is_text=format_name != _PARQUET) as file:
-        if format_name == _PARQUET and file is not None:
-            database.local.put_question(question)
-            _write_parquet(database, file, relative=relative)
-            problems = Counter[str]()
-        else:
-            format_ = FORMATS[format_name]
-            is_bag = format_ is BAGIT and _is_bag(database, question)
-            without = prefix if relative or is_bag else ""
-            lines = lines_of(database, question, format_name, algorithm, without, is_bag=is_bag)
-            problems = _write(lines, file, has_percents=format_ is BAGIT)
+    problems = Counter[str]()
+    if isinstance(database.engine, InPlaceEngine):
+        database.engine.unload("export", S3Place.of_folder(str(output)), question)
+    else:
+        with _destination(target, output, is_text=format_name != _PARQUET) as file:
+            if format_name == _PARQUET and file is not None:
+                database.local.put_question(question)
+                _write_parquet(database, file, relative=relative)
+            else:
+                is_bag = format_name == BAGIT.name and _is_bag(database, question)
+                without = prefix if relative or is_bag else ""
+                lines = lines_of(database, question, format_name, algorithm, without, is_bag=is_bag)
+                problems = _write(lines, file, has_percents=format_name == BAGIT.name)
     states = _not_hashed(counts, with_all=format_name == _PARQUET)
     _note_states(states, is_parquet=format_name == _PARQUET)
     if _are_left_out(problems, bucket, algorithm) or states:
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _require_output(
+    target: Target, format_name: str, output: str | None, athena: str | None, *, relative: bool
+) -> None:
+    """Refuse an *output* that cannot be written, or where Athena would find files."""
+    if format_name == _PARQUET and output is None:
+        raise click.UsageError("--format parquet needs --output")
+    if athena:
+        if relative or format_name != _PARQUET or not S3Place.is_url(output or ""):
+            raise click.UsageError(
+                "--athena needs --format parquet and --output s3://BUCKET/FOLDER, and cannot be "
+                "used with --relative"
+            )
+        require_empty(target.connect()[0].client("s3"), S3Place.of_folder(str(output)))
 
 
 def _not_hashed(counts: Iterable[Sequence[Any]], *, with_all: bool) -> Counter[str]:

@@ -18,7 +18,7 @@ from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.athena_queries import AthenaQueries
 from bucketsum_cli.snapshots.database import Answer, DuckDb
-from bucketsum_cli.snapshots.folder import LISTING, ROWS, Snapshot
+from bucketsum_cli.snapshots.folder import LISTING, ROWS, Listed, Snapshot
 from bucketsum_cli.snapshots.glue_tables import (
     AthenaPlace,
     GlueTables,
@@ -31,10 +31,10 @@ from bucketsum_cli.snapshots.in_place import (
     LISTING_FILES,
     TRINO,
     SnapshotTables,
-    all_of,
     form_of_tables,
 )
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
+from bucketsum_cli.snapshots.inventories import columns_of, links_at, manifest_listing
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
@@ -44,9 +44,11 @@ from bucketsum_cli.terminal.output import confirm, note
 _LEAST_BYTES: Final = 10 * 1024 * 1024
 """What a query is billed for at least."""
 _ASKED_USD: Final = 1.0
-_NAMED: Final = re.compile(r'"(bucketsum_\w+)"\."(\w+)"')
-_PLANNED: Final = re.compile(r"(bucketsum_[0-9a-f]{16})(?::|, tableName=)(\w+)")
-"""A table that is read, in an answer to EXPLAIN."""
+_PLANNED: Final = re.compile(
+    r"Scan\w*\[(?:table = )?[^:\[\]]+:(?:HiveTableHandle\{schemaName=)?"
+    r"([\w-]+)(?::|\.|, tableName=)([\w-]+)"
+)
+"""A database and a table of it that is read, in an answer to EXPLAIN."""
 _HIVE: Final = {
     "VARCHAR": "string", "BIGINT": "bigint", "INTEGER": "int", "DOUBLE": "double",
     "BOOLEAN": "boolean",
@@ -98,8 +100,23 @@ class Athena(InPlaceEngine):
             ):
                 tables.add(table, columns, "json", S3Place(rows.bucket, f"{rows.key}{kind}/"))
             self._measure(name)
-        listings = (all_of(name, LISTING_FILES),) if snapshot.of_kind(LISTING) else ()
+        listings = tuple(
+            self._inventory(name, f"inventory_{number}", keys)
+            for number, keys in enumerate(snapshot.listed)
+            if keys.inventory and (name, "listing") not in self._sizes
+        )
         self.tables = SnapshotTables(name, snapshot.rows, snapshot.listed, listings)
+
+    def _inventory(self, database: str, table: str, keys: Listed) -> str:
+        """A query of the versions in the inventory of *keys*, over a *table* of its files."""
+        s3, tables = self._aws.client("s3"), self._databases[database]
+        manifest, links = links_at(s3, keys.inventory)
+        folder = _folder(tables.place, table)
+        s3.put_object(Bucket=folder.bucket, Key=f"{folder.key}symlink.txt", Body=links.encode())
+        form, size = manifest.file_format.lower(), sum(file.size_bytes for file in manifest.files)
+        tables.add(table, columns_of(manifest), f"links to {form}", folder, size)
+        self._measure(database)
+        return manifest_listing(f'"{database}"."{table}"', keys, manifest)
 
     def _measure(self, database: str) -> None:
         for table, size in self._databases[database].sizes().items():
@@ -113,10 +130,19 @@ class Athena(InPlaceEngine):
         folder = _folder(self._databases[database].place, f"{table}_{token_hex(4)}")
         options = "" if self._queries.is_enforced else f", external_location = '{folder}'"
         with spinner(f"writing {table} ..."):
-            self._run(
-                f"CREATE TABLE {database}.{table} WITH (format = 'PARQUET'{options}) AS {sql}"
+            self._queries.execute(
+                f"CREATE TABLE {database}.{table} WITH (format = 'PARQUET'{options}) AS {sql}",
+                self.tables.database,
             )
         self._measure(database)
+
+    def _unload(self, sql: str, place: S3Place) -> None:
+        self._price(sql, f"to write {place}, Athena")
+        quoted = str(place).replace("'", "''")
+        with spinner(f"writing {place} ..."):
+            self._queries.execute(
+                f"UNLOAD ({sql}) TO '{quoted}' WITH (format = 'PARQUET')", self.tables.database
+            )
 
     def _drop(self) -> None:
         delete_tables(self._aws, self.tables.database)
@@ -138,14 +164,16 @@ class Athena(InPlaceEngine):
 
     def _price(self, sql: str, who: str) -> None:
         """Note what a query costs at most; ask if that is much."""
-        named = Counter(_NAMED.findall(sql))
+        named = Counter({table: sql.count('"{}"."{}"'.format(*table)) for table in self._sizes})
         plan = (text for row in self._run(f"EXPLAIN {sql}") for text in row)
-        planned = Counter(table for text in plan for table in _PLANNED.findall(text or ""))
-        reads = named | planned
+        reads = named | Counter(table for text in plan for table in _PLANNED.findall(text or ""))
+        others = [".".join(table) for table in reads if table not in self._sizes]
         scanned = max(_LEAST_BYTES, sum(self._sizes.get(t, 0) * n for t, n in reads.items()))
         usd = scanned * ATHENA_BYTE.each
         note(f"{who} scans at most {size_text(scanned)}, for {usd_text(usd)} USD")
-        if usd > _ASKED_USD:
+        if others:
+            note(f"it also reads {', '.join(others)}, whose size is not known, nor in the price")
+        if usd > _ASKED_USD or others:
             confirm("Run it?", "nothing was run", yes=self._yes)
 
     def _run(self, sql: str) -> Answer:

@@ -49,20 +49,24 @@ class AthenaQueries:
             self._results = {"ResultConfiguration": {"OutputLocation": str(results)}}
 
     def run(self, sql: str, database: str) -> Answer:
-        """Run one statement; names without a database are of *database*.
+        """Run one query; names without a database are of *database*.
 
         Raises:
             CannotDoError: Athena refuses it.
         """
+        query, is_headed = self.execute(sql, database)
+        pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query)
+        return _answer(iter(pages), is_headed=is_headed)
+
+    def execute(self, sql: str, database: str) -> tuple[str, bool]:
+        """Run one statement; returns its ID, and whether an answer begins with columns' names."""
         query = self._athena.start_query_execution(
             QueryString=sql,
             QueryExecutionContext={"Database": database},
             WorkGroup=self._workgroup,
             **self._results,
         )["QueryExecutionId"]
-        is_headed = self._wait(query)
-        pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query)
-        return _answer(iter(pages), is_headed=is_headed)
+        return query, self._wait(query)
 
     def _wait(self, query: str) -> bool:
         """Wait for the end of *query*; returns whether its answer begins with the columns' names.

@@ -19,7 +19,12 @@ from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.machine.hardware import memory_mb
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.queries.schema import Dialect
-from bucketsum_cli.snapshots.statements import require_query, statements_in
+from bucketsum_cli.snapshots.statements import (
+    exact_query,
+    require_listings,
+    require_query,
+    statements_in,
+)
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import spinner
 
@@ -142,13 +147,16 @@ class DuckDb:
         Raises:
             CannotDoError: It is not one query, or DuckDB refuses it.
         """
-        return self.run(self._query(sql))
+        query = self._query(sql)
+        with explained():
+            query = exact_query(self.connection, query)
+        return self.run(query)
 
     def select_parquet(self, sql: str, file: IO[bytes]) -> None:
         """Write the answer to a person's query to *file*, in Parquet; errors are as above."""
         query, written = self._query(sql), own_folder() / _ANSWERS / "answer"
         with spinner("asking ..."):
-            self.write_parquet("".join(statements_in(query)[0]) or query, written)
+            self.write_parquet(query, written)
         with written.open("rb") as content:
             shutil.copyfileobj(content, file)
         written.unlink()
@@ -157,7 +165,8 @@ class DuckDb:
         text = sql.encode(errors="surrogateescape").decode(errors="replace")
         with explained():
             require_query(self.connection, text)
-        return text
+            require_listings(self.connection, text)
+        return "".join(statements_in(text)[0]) or text
 
     def lock(self) -> None:
         """Let no query reach a file, the network, an extension or a setting, from now on.

@@ -65,6 +65,8 @@ class Listed:
 
     bucket: str
     prefix: Annotated[str, "Beginning of the keys; empty for all."]
+    inventory: Annotated[str, "Manifest of an S3 inventory; empty if S3 was listed."] = ""
+    until: Annotated[str, "The time that an inventory has all changes until."] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +225,11 @@ def _listed(folder: Path) -> Snapshot:
 
 def _require_form(snapshot: Snapshot) -> None:
     """Refuse a list that another program changed: `read_snapshot` explains it."""
-    keys = (text for part in snapshot.listed for text in (part.bucket, part.prefix))
+    keys = (text for part in snapshot.listed for text in (part.bucket, part.prefix, part.inventory))
     texts = (*snapshot.source, snapshot.via, snapshot.place, snapshot.export, *keys)
     "".join((*texts, *(file.name for file in snapshot.files))).encode()  # raises, unless all are
-    for at in (snapshot.begun_at, snapshot.ended_at):
+    inventoried = (part.until for part in snapshot.listed if part.inventory or part.until)
+    for at in (snapshot.begun_at, snapshot.ended_at, *inventoried):
         if datetime.fromisoformat(at).tzinfo is None:
             raise ValueError(f"{at!r} is a time without a zone")
     for file in snapshot.files:

@@ -28,8 +28,15 @@ _JSON: Final = ("org.apache.hadoop.mapred.TextInputFormat",
 _PARQUET: Final = (f"{_HIVE}.parquet.MapredParquetInputFormat",
                    f"{_HIVE}.parquet.MapredParquetOutputFormat",
                    f"{_HIVE}.parquet.serde.ParquetHiveSerDe")  # fmt: skip
-_FORMS: Final = {"json": _JSON, "parquet": _PARQUET}
-"""Classification → formats of input and output, and what reads a row."""
+_LINKED: Final = (f"{_HIVE}.SymlinkTextInputFormat", f"{_HIVE}.HiveIgnoreKeyTextOutputFormat")
+FORMS: Final = {
+    "json": _JSON, "parquet": _PARQUET,
+    "links to csv": (*_LINKED, "org.apache.hadoop.hive.serde2.OpenCSVSerde"),
+    "links to orc": (*_LINKED, f"{_HIVE}.orc.OrcSerde"),
+    "links to parquet": (*_LINKED, _PARQUET[2]),
+}  # fmt: skip
+"""Form → formats of input and output, and what reads a row; links are lines with a file each."""
+_SIZE: Final = "bucketsum.bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +89,24 @@ class GlueTables:
         """The tables that are there → bytes of their files."""
         pages = self._glue.get_paginator("get_tables").paginate(DatabaseName=self.place.database)
         return {
-            table["Name"]: bytes_below(
-                self._s3, S3Place.of_folder(table["StorageDescriptor"]["Location"])
-            )
+            table["Name"]: int(table["Parameters"].get(_SIZE, 0))
+            or bytes_below(self._s3, S3Place.of_folder(table["StorageDescriptor"]["Location"]))
             for page in pages
             for table in page["TableList"]
         }
 
-    def add(self, name: str, columns: Mapping[str, str], form: str, location: S3Place) -> None:
-        """Make the table *name* over files of this *form*, ``json`` or ``parquet``."""
-        read, written, library = _FORMS[form]
+    def add(
+        self, name: str, columns: Mapping[str, str], form: str, location: S3Place, size: int = 0
+    ) -> None:
+        """Make the table *name* over files of this *form*; links need the *size* of their files."""
+        read, written, library = FORMS[form]
         with _absent_is_fine("AlreadyExistsException"):
             self._glue.create_table(
                 DatabaseName=self.place.database,
                 TableInput={
                     "Name": name,
                     "TableType": "EXTERNAL_TABLE",
-                    "Parameters": {"classification": form},
+                    "Parameters": {"classification": form.rpartition(" ")[2], _SIZE: str(size)},
                     "StorageDescriptor": {
                         "Columns": [{"Name": n, "Type": kind} for n, kind in columns.items()],
                         "Location": str(location),

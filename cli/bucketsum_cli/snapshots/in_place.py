@@ -12,7 +12,7 @@ from typing import Final
 from bucketsum_cli.snapshots.database import Question
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.queries import definitions
-from bucketsum_cli.snapshots.queries.schema import TrinoDialect, time_of
+from bucketsum_cli.snapshots.queries.schema import TrinoDialect, literal, time_of
 
 TRINO: Final = TrinoDialect()
 EXPORT: Final = "export"
@@ -23,6 +23,11 @@ LISTING_COLUMNS: Final = {
     "bucket": "string", "key": "string", "version": "string", "latest": "boolean",
     "size_bytes": "bigint", "etag": "string", "created_at": "string", "storage_class": "string",
 }  # fmt: skip
+_VERSION: Final = (
+    "bucket, key, version, latest, size_bytes, etag, "
+    f"{time_of('created_at')} AS created_at, storage_class"
+)
+_UNTIL: Final = "CAST(nullif(until, '') AS timestamp(3))"
 ITEMS: Final = "items"
 MADE: Final = (ITEMS, "listing", "versions", "members", "deletions")
 """Tables that are written: others are part of a query that names them."""
@@ -41,7 +46,7 @@ class SnapshotTables:
     Attributes:
         rows: Number of its items, by its list.
         listed: The keys that it has a listing of.
-        listings: Queries of versions that S3 has, with `LISTING_COLUMNS`.
+        listings: Queries of versions in inventories, with the columns of the listing.
     """
 
     database: str
@@ -52,17 +57,13 @@ class SnapshotTables:
     @property
     def parts(self) -> dict[str, str]:
         """All that a query may name → a query of its rows, which may name earlier ones."""
-        none = ", ".join(
-            f"CAST(NULL AS {kind.replace('string', 'varchar')}) AS {name}"
-            for name, kind in LISTING_COLUMNS.items()
-        )
-        listing = " UNION ALL ".join(self.listings or [f"SELECT {none} WHERE false"])
-        keys = [(keys.bucket, keys.prefix) for keys in self.listed]
+        files = all_of(self.database, LISTING_FILES, _VERSION)
+        keys = [(k.bucket, k.prefix, k.until[:19].replace("T", " ")) for k in self.listed]
+        listed = _values(keys or [("",) * 3], "bucket", "prefix", "until", where=str(bool(keys)))
         parts = {
             EXPORT: all_of(self.database, EXPORT, '*, "$path"'),
-            "listed": _values(keys or [("", "")], "bucket", "prefix", where=str(bool(keys))),
-            "listed_versions": f"SELECT bucket, key, version, latest, size_bytes, etag, "  # noqa: S608 - names of ours
-            f"{time_of('created_at')} AS created_at, storage_class FROM ({listing}) l",
+            "listed": f"SELECT bucket, prefix, {_UNTIL} AS until FROM ({listed}) l",  # noqa: S608 - names of ours
+            "listed_versions": " UNION ALL ".join([files, *self.listings]),
         }
         parts |= {name: all_of(self.database, name) for name in MADE}
         return parts | {name: sql for name, sql in _definitions().items() if name not in MADE}
@@ -135,14 +136,7 @@ def _values(
 ) -> str:
     """A query of *rows*."""
     return " UNION ALL ".join(
-        f"SELECT {', '.join(f'{_literal(v)} AS {c}' for v, c in zip(row, columns, strict=True))}"
+        f"SELECT {', '.join(f'{literal(v)} AS {c}' for v, c in zip(row, columns, strict=True))}"
         f" WHERE {where}"
         for row in rows
     )
-
-
-def _literal(value: str | bool | int) -> str:  # noqa: FBT001 - a value
-    if isinstance(value, str):
-        quoted = value.replace("'", "''")
-        return f"CAST('{quoted}' AS varchar)"
-    return str(value).lower()

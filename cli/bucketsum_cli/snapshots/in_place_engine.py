@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Answer, DuckDb, Question
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.in_place import (
@@ -23,12 +24,17 @@ from bucketsum_cli.snapshots.in_place import (
     without_heading,
     words_of,
 )
+from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.queries.schema import Dialect
+from bucketsum_cli.snapshots.statements import no_listing
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 
 _QUERY: Final = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
-_TEMPORARY: Final = "SELECT table_name FROM duckdb_tables() WHERE temporary"
+_TEXT: Final = re.compile("'[^']*'")
+_TEMPORARY: Final = "SELECT table_name, table_oid FROM duckdb_tables() WHERE temporary"
+_OWN_PART: Final = r"\b({})\s*(\([^()]*\)\s*)?AS\s*((NOT\s+)?MATERIALIZED\s*)?\("
+"""A part of a person's WITH, or a window, with one of these names."""
 
 
 def _time(text: str) -> datetime | str:
@@ -62,6 +68,7 @@ class InPlaceEngine(ABC):
         self.local = local
         self._own = own
         self._kept: dict[str, str] = {}
+        self._copied: dict[tuple[str, int], str] = {}
 
     def lock(self) -> None:  # noqa: B027 - nothing is locked: permissions are the person's
         """Prepare for queries of a person."""
@@ -70,10 +77,16 @@ class InPlaceEngine(ABC):
         """Run a person's query.
 
         Raises:
-            CannotDoError: It does not begin with SELECT or WITH, or the engine refuses it.
+            CannotDoError: It does not begin with SELECT or WITH, its WITH has a view's name, or the
+                engine refuses it.
         """
         if not _QUERY.match(without_heading(sql)):
             raise CannotDoError("a query for Athena must begin with SELECT or WITH")
+        names = _OWN_PART.format("|".join(self.tables.parts))
+        if own := re.search(names, sql, re.IGNORECASE):
+            raise CannotDoError(f"{own[1]} is a view of the snapshot: choose another name in WITH")
+        if not self.tables.listed and "listing" in words_of(_TEXT.sub("", sql)):
+            raise no_listing()
         return self.run(sql.rstrip().removesuffix(";"))
 
     def run(self, sql: str, question: Question | None = None) -> Answer:
@@ -85,6 +98,10 @@ class InPlaceEngine(ABC):
         table = self._table(name)
         self._make(self._own, table, self._complete(sql, question or {}))
         self._kept[name] = all_of(self._own, table)
+
+    def unload(self, query: str, place: S3Place, question: Question) -> None:
+        """Write the answer to the *query* of that name to *place*, where nothing is, in Parquet."""
+        self._unload(self._complete(query_text(query, self.dialect), question), place)
 
     def _complete(self, sql: str, question: Question) -> str:
         """The *sql* with the rows of all that it names."""
@@ -111,14 +128,19 @@ class InPlaceEngine(ABC):
     def _small_tables(self, sql: str) -> dict[str, str]:
         """Copy the temporary tables that *sql* names."""
         parts = {}
-        for (name,) in [*self.local.run(_TEMPORARY)]:
+        for name, edition in [*self.local.run(_TEMPORARY)]:
             if name in words_of(sql) and name not in self._kept:
-                table = self._table(name)
-                with TemporaryDirectory(prefix="bucketsum-") as folder:
-                    file = Path(folder, "0.parquet")
-                    self._put(table, file, self.local.write_parquet(f"FROM {name}", file))
-                parts[name] = all_of(self._own, table)
+                if (name, edition) not in self._copied:
+                    self._copied[name, edition] = self._copy_of(name)
+                parts[name] = all_of(self._own, self._copied[name, edition])
         return parts
+
+    def _copy_of(self, name: str) -> str:
+        table = self._table(name)
+        with TemporaryDirectory(prefix="bucketsum-") as folder:
+            file = Path(folder, "0.parquet")
+            self._put(table, file, self.local.write_parquet(f"FROM {name}", file))
+        return table
 
     def _table(self, name: str) -> str:
         return f"{name}_{secrets.token_hex(4)}"
@@ -142,6 +164,10 @@ class InPlaceEngine(ABC):
     @abstractmethod
     def _put(self, table: str, file: Path, types: Mapping[str, str]) -> None:
         """Copy a *file* of Parquet as a *table* of this process; *types* are DuckDB's."""
+
+    @abstractmethod
+    def _unload(self, sql: str, place: S3Place) -> None:
+        """Write the answer to *sql* to *place*, in Parquet."""
 
     @abstractmethod
     def _answer(self, sql: str) -> Answer:

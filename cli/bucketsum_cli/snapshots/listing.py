@@ -26,21 +26,19 @@ _PARTS: Final = 16
 _SECONDS: Final = "%Y-%m-%dT%H:%M:%S"
 
 
-def list_keys(
-    s3: S3Client, keys: Listed, folder: Path, *, inventory: str | None = None
-) -> tuple[SnapshotFile, ...]:
-    """Write the versions of *keys*, or those in the *inventory* with this manifest, to files.
+def list_keys(s3: S3Client, keys: Listed, folder: Path) -> tuple[SnapshotFile, ...]:
+    """Write the versions of *keys*, or those in their inventory, to files.
 
     Raises:
         BadInventory: The inventory cannot be used.
     """
-    if inventory is None:
+    if not keys.inventory:
         first = s3.list_object_versions(Bucket=keys.bucket, Prefix=keys.prefix)
         count = _PARTS if first.get("IsTruncated") else 1
         parts = ranges_of_keys(s3, keys.bucket, keys.prefix, count)
         sources = [_listed(s3, keys, part) for part in parts]
     else:
-        manifest = manifest_at(s3, inventory, keys.bucket)
+        manifest = manifest_at(s3, keys.inventory, keys.bucket)
         sources = [
             _inventory(rows_of(s3, manifest, file), keys, file.key) for file in manifest.files
         ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from bucketsum_cli.snapshots.database import DuckDb
+from bucketsum_cli.snapshots.statements import quoted
 from bucketsum_cli.snapshots.tables import VIEWS
 from bucketsum_cli.terminal.errors import CannotDoError
 
@@ -56,10 +57,10 @@ def _read_integers(local: DuckDb, name: str) -> None:
     """Make integers of the columns whose texts all are, exactly as they are written."""
     columns = [column for column, *_ in local.run(f'DESCRIBE "{name}"')]
     for column in columns:
-        quoted = '"' + column.replace('"', '""') + '"'
+        own = quoted(column)
         [(is_exact,)] = local.run(
-            f"SELECT bool_and(CAST(TRY_CAST({quoted} AS BIGINT) AS VARCHAR) "  # noqa: S608 - quoted
-            f'IS NOT DISTINCT FROM {quoted}) FROM "{name}" WHERE {quoted} IS NOT NULL'
+            f"SELECT bool_and(CAST(TRY_CAST({own} AS BIGINT) AS VARCHAR) "  # noqa: S608 - quoted
+            f'IS NOT DISTINCT FROM {own}) FROM "{name}" WHERE {own} IS NOT NULL'
         )
         if is_exact:
-            local.execute(f'ALTER TABLE "{name}" ALTER {quoted} TYPE BIGINT')
+            local.execute(f'ALTER TABLE "{name}" ALTER {own} TYPE BIGINT')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -22,10 +22,15 @@ _MORE: Final = {"listed_versions": "?versionId=", "listed_members": "!/"}
 class SidesDatabase(Database):
     """A database of two sides, which is of no snapshot."""
 
-    def __init__(self, engine: InPlaceEngine | None = None) -> None:
-        """Sides of snapshots that *engine* reads where they lie, or of local ones."""
+    def __init__(
+        self,
+        engine: InPlaceEngine | None = None,
+        fetch: Callable[[Snapshot], Snapshot] = lambda snapshot: snapshot,
+    ) -> None:
+        """Sides of snapshots that *engine* reads where they lie, or that *fetch* has fetched."""
         super().__init__(engine.local if engine else DuckDb(), engine)
         self._in_place = engine
+        self._fetch = fetch
 
     def put_list(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Make the table ``lines`` of a list, which becomes a side by `put_listed`."""
@@ -65,7 +70,7 @@ class SidesDatabase(Database):
             self._in_place.ask_of(snapshot)
             yield
             return
-        attach(self.local, "asked", snapshot)
+        attach(self.local, "asked", self._fetch(snapshot))
         self.local.execute("USE asked")
         yield
         self.local.execute("USE memory")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import command_line
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
 _EXPLAIN: Final = re.compile(
     r"(\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE | re.DOTALL
 )
+_DESCRIBE: Final = re.compile(r"\s*DESC", re.IGNORECASE)
+_INEXACT: Final = re.compile(r"\b(DATE|INTERVAL|TIME_NS|TIMESTAMP_NS)(?=[\[\],)]|$)")
+"""Types whose values Python rounds, or takes for others, in the name of a type."""
 
 
 def statements_in(text: str) -> tuple[list[str], str]:
@@ -51,6 +56,57 @@ def require_query(connection: DuckDBPyConnection, text: str) -> None:
             f"{' and '.join(kinds) or 'nothing'} is not one query; SELECT, PIVOT, DESCRIBE, "
             "SUMMARIZE, SHOW and EXPLAIN of a query are allowed: a snapshot is never changed"
         )
+
+
+def require_listings(connection: DuckDBPyConnection, text: str) -> None:
+    """Refuse the query *text* if it reads the view `listing` of a snapshot that has none.
+
+    Raises:
+        CannotDoError: It does: its answer would look as if S3 had nothing.
+    """
+    import duckdb  # noqa: PLC0415 - as `require_engine`
+
+    names: set[str] = set()
+    with suppress(duckdb.Error):  # which it also has when it runs
+        names = connection.get_table_names(text, qualified=True)
+    for name in names if not _DESCRIBE.match(text) else ():
+        database, dot, view = name.partition(" AS ")[0].rpartition(".")
+        listed = f"FROM {database}{dot}listed"
+        if view.strip('"').lower() == "listing" and not connection.execute(listed).fetchall():
+            raise no_listing()
+
+
+def no_listing() -> CannotDoError:
+    """The error that S3 was not listed for a snapshot whose `listing` is asked."""
+    return CannotDoError(
+        "S3 was not listed for this snapshot, so its view listing is empty: take one with "
+        f"`{command_line('snapshot', '--listing')}`, and ask it with --snapshot last"
+    )
+
+
+def exact_query(connection: DuckDBPyConnection, text: str) -> str:
+    """The query *text* with texts in place of values that Python's types would change."""
+    import duckdb  # noqa: PLC0415 - as `require_engine`
+
+    if len(_kinds_in(connection, text)) > 1:
+        return text
+    try:
+        columns = connection.execute(f"DESCRIBE {text}").fetchall()
+    except duckdb.Error:  # an EXPLAIN has no types; of others, DuckDB says it when they run
+        return text
+    if not any(_INEXACT.search(kind) for _, kind, *_ in columns):
+        return text
+    values = ", ".join(
+        f"CAST(c{number} AS {_INEXACT.sub('VARCHAR', kind)}) AS {quoted(name)}"
+        for number, (name, kind, *_) in enumerate(columns)
+    )
+    names = ", ".join(f"c{number}" for number in range(len(columns)))
+    return f"SELECT {values} FROM ({text}\n) answer ({names})"  # noqa: S608 - of the person's query
+
+
+def quoted(name: str) -> str:
+    """A *name* as any is written in SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _kinds_in(connection: DuckDBPyConnection, text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 ASKED_ROWS: Final = 1_000_000
 """A person is asked before more rows pass through the machine."""
 
+_OF_TABLES: Final = re.compile("/bucketsum_[0-9a-f]{16}/")
 _FILES_AT_A_TIME: Final = 8
 _ABSENT: Final = ("NoSuchKey", "404", "AccessDenied")
 """Who may not list a bucket is refused what is not there."""
@@ -90,6 +92,20 @@ def bytes_below(s3: S3Client, place: S3Place) -> int:
     """Size of all files in the folder *place*."""
     pages = s3.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=place.key)
     return sum(entry["Size"] for page in pages for entry in page.get("Contents", ()))
+
+
+def require_empty(s3: S3Client, place: S3Place) -> None:
+    """Refuse a folder that has files, or whose files are deleted with a snapshot's tables.
+
+    Raises:
+        CannotDoError: It is one.
+    """
+    answer = s3.list_objects_v2(Bucket=place.bucket, Prefix=place.key, MaxKeys=1)
+    if answer["KeyCount"] or _OF_TABLES.search(f"/{place.key}"):
+        raise CannotDoError(
+            f"{place} has files, or is in a folder of bucketsum's tables: name a folder where "
+            "nothing is; nothing was written"
+        )
 
 
 def fetch(s3: S3Client, snapshot: Snapshot, *, yes: bool) -> None:

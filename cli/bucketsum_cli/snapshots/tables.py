@@ -25,7 +25,7 @@ VIEWS: Final = (
 )  # fmt: skip
 """What questions are asked of."""
 
-_FORM: Final = 6
+_FORM: Final = 7
 """Of the tables; a change of them changes it."""
 _TABLES: Final = ("deletions", "listed", "listing", "measurements", "members", "versions")
 _MEMORY_MB_MAX: Final = 2000
@@ -141,8 +141,10 @@ def _create(tables: DuckDb, snapshot: Snapshot | None = None) -> None:
     """Make the tables of *snapshot*, and the views; without it, they are empty."""
     tables.execute(query_text("tables"))
     for keys in snapshot.listed if snapshot else ():
-        values = {"bucket": keys.bucket, "prefix": keys.prefix}
-        tables.execute("INSERT INTO listed VALUES ($bucket, $prefix)", values)
+        tables.execute(
+            "INSERT INTO listed VALUES ($bucket, $prefix, CAST(nullif($until, '') AS TIMESTAMP))",
+            {"bucket": keys.bucket, "prefix": keys.prefix, "until": keys.until},
+        )
     for query, kind in (("load", ROWS), ("load_listing", LISTING),
                         ("load_measurements", MEASUREMENTS)):  # fmt: skip
         files = snapshot.of_kind(kind) if snapshot else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -43,8 +44,7 @@ class Taking:
 
     Attributes:
         export_to: ``s3://BUCKET/PREFIX`` for DynamoDB's export, which stays there; None scans.
-        listed: Keys that are listed in S3 too.
-        inventory: Manifest of an S3 inventory that is read in place of a listing.
+        listed: Keys that are listed in S3 too, or in an inventory.
         to: Its folder; None is a new one in `snapshots_folder`.
         yes: Whether no question is asked.
         is_kept: Whether a person wants the snapshot itself, and not only an answer.
@@ -52,7 +52,6 @@ class Taking:
 
     export_to: str | None = None
     listed: Sequence[Listed] = ()
-    inventory: str | None = None
     to: Path | None = None
     yes: bool = False
     is_kept: bool = False
@@ -64,25 +63,31 @@ def take(stack: Stack, taking: Taking) -> Snapshot:
     Raises:
         CannotDoError: Its folder exists or cannot be written; no half of it is left.
     """
+    from bucketsum_cli.snapshots.inventories import dated  # noqa: PLC0415 - as the next
     from bucketsum_cli.snapshots.listing import (  # noqa: PLC0415 - urllib3, which answers need not
         list_keys,
     )
 
-    dynamodb, begun_at = stack.client("dynamodb"), now()
+    dynamodb, s3, begun_at = stack.client("dynamodb"), stack.client("s3"), now()
     figures = figures_of(dynamodb, stack.table)
     name = f"{begun_at.replace(':', '-')}-{stack.name}"
     folder = taking.to or snapshots_folder() / name
-    to = taking.export_to
-    place = S3Place.of_folder(f"{to.rstrip('/')}/{name}") if to else None
+    place = (
+        S3Place.of_folder(f"{taking.export_to.rstrip('/')}/{name}") if taking.export_to else None
+    )
     room = "no disk" if place else require_room(folder, figures.rows)
     usd = figures.export_usd if place else figures.scan_usd
     if (figures.rows > ASKED_ROWS or usd > _ASKED_USD) and not taking.yes:
         _ask(figures, usd, room, is_export=place is not None)
+    listed = tuple(dated(s3, keys, in_place=bool(place)) for keys in taking.listed)
     with new_folder(folder) as (partial, complete):
         written, files = _rows(stack, figures, place, partial)
         ended_at = now()
-        for keys in taking.listed:
-            files += list_keys(stack.client("s3"), keys, partial, inventory=taking.inventory)
+        files += tuple(
+            chain.from_iterable(
+                list_keys(s3, keys, partial) for keys in listed if not (place and keys.inventory)
+            )
+        )
         if measurements := stack.outputs.get("MeasurementsTableName"):
             files += scan(dynamodb, measurements, 0, partial, MEASUREMENTS)
         snapshot = Snapshot(
@@ -95,14 +100,14 @@ def take(stack: Stack, taking: Taking) -> Snapshot:
             ended_at=ended_at,
             via="export" if place else "scan",
             files=files,
-            listed=tuple(taking.listed),
+            listed=listed,
             is_kept=taking.is_kept,
             place=str(place or ""),
             export=written,
         )
         complete(snapshot)
     if place:
-        store(stack.client("s3"), snapshot)
+        store(s3, snapshot)
     hold(snapshot)
     remove_old(snapshot)
     return snapshot
@@ -132,6 +137,17 @@ def buckets_of(stack: Stack) -> tuple[str, ...]:
     """Names of the stack's buckets: its own, and the attached ones."""
     own = stack.outputs.get("BucketName")
     return (*filter(None, [own]), *attached_to(stack))
+
+
+def keys_in(stack: Stack, inventories: Sequence[str], *, with_others: bool) -> list[Listed]:
+    """The buckets of these manifests of *inventories*; *with_others*, also the stack's others."""
+    from bucketsum.backfill.inventory import read_manifest  # noqa: PLC0415 - as in `take`
+
+    s3 = stack.client("s3")
+    sources = {read_manifest(s3, url).source: url for url in inventories}
+    for bucket in buckets_of(stack) if with_others else ():
+        sources.setdefault(bucket, "")
+    return [Listed(bucket, "", source) for bucket, source in sources.items()]
 
 
 def kept_snapshot(name: str, stack: Stack | None = None) -> Snapshot:

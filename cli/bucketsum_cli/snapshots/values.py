@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from math import isfinite
 from typing import Any
@@ -36,9 +36,6 @@ def text_of(value: Any) -> str:  # noqa: ANN401 - any value of DuckDB
             return ""
         case datetime():
             return _moment_text(value if value.tzinfo else value.replace(tzinfo=UTC))
-        case timedelta():
-            days = f"{value.days} days " if value.days else ""
-            return f"{days}{timedelta(seconds=value.seconds, microseconds=value.microseconds)}"
         case bytes():
             return "".join(chr(b) if chr(b) in _PLAIN else f"\\x{b:02X}" for b in value)
         case bool() | Mapping() | list() | tuple():

@@ -14,9 +14,10 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -31,7 +32,7 @@ from bucketsum_cli.snapshots import athena_queries
 from bucketsum_cli.snapshots.athena_queries import AthenaQueries
 from bucketsum_cli.snapshots.database import DuckDb
 from bucketsum_cli.snapshots.folder import Snapshot
-from bucketsum_cli.snapshots.glue_tables import AthenaPlace, GlueTables
+from bucketsum_cli.snapshots.glue_tables import AthenaPlace, GlueTables, database_of
 from bucketsum_cli.snapshots.in_place import MADE, form_of_tables
 from bucketsum_cli.snapshots.stored import store
 from bucketsum_cli.snapshots.tables import open_snapshot
@@ -42,9 +43,9 @@ _CREATE: Final = re.compile(
     r"CREATE TABLE (\w+)\.(\w+) WITH \(format = 'PARQUET', external_location = '(.*?)'\) AS (.*)",
     re.DOTALL,
 )
-_OF_TRINO: Final = ("CREATE TABLE", "EXPLAIN")
+_OF_TRINO: Final = ("CREATE TABLE", "EXPLAIN", "UNLOAD")
 _HIVE: Final = {"VARCHAR": "string", "BIGINT": "bigint", "DOUBLE": "double", "BOOLEAN": "boolean",
-                "TIMESTAMP": "timestamp"}  # fmt: skip
+                "TIMESTAMP": "timestamp", "INTEGER": "int"}  # fmt: skip
 _SECONDS: Final = 30
 _ACCOUNT: Final = {
     "AWS_DEFAULT_REGION": "us-east-1",
@@ -82,47 +83,64 @@ def athena_server(folder: Path) -> Iterator[Connection]:
             server.wait()
 
 
-def stored(aws: Connection, local: Snapshot) -> Snapshot:
-    """Write a *local* snapshot to `NAME`, as if DynamoDB had exported its rows."""
-    snapshot = replace(local, place=f"{NAME}/", export="AWSDynamoDB/01/", via="export")
+def stored(aws: Connection, local: Snapshot, name: str = NAME) -> Snapshot:
+    """Write a *local* snapshot to the place *name*, as if DynamoDB had exported its rows."""
+    snapshot = replace(local, place=f"{name}/", export="AWSDynamoDB/01/", via="export")
     (local.folder / "snapshot.json").write_text(snapshot.document)
     store(aws.client("s3"), snapshot)
     return snapshot
 
 
 def write_tables(
-    monkeypatch: pytest.MonkeyPatch, snapshot: Snapshot, rows: int | None = None
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: Snapshot,
+    rows: int | None = None,
+    others: Sequence[Snapshot] = (),
 ) -> list[str]:
-    """Write what CREATE TABLE AS makes of *snapshot*; returns these, and keys that are read."""
+    """Write what CREATE TABLE AS makes of *snapshot* and *others*.
+
+    Returns these, statements that only Trino understands, and keys that are read.
+    """
+    snapshots = {database_of(known): known for known in (snapshot, *others)}
     calls: list[str] = []
 
     def change(operation: str, request: dict[str, Any]) -> None:
         if operation == "GetObject":
             calls.append(f"GetObject {request['Key']}")
-        if operation == "StartQueryExecution" and (match := _CREATE.match(request["QueryString"])):
-            database, table, location, sql = match.groups()
+        sql = request.get("QueryString", "")
+        if match := _CREATE.match(sql):
+            database, table, location, query = match.groups()
             calls.append(f"made {table.partition('_')[0]}")
             aws = Connection(new_session())
-            local = open_snapshot(snapshot).local if table in MADE else _answer(aws, database, sql)
+            if table in MADE:
+                local = open_snapshot(snapshots[database]).local
+            else:
+                local = _answer(aws, database, query)
             source = table if table in MADE else "answer"
             if table == "items":  # only its number of rows is asked
-                source = f"(SELECT 'x' AS kind FROM range({rows or snapshot.rows}))"  # noqa: S608 - a number
-            with TemporaryDirectory() as folder:
-                file = Path(folder, "0.parquet")
-                types = local.write_parquet(f"FROM {source}", file)
-                place = S3Place.of_folder(location)
-                aws.client("s3").put_object(
-                    Bucket=place.bucket, Key=f"{place.key}0.parquet", Body=file.read_bytes()
-                )
-            columns = {name: _HIVE[kind] for name, kind in types.items()}
-            form = "" if source == "answer" else form_of_tables()
-            tables = GlueTables(aws, AthenaPlace("s3://lists", database), form)
-            tables.add(table, columns, "parquet", place)
-        if request.get("QueryString", "").startswith(_OF_TRINO):
+                source = f"(SELECT 'x' AS kind FROM range({rows or snapshots[database].rows}))"  # noqa: S608 - a number
+            _write(aws, local, source, (database, table, location))
+        if sql.startswith(_OF_TRINO):
+            calls.append(sql)
             request["QueryString"] = "SELECT ''"
 
     change_calls(monkeypatch, change)
     return calls
+
+
+def _write(aws: Connection, local: DuckDb, source: str, written: tuple[str, str, str]) -> None:
+    """Write *source* as the table *written*: its database, its name and its place."""
+    database, table, location = written
+    place = S3Place.of_folder(location)
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "0.parquet")
+        types = local.write_parquet(f"FROM {source}", file)
+        aws.client("s3").put_object(
+            Bucket=place.bucket, Key=f"{place.key}0.parquet", Body=file.read_bytes()
+        )
+    columns = {name: _HIVE[kind] for name, kind in types.items()}
+    form = "" if source == "answer" else form_of_tables()
+    GlueTables(aws, AthenaPlace("s3://lists", database), form).add(table, columns, "parquet", place)
 
 
 def _answer(aws: Connection, database: str, sql: str) -> DuckDb:
@@ -130,11 +148,21 @@ def _answer(aws: Connection, database: str, sql: str) -> DuckDb:
     results = S3Place.of_folder("s3://lists/other/")
     answer = AthenaQueries(aws, "primary", results).run(sql, database)
     local = DuckDb()
-    columns = ", ".join(
-        f"{name} {'BIGINT' if name == 'size_bytes' else 'VARCHAR'}" for name in answer.columns
+    columns = ", ".join(f"{name} {_type_of(name)}" for name in answer.columns)
+    local.put_table(
+        "answer", columns, ({n: _text(v) for n, v in r.items()} for r in answer.records())
     )
-    local.put_table("answer", columns, answer.records())
     return local
+
+
+def _type_of(column: str) -> str:
+    if column.endswith("_at"):
+        return "TIMESTAMP"
+    return {"size_bytes": "BIGINT", "latest": "BOOLEAN"}.get(column, "VARCHAR")
+
+
+def _text(value: Any) -> Any:  # noqa: ANN401 - of an answer
+    return f"{value:%Y-%m-%d %H:%M:%S.%f}" if isinstance(value, datetime) else value
 
 
 def _wait_for(address: str) -> None:

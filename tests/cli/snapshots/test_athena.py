@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -12,6 +13,7 @@ import pytest
 from tests.cli.aws_calls import answered, change_calls
 from tests.cli.conftest import Run
 from tests.cli.snapshots.athena_server import NAME, URL, athena_server, stored, write_tables
+from tests.cli.snapshots.changes_oracle import later
 from tests.cli.snapshots.hostile_rows import hostile
 from tests.cli.snapshots.questions import OF_ROWS
 
@@ -138,6 +140,9 @@ def test_a_persons_query_is_a_select(
     first, second = (run("sql", text, *rest, "--json").document for text in texts)
     assert first == second != []
     run("sql", "SELECT nonsense FROM objects", *rest).assert_refused("Athena: ", "nonsense")
+    ours = "WITH x AS (SELECT 1), {} AS (SELECT 1) SELECT * FROM x"
+    for name in ("objects", "Listing (a)", "members"):
+        run("sql", ours.format(name), *rest).assert_refused(name.split()[0], "choose another name")
     for text in ("DROP TABLE objects", "INSERT INTO objects SELECT 1", "UNLOAD (SELECT 1)"):
         run("sql", text, *rest).assert_refused("must begin with SELECT or WITH")
     run("sql", texts[0], *rest[:3], "s3:/x").assert_refused("is not a URL like s3://BUCKET/KEY")
@@ -243,6 +248,147 @@ def test_an_expensive_query_is_asked_before(run: Run, monkeypatch: pytest.Monkey
     assert ended.status == 1
     assert "scans at most 1.0 TB, for 5.00 USD" in ended.err
     assert "nothing was run" in ended.err
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    "plan",
+    ["ScanFilterProject[table = glue:HiveTableHandle{schemaName=prod, tableName=events, x",
+     "- TableScan[glue:HiveTableHandle{schemaName=prod, tableName=events, y=Optional.empty",
+     "TableScan[table = glue:prod:events]", "TableScan[table = s3/t:prod.events$data@12]"],
+)  # fmt: skip
+def test_a_query_of_other_tables_has_no_price(
+    run: Run, monkeypatch: pytest.MonkeyPatch, plan: str
+) -> None:
+    """They are named, and it is asked: their size is not known."""
+    monkeypatch.setattr(AthenaQueries, "run", lambda *_: iter([(plan,)]))
+    rest = ("--snapshot", NAME, "--athena", URL)
+    ended = run("sql", "SELECT 1 FROM prod.events", *rest, answer="n\n")
+    assert ended.status == 1
+    assert "it also reads prod.events, whose size is not known" in ended.err
+    assert "nothing was run" in ended.err
+
+
+SCHEMAS = {
+    "CSV": "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag",
+    "ORC": "struct<bucket:string,key:string,version_id:string,is_latest:boolean,"
+    "is_delete_marker:boolean,size:bigint,last_modified_date:timestamp,e_tag:string,"
+    "storage_class:string>",
+    "Parquet": "message s3.inventory { required binary bucket (UTF8); required binary key (UTF8); "
+    "optional binary version_id (UTF8); optional boolean is_latest; optional boolean "
+    "is_delete_marker; optional int64 size; optional int64 last_modified_date "
+    "(TIMESTAMP_MILLIS); optional binary e_tag (UTF8); optional binary storage_class (UTF8);}",
+}
+INVENTORY = "s3://lists/inventory/manifest.json"
+UNTIL = "2026-12-01T00:00:00.000Z"
+
+
+def put_inventory(aws: Connection, file_format: str) -> None:
+    """Write the manifest of an inventory with two files."""
+    files = [
+        {"key": f"inventory/data/{n}", "size": 3 * 10**7, "MD5checksum": "0" * 32} for n in (1, 2)
+    ]
+    manifest = {"sourceBucket": "photos", "fileFormat": file_format, "files": files,
+                "fileSchema": SCHEMAS[file_format]}  # fmt: skip
+    place = S3Place.of(INVENTORY)
+    aws.client("s3").put_object(Bucket=place.bucket, Key=place.key, Body=json.dumps(manifest))
+
+
+def assert_linked(aws: Connection, database: str) -> None:
+    """The files of the inventory are a table, all of whose columns are named in their order."""
+    glue = aws.client("glue").get_table(DatabaseName=database, Name="inventory_0")
+    descriptor = glue["Table"]["StorageDescriptor"]
+    assert descriptor["InputFormat"].endswith("SymlinkTextInputFormat")
+    names = [column["Name"] for column in descriptor["Columns"]]
+    assert names[2:5] == ["version_id", "is_latest", "is_delete_marker"]
+    links = S3Place.of(f"{descriptor['Location']}symlink.txt")
+    body = aws.client("s3").get_object(Bucket=links.bucket, Key=links.key)["Body"].read()
+    assert body == b"s3://lists/inventory/data/1\ns3://lists/inventory/data/2\n"
+
+
+@pytest.mark.parametrize("file_format", [*SCHEMAS])
+def test_an_inventory_is_read_where_it_lies(
+    aws: Connection, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_format: str
+) -> None:
+    """Its files are a table of links, which is priced; this machine reads its manifest alone."""
+    listed = [Listed("photos", "", INVENTORY, UNTIL)]
+    own = stored(aws, hostile(300).write(tmp_path / "own", listed))
+    calls = write_tables(monkeypatch, own)
+    put_inventory(aws, file_format)
+    rest = ("--snapshot", NAME, "--athena", URL, "--json")
+    covered = run("coverage", *rest)
+    assert "to write the table listing, Athena scans at most 60.0 MB" in covered.err
+    assert_linked(aws, database_of(own))
+    [statement] = [call for call in calls if f"{database_of(own)}.listing WITH" in call]
+    assert ("url_decode" in statement) == (file_format == "CSV")
+    aws.client("s3").delete_object(Bucket="lists", Key=S3Place.of(INVENTORY).key)  # it expired
+    assert run("coverage", *rest).document == covered.document
+    run("coverage", *rest[:2]).assert_refused("is an inventory in S3", "with --athena")
+    run("snapshot", "delete", NAME, "--yes")
+    assert keys_in(aws, "athena/") == set()
+
+
+def test_an_export_is_written_by_athena(
+    aws: Connection, run: Run, own: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names a price before; a place with files of the person's, or of a snapshot, is refused."""
+    calls = write_tables(monkeypatch, own)
+    rest = ("export", "photos", "--snapshot", NAME, "--athena", URL)
+    written = (*rest, "--format", "parquet", "--prefix", "a")
+    aws.client("s3").put_object(Bucket="lists", Key="mine/x", Body=b"x")
+    for place in ("mine", "mine/", "", f"athena/{database_of(own)}/x"):
+        run(*written, "-o", f"s3://lists/{place}").assert_refused("name a folder where nothing is")
+    for wrong in (rest, written, (*written, "-o", "x.parquet"), (*rest, "-o", "s3://lists/new")):
+        run(*wrong).assert_refused("--format parquet")
+    assert not [call for call in calls if call.startswith("made ")]
+    ended = run(*written, "-o", "s3://lists/it's/new")
+    assert ended.status == 1  # as for a file: some are not hashed
+    assert "to write s3://lists/it's/new/, Athena scans at most" in ended.err
+    [unload] = [call for call in calls if call.startswith("UNLOAD")]
+    assert unload.endswith(") TO 's3://lists/it''s/new/' WITH (format = 'PARQUET')")
+    here = run(*written[:4], *written[6:], "-o", tmp_path / "x.parquet")
+    there, local = (sorted(e.err.splitlines()) for e in (ended, here))
+    assert [line for line in there if " object" in line] == [
+        line for line in local if " object" in line
+    ]
+
+
+def test_two_snapshots_in_s3_have_changes(
+    aws: Connection, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each side is a table that Athena writes of its own snapshot: nothing is fetched."""
+    before = hostile(300)
+    snapshots = [
+        stored(aws, rows.write(tmp_path / name, LISTED), f"{NAME}-{name}")
+        for name, rows in (("a", before), ("b", later(before)))
+    ]
+    calls = write_tables(monkeypatch, snapshots[0], others=snapshots[1:])
+    names = [f"{NAME}-a", f"{NAME}-b"]
+    there = run("changes", *names, "--athena", URL, "--json")
+    assert [call for call in calls if call.startswith("made ")].count("made items") == 2
+    assert not [call for call in calls if call.startswith("GetObject") and "/data/" in call]
+    here = run("changes", *names, "--json")
+    assert (there.status, there.document) == (here.status, here.document)
+    assert len(there.document["parts"]) > 10
+    for snapshot in snapshots:
+        delete_tables(aws, database_of(snapshot))
+
+
+@pytest.mark.usefixtures("aws")
+def test_a_list_is_uploaded_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each query that names it asks the same table."""
+    lists = [tmp_path / name for name in ("a.sha1", "b.sha1")]
+    for path in lists:
+        path.write_text(f"{'0' * 40}  x\n")
+    uploads: list[str] = []
+
+    def change(operation: str, request: dict[str, Any]) -> None:
+        uploads.extend([request["Key"]] if operation == "PutObject" else [])
+
+    change_calls(monkeypatch, change)
+    write_tables(monkeypatch, hostile(1).write(tmp_path / "s", ()))
+    run("compare", *lists, "--athena", URL)
+    assert len([key for key in uploads if "/lines_" in key]) == len(lists)
 
 
 @pytest.mark.usefixtures("own")

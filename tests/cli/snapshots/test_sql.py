@@ -278,7 +278,10 @@ except KeyboardInterrupt:
         ("{'x': 1, 't': TIMESTAMP '2026-01-01'}", {"x": 1, "t": "2026-01-01T00:00:00.000Z"}, None),
         ("MAP {1: [true, NULL]}", {"1": [True, None]}, '"{""1"": [true, null]}"'),
         ("'a\\x00b'::BLOB", "a\\x00b", "a\\x00b"),
-        ("INTERVAL '3 days 1 hour'", "3 days 1:00:00", "3 days 1:00:00"),
+        ("INTERVAL '1 month 1 hour'", "1 month 01:00:00", "1 month 01:00:00"),
+        ("{'date': [TIMESTAMP_NS '2026-01-01 00:00:00.123456789']}",
+         {"date": ["2026-01-01 00:00:00.123456789"]}, None),
+        ("DATE 'infinity'", "infinity", "infinity"),
         ("1.50::DECIMAL(9, 2)", 1.5, "1.50"),
         ("0.12345678901234567890::DECIMAL(38, 20)", "0.12345678901234567890", None),
         ("true", True, "true"),
@@ -290,10 +293,12 @@ except KeyboardInterrupt:
         ("'nan'::DOUBLE", "nan", "nan"),
         ("TIME '10:00'", "10:00:00", "10:00:00"),
     ],
-)
+)  # fmt: skip
 def test_values_of_all_types_are_whole(value: str, plain: object, csv: str | None) -> None:
     """In JSON they are JSON, in CSV a program can tell null from an empty text."""
-    [row] = DuckDb().run(f"SELECT {value} AS v")
+    answer = DuckDb().select(f"SELECT {value} AS v, 1 AS v")
+    [row] = [row[:1] for row in answer]
+    assert answer.columns == ["v", "v"]
     assert json_value(row[0]) == plain
     assert csv is None or csv_line(row) == f"{csv}\n"
 
@@ -338,7 +343,19 @@ def test_every_view_can_be_asked(run_sql: Run) -> None:
     for view in VIEWS:
         name = "last" if view != VIEWS[0] else None
         rest = ("--snapshot", name) if name else ()
-        assert run_sql("sql", f"FROM {view} LIMIT 0", "--json", *rest).status == 0
+        query = f"FROM {view} LIMIT 0" if view != "listing" else "DESCRIBE listing"
+        assert run_sql("sql", query, "--json", *rest).status == 0
+
+
+@pytest.mark.parametrize("query", ["FROM Listing", "SELECT 1 WHERE EXISTS (FROM old.listing)"])
+def test_a_view_of_what_s3_has_needs_a_listing(run_sql: Run, tmp_path: Path, query: str) -> None:
+    """Without one it would answer as if S3 had nothing; a text of that name is not the view."""
+    for name, listing in (("old", ()), ("new", ("--listing",))):
+        run_sql("snapshot", *listing, "--to", tmp_path / name)
+    both = [option for name in ("old", "new") for option in
+            ("--snapshot", f"{name}={tmp_path / name}")]  # fmt: skip
+    run_sql("sql", query, *both).assert_refused("S3 was not listed", "--listing")
+    assert run_sql("sql", "SELECT 'listing' AS listing FROM new.listing", *both).status == 0
 
 
 def test_rows_of_another_bucket_do_not_stop_a_question_about_one(

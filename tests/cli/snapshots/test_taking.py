@@ -201,6 +201,33 @@ def test_an_inventory_is_as_good_as_a_listing(run: Run, stack: Stack) -> None:
     run("coverage", "--inventory", "s3://x/y").assert_refused("--inventory needs BUCKET")
 
 
+def test_an_inventory_stays_where_it_is(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With an export, no object is listed."""
+    put_and_record(stack, "a", b"a")
+    complete_exports(stack, monkeypatch)
+    write_inventory(stack, [], fileFormat="Parquet", fileSchema=(
+        "message s3.inventory { required binary key (UTF8); optional int64 size; optional int64 "
+        "last_modified_date (TIMESTAMP_MILLIS); optional binary version_id (UTF8); optional binary "
+        "e_tag (UTF8);}"
+    ))  # fmt: skip
+    url = f"s3://{LISTS}/manifest.json"
+    calls: list[str] = []
+
+    def change(operation: str, _: dict[str, Any]) -> None:
+        calls.append(operation)
+
+    change_calls(monkeypatch, change)
+    rest = ("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x", "--json")
+    [listed] = run(*rest, "--inventory", url).document["listed"]
+    assert (listed["inventory"], listed["until"]) == (url, "2026-11-26T22:00:00.000Z")
+    assert "ListObjectVersions" not in calls
+    run("snapshot", "--inventory", url).assert_refused("of the format Parquet, not CSV")
+    last = run("changes", "last")
+    last.assert_refused("which are older", "--inventory")
+
+
 @pytest.mark.parametrize(
     ("place", "value", "reason"),
     [(1, "%FF%FE", "row 1 of 'data/0.csv.gz' is not valid"), (5, "", "is not valid: invalid"),
@@ -246,6 +273,7 @@ def write_inventory(stack: Stack, rows: Sequence[Sequence[object]], **changes: o
         "ETag, StorageClass",
         "files": [{"key": "data/0.csv.gz", "size": len(body),
                    "MD5checksum": hashlib.md5(body).hexdigest()}],
+        "creationTimestamp": "1795737600000",
         **changes,
     }  # fmt: skip
     s3.put_object(Bucket=LISTS, Key="manifest.json", Body=json.dumps(manifest))

@@ -11,9 +11,11 @@ from typing import Final
 import pytest
 from tests.cli.snapshots.hostile_rows import hostile
 from tests.cli.snapshots.questions import OF_ROWS, UNORDERED, put_tables, rounded
+from tests.cli.trino.inventory_files import put_inventory, rows_of
 from tests.cli.trino.trino_engine import TrinoEngine, open_in_trino
 from tests.cli.trino.trino_server import Trino
 
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.sides_database import LISTED, SidesDatabase
@@ -120,3 +122,24 @@ def test_a_list_is_compared(trino: Trino, snapshot: Snapshot) -> None:
         sides.put_objects("right_side", snapshot, LISTED, keys)
         assert sides.put_listed("left_side") > 0
     assert_one_answer(both, "compare", rows=1000)
+
+
+@pytest.mark.parametrize("file_format", ["CSV", "ORC", "Parquet"])
+def test_an_inventory_is_a_listing(trino: Trino, tmp_path: Path, file_format: str) -> None:
+    """Its files are found by links, whatever their format."""
+    sample, keys = hostile(2000), Listed("photos", "a")
+    here = open_snapshots({"here": sample.write(tmp_path / "s", [keys])}).engine
+    query = put_inventory(trino, rows_of(sample.listing, "photos"), keys, file_format)
+    rows = sorted(here.run("SELECT * FROM listing"), key=repr)
+    assert sorted(TrinoEngine(trino).select(query), key=repr) == rows
+    assert len(rows) > 100
+
+
+def test_an_export_is_written(engines: tuple[Database, Database]) -> None:
+    """The rows of a file in Parquet are those that DuckDB writes."""
+    here, there = engines
+    question = OF_ROWS["export"]
+    assert isinstance(there.engine, TrinoEngine)
+    there.engine.unload("export", S3Place("lists", "written"), question)
+    rows = sorted(rounded(here.ask("export", **question)), key=repr)
+    assert sorted(rounded(there.engine.own_rows("written")), key=repr) == rows

@@ -11,6 +11,7 @@ from typing import Final
 
 from tests.cli.trino.trino_server import Trino
 
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Answer, Database, DuckDb
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.in_place import (
@@ -19,7 +20,6 @@ from bucketsum_cli.snapshots.in_place import (
     LISTING_FILES,
     TRINO,
     SnapshotTables,
-    all_of,
 )
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine, answer_of
 
@@ -47,9 +47,7 @@ class TrinoEngine(InPlaceEngine):
             shutil.copytree(snapshot.folder / kind, self._trino.folder / place)
             columns = {column: trino_type(hive) for column, hive in types.items()}
             self._create(f"{name}.{table}", columns, "OPENX_JSON", place)
-        self.tables = SnapshotTables(
-            name, snapshot.rows, snapshot.listed, (all_of(name, LISTING_FILES),)
-        )
+        self.tables = SnapshotTables(name, snapshot.rows, snapshot.listed)
 
     def _there(self) -> Collection[str]:
         _, rows = self._trino.run(f"SHOW TABLES FROM {self.tables.database}")
@@ -73,6 +71,14 @@ class TrinoEngine(InPlaceEngine):
             f"CREATE TABLE {table} ({columns}) WITH (format = '{form}', "
             f"external_location = 'local:///{place}')"
         )
+
+    def _unload(self, sql: str, place: S3Place) -> None:
+        """Trino has no UNLOAD: a table has the same answer."""
+        self._make(self._own, place.key, sql)
+
+    def own_rows(self, table: str) -> Answer:
+        """The rows of a *table* of this process."""
+        return self._answer(f"SELECT * FROM {self._own}.{table}")  # noqa: S608 - names of ours
 
     def _answer(self, sql: str) -> Answer:
         return answer_of(*self._trino.run(sql))

@@ -20,6 +20,7 @@ SERVER: Final = "BUCKETSUM_TRINO"
 _JAVA_LEAST: Final = 24
 _START_SECONDS: Final = 300
 _HEAP: Final = "2G"
+METASTORE: Final = "metastore"
 
 
 class TrinoError(Exception):
@@ -95,7 +96,7 @@ def trino_server(java: Path, release: Path, folder: Path) -> Iterator[Trino]:
     }  # fmt: skip
     catalog = {
         "connector.name": "hive", "hive.metastore": "file",
-        "hive.metastore.catalog.dir": "local:///metastore", "fs.native-local.enabled": "true",
+        "hive.metastore.catalog.dir": f"local:///{METASTORE}", "fs.native-local.enabled": "true",
         "local.location": lake, "hive.non-managed-table-writes-enabled": "true",
     }  # fmt: skip
     for path, values in (("config.properties", settings), ("catalog/hive.properties", catalog)):

@@ -10,9 +10,9 @@ import click
 
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.snapshots.folder import Listed, Snapshot
+from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.keeping import size_of
-from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, take
+from bucketsum_cli.snapshots.taking import LAST, Taking, keys_in, take
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
@@ -48,6 +48,14 @@ class KeptSnapshot:
 )
 @click.option("--listing", is_flag=True, help="Also list what S3 has now in the stack's buckets.")
 @click.option(
+    "--inventory",
+    "inventories",
+    multiple=True,
+    metavar="URL",
+    help="Instead of listing a bucket, read the S3 inventory with this manifest.json (may be "
+    "repeated). With --via export, Athena reads it where it is.",
+)
+@click.option(
     "--to", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder for it."
 )
 @yes_option
@@ -58,6 +66,7 @@ def take_snapshot(
     via: str,
     export_to: str | None,
     listing: bool,
+    inventories: tuple[str, ...],
     to: Path | None,
     yes: bool,
     as_json: bool,
@@ -73,7 +82,7 @@ def take_snapshot(
     if (via == "export") != (export_to is not None):
         raise click.UsageError("--via export and --export-to must be used together")
     stack = target.find_kept()
-    listed = [Listed(bucket, "") for bucket in buckets_of(stack)] if listing else []
+    listed = keys_in(stack, inventories, with_others=listing)
     snapshot = take(stack, Taking(export_to, listed, to=to, yes=yes, is_kept=True))
     if as_json:
         print_json(KeptSnapshot.of(snapshot))

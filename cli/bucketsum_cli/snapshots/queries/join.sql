@@ -1,16 +1,20 @@
 -- Rows and the listing → the table `versions`: every version that a row or S3 has, and its state as
 -- `state_of` says, with the reason. What S3 lists and no row has is `not recorded`; so is a row
--- whose version S3 lists with another entity tag, which is not present.
+-- whose version S3 lists with another entity tag, which is not present. An inventory is older than
+-- the rows: what was created since it was written is unknown to it, and what was deleted is gone.
 CREATE TABLE versions AS
-WITH recorded AS (
-  SELECT o.*, l.latest, l.storage_class AS listed_class,
+WITH inventories AS (
+  SELECT bucket, max(until) AS until FROM listed GROUP BY bucket HAVING max(until) IS NOT NULL
+), recorded AS (
+  SELECT o.*, l.latest, l.storage_class AS listed_class, i.until AS listed_until,
     CASE WHEN l.key IS NULL THEN CASE WHEN EXISTS (
         SELECT 1 FROM listed WHERE listed.bucket = o.bucket AND starts_with(o.key, listed.prefix)
-      ) THEN 'absent' ELSE 'unknown' END
+      ) AND coalesce(o.created_at < i.until, true) THEN 'absent' ELSE 'unknown' END
       WHEN o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag THEN 'listed'
-      ELSE 'changed' END AS presence
+      WHEN o.created_at >= i.until THEN 'unknown' ELSE 'changed' END AS presence
   FROM items o LEFT JOIN listing l
     ON l.bucket = o.bucket AND l.key = o.key AND l.version = o.version
+  LEFT JOIN inventories i ON i.bucket = o.bucket
   WHERE o.kind = 'object'
 ), judged AS <inline> (
   SELECT *,
@@ -23,7 +27,8 @@ WITH recorded AS (
       ELSE status END AS state
   FROM recorded
 ), known AS (
-  SELECT bucket, key, version, sha1, status, sequencer, created_at, deleted_at, presence, state
+  SELECT bucket, key, version, sha1, status, sequencer, created_at, deleted_at, presence, state,
+    latest, listed_until
   FROM judged
 ), repaired AS (
   SELECT DISTINCT d.bucket, d.key, d.version
@@ -37,8 +42,9 @@ WITH recorded AS (
   SELECT bucket, key, version FROM (
     SELECT bucket, key, version, row_number() OVER (PARTITION BY bucket, key
       ORDER BY status = 'damaged' DESC, sequencer DESC, created_at DESC, version DESC) AS place
-    FROM known WHERE presence = 'unknown' AND deleted_at IS NULL
-  ) unlisted WHERE place = 1
+    FROM known WHERE deleted_at IS NULL
+      AND (presence = 'unknown' OR (presence = 'listed' AND latest AND listed_until IS NOT NULL))
+  ) candidates WHERE place = 1
 )
 SELECT j.bucket, j.key, j.version, CASE WHEN r.key IS NULL THEN j.state ELSE 'repaired' END AS state,
   j.status, CASE j.state
@@ -50,19 +56,23 @@ SELECT j.bucket, j.key, j.version, CASE WHEN r.key IS NULL THEN j.state ELSE 're
     ELSE j.reason END AS reason, {j.@, ...},
   j.size_bytes, j.etag, coalesce(j.listed_class, j.archived_class) AS storage_class,
   j.presence IN ('listed', 'unknown') AND j.deleted_at IS NULL AS present,
-  CASE WHEN j.presence = 'listed' THEN j.latest END AS latest,
-  coalesce(CASE WHEN j.presence = 'listed' THEN j.latest END, n.key IS NOT NULL) AS is_current,
+  CASE WHEN j.presence = 'listed' THEN j.latest AND coalesce(n.version = j.version, true) END
+    AS latest,
+  CASE WHEN n.key IS NULL THEN coalesce(j.presence = 'listed' AND j.latest, false)
+    ELSE n.version = j.version END AS is_current,
   j.created_at, {j.@column, ...}
 FROM judged j
 LEFT JOIN repaired r ON r.bucket = j.bucket AND r.key = j.key AND r.version = j.version
-LEFT JOIN newest n ON n.bucket = j.bucket AND n.key = j.key AND n.version = j.version
+LEFT JOIN newest n ON n.bucket = j.bucket AND n.key = j.key
 UNION ALL
 SELECT l.bucket, l.key, l.version, 'not recorded', 'not recorded', NULL, {NULL AS @, ...},
-  l.size_bytes, l.etag, l.storage_class, true, l.latest, l.latest, l.created_at,
-  {NULL AS @column, ...}
-FROM listing l LEFT JOIN items o
+  l.size_bytes, l.etag, l.storage_class, true, l.latest AND n.key IS NULL,
+  l.latest AND n.key IS NULL, l.created_at, {NULL AS @column, ...}
+FROM listing l LEFT JOIN inventories i ON i.bucket = l.bucket LEFT JOIN items o
   ON o.kind = 'object' AND o.bucket = l.bucket AND o.key = l.key AND o.version = l.version
-    AND o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag
+    AND (o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag OR o.created_at >= i.until
+      OR o.deleted_at >= i.until)
+LEFT JOIN newest n ON n.bucket = l.bucket AND n.key = l.key
 WHERE o.key IS NULL;
 
 -- A member is known only as well as its archive; that of an earlier archive at the key is lost.

@@ -123,6 +123,14 @@ def time_of(text: str) -> str:
     return f"CAST(try(from_iso8601_timestamp({zoned})) AT TIME ZONE 'UTC' AS timestamp(3))"
 
 
+def literal(value: str | bool | int) -> str:  # noqa: FBT001 - a value
+    """Trino's SQL for a *value*."""
+    if isinstance(value, str):
+        quoted = value.replace("'", "''")
+        return f"CAST('{quoted}' AS varchar)"
+    return str(value).lower()
+
+
 def _kinds() -> dict[str, str]:
     """The attributes of an item → the type that each has, ``S`` or ``N``."""
     return {"object": "S", "entry": "S"} | {

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +35,11 @@ _MANIFEST_URL: Final = re.compile(
     r"(?i:s3)://(?P<bucket>[\w.-]+)/(?P<key>.+)", re.ASCII | re.DOTALL
 )
 """All after the bucket is the key: urllib would cut it off at a question mark or a #."""
+_COLUMNS: Final = {
+    "CSV": r"[^\s,]+", "ORC": r"(\w+):", "Parquet": r"(?:required|optional) \w+ (\w+)",
+}  # fmt: skip
+"""Format → the name of each column in a manifest's schema."""
+FORMATS: Final = tuple(_COLUMNS)
 _NEEDED: Final = ("Key", "Size", "LastModifiedDate", "ETag")
 _TRUE: Final = "true"
 _TIER: Final = "IntelligentTieringAccessTier"
@@ -72,17 +77,21 @@ class Manifest:
     Attributes:
         bucket: Bucket of its files.
         source: Bucket that it lists.
-        columns: Columns of its files, in order.
+        columns: Columns of its files, in order, by their names in CSV.
+        file_format: One of `FORMATS`.
+        begun_ms: When S3 began to list, in milliseconds since 1970; 0 if it does not say.
     """
 
     bucket: str
     source: str
     columns: tuple[str, ...]
     files: tuple[InventoryFile, ...]
+    file_format: str = "CSV"
+    begun_ms: int = 0
 
 
-def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
-    """The manifest of an inventory of *bucket*, at ``s3://BUCKET/KEY`` of a ``manifest.json``.
+def read_manifest(s3: S3Client, url: str, formats: Sequence[str] = FORMATS) -> Manifest:
+    """The manifest at *url*, ``s3://BUCKET/KEY``, of an inventory in one of these *formats*.
 
     Raises:
         BadInventory: It is not such a manifest, or lacks the column that the text names.
@@ -92,11 +101,23 @@ def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
     if at is None:
         raise BadInventory(f"{url} is not a URL like s3://bucket/folder/manifest.json")
     body = s3.get_object(Bucket=at["bucket"], Key=at["key"])["Body"].read()
-    manifest = _manifest_of(at["bucket"], body, url)
-    if manifest.source != bucket:
-        raise BadInventory(f"{url} lists the bucket {manifest.source}, not {bucket}")
+    manifest = _manifest_of(at["bucket"], body, url, formats)
     if not manifest.files:
         raise BadInventory(f"{url} lists no files: wait for an inventory that has some")
+    return manifest
+
+
+def manifest_at(
+    s3: S3Client, url: str, bucket: str, formats: Sequence[str] = FORMATS[:1]
+) -> Manifest:
+    """The manifest at *url* of an inventory of *bucket*; as `read_manifest`.
+
+    Raises:
+        BadInventory: Also if it is of another bucket, or lacks versions that the bucket keeps.
+    """
+    manifest = read_manifest(s3, url, formats)
+    if manifest.source != bucket:
+        raise BadInventory(f"{url} lists the bucket {manifest.source}, not {bucket}")
     has_versions = "VersionId" in manifest.columns
     if not has_versions and "Status" in s3.get_bucket_versioning(Bucket=bucket):
         raise BadInventory(
@@ -106,13 +127,17 @@ def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
     return manifest
 
 
-def _manifest_of(bucket: str, body: bytes, url: str) -> Manifest:
+def _manifest_of(bucket: str, body: bytes, url: str, formats: Sequence[str]) -> Manifest:
     try:
         document = json.loads(body)
-        if document["fileFormat"] != "CSV":
-            other = shown(document["fileFormat"]).strip("'")
-            raise BadInventory(f"{url} has files of the format {other}, not CSV")
-        columns = tuple(name.strip() for name in document["fileSchema"].split(","))
+        file_format = document["fileFormat"]
+        if file_format not in formats:
+            other = shown(file_format).strip("'")
+            raise BadInventory(f"{url} has files of the format {other}, not {' or '.join(formats)}")
+        names = re.findall(_COLUMNS[file_format], document["fileSchema"])
+        if file_format != "CSV":
+            names = ["".join(map(str.capitalize, name.split("_"))) for name in names]
+        begun_ms = int(str(document.get("creationTimestamp", 0)))
         files = tuple(
             InventoryFile(
                 object_key(text_at(file, "key")),
@@ -126,10 +151,10 @@ def _manifest_of(bucket: str, body: bytes, url: str) -> Manifest:
         raise BadInventory(
             f"{url} is not the manifest of an S3 inventory: {error!r:.200}"
         ) from error
-    missing = [name for name in _NEEDED if name not in columns]
+    missing = [name for name in _NEEDED if name not in names]
     if missing:
         raise BadInventory(f"{url} has no column {', '.join(missing)}: add it to the inventory")
-    return Manifest(bucket, source, columns, files)
+    return Manifest(bucket, source, tuple(names), files, file_format, begun_ms)
 
 
 class _Compared:
