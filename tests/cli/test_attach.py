@@ -692,13 +692,6 @@ def test_objects_of_other_owners_are_warned_about(
     assert any("has ACLs" in warning for warning in ended.document["warnings"]) == warned
 
 
-@pytest.mark.parametrize("command", ["attach", "detach", "backfill"])
-def test_an_arn_is_no_name(run: Run, command: str) -> None:
-    """The command says what it takes, instead of botocore's regular expression."""
-    ended = run(command, f"arn:aws:s3:::{PHOTOS}")
-    assert (ended.status, "give the bucket's name alone" in ended.err) == (2, True)
-
-
 def test_what_terraform_needs_is_shown(run: Run) -> None:
     """Its resource is all of a bucket's configuration: the next apply removes what it lacks."""
     queue = Target(NAME).find().arrivals_queue_arn

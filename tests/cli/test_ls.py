@@ -159,36 +159,7 @@ def test_a_key_can_be_named_with_its_bucket(run: Run, stack: Stack) -> None:
     assert run("ls", "--bucket", f"s3://{BUCKET}/").status == 0
     assert run("ls", f"S3://{BUCKET}").out == run("ls").out
     run("show", f"s3://{BUCKET}/a/b", "--bucket", "other").assert_refused("not in the bucket other")
-    run("ls", "--bucket", f"s3://{BUCKET}/a").assert_refused("name the bucket alone")
     run("ls", "--bucket", "s3://").assert_refused("has no bucket")
     run("ls", "s3://").assert_refused("has no bucket")
     run("show", f"s3://{BUCKET}/").assert_refused("has no key")
     run("check", "--archive", f"s3://{BUCKET}", __file__).assert_refused("has no key")
-
-
-@pytest.mark.parametrize("command", ["attach", "detach", "backfill"])
-def test_a_bucket_can_be_named_as_an_address(run: Run, stack: Stack, command: str) -> None:
-    """`s3://BUCKET` is the bucket; where a prefix is a decision, it is refused."""
-    assert stack.bucket == BUCKET
-    by_address, by_name = (run(command, name, "--yes") for name in ("s3://nosuch", "nosuch"))
-    assert (by_address.status, by_address.err) == (by_name.status, by_name.err)
-    assert "nosuch" in by_name.err
-    with_key = run(command, "s3://nosuch/key", *(() if command == "backfill" else ("--yes",)))
-    text = "not a bucket of" if command == "backfill" else "name the bucket alone, as s3://nosuch"
-    with_key.assert_refused(text)
-
-
-def test_a_bucket_is_an_argument_or_an_option(run: Run, stack: Stack) -> None:
-    """Nobody has to know which of the two a command takes, and a prefix may be in the URL."""
-    put_and_record(stack, "a/b", b"1")
-    put_and_record(stack, "c", b"2")
-    lines = run("export", BUCKET, "--prefix", "a/").out
-    assert lines.count("\n") == 1
-    for words in (
-        ("--bucket", BUCKET, "--prefix", "a/"), (f"s3://{BUCKET}/a/",), (BUCKET, "--prefix", "a/"),
-        ("--bucket", f"s3://{BUCKET}/a/"), (BUCKET, "--bucket", BUCKET, "--prefix", "a/"),
-    ):  # fmt: skip
-        assert run("export", *words).out == lines, words
-    run("export").assert_refused("Missing argument 'BUCKET'")
-    run("export", BUCKET, "--bucket", "other").assert_refused("are not the same")
-    run("export", f"s3://{BUCKET}/a/", "--prefix", "c").assert_refused("name the bucket alone")

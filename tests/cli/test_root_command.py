@@ -181,7 +181,7 @@ def test_no_argument_and_no_option_may_be_empty(
     """`put "$UNSET"` would upload the current folder; this holds for what is to come too."""
     given = [parameter.opts[-1]] * isinstance(parameter, click.Option)
     run(*words, *given, "").assert_refused("Invalid value for", "it must not be empty")
-    if given not in ([], ["--plan"], ["--watch"]):  # `--bucket --local` names no bucket
+    if given not in ([], ["--watch"]):  # `--bucket --local` names no bucket
         run(*words, *given, "-h").assert_refused("it is missing: -h is another option")
 
 
@@ -197,8 +197,7 @@ def test_what_is_in_s3_is_not_a_file(
 
 @every(
     lambda parameter: (
-        isinstance(parameter.type, BucketName | BucketPlace)
-        or parameter.opts[-1] in ("--bucket", "--plan")
+        isinstance(parameter.type, BucketName | BucketPlace) or parameter.opts[-1] == "--bucket"
     )
 )
 def test_a_name_that_no_bucket_has_is_refused(

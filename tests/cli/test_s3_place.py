@@ -112,6 +112,10 @@ def test_a_bucket_and_a_prefix_are_named_alike_everywhere(
         ended = [run(*command, *form) for form in PREFIXED]
         assert {(end.status, end.out) for end in ended} == {(0, ended[0].out)}, command
         assert ended[0].out, command
+    run("import", "--plan", "a b").assert_refused("is not a bucket name")
+    run("export").assert_refused("Missing argument 'BUCKET'")
+    run("export", BUCKET, "--bucket", "other").assert_refused("are not the same")
+    run("export", f"{BUCKET}/a/", "--prefix", "c").assert_refused("name the bucket alone")
 
 
 def test_a_bucket_alone_is_named_alike_everywhere(run: Run, s3: S3Client) -> None:

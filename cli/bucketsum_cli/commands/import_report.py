@@ -31,7 +31,6 @@ from bucketsum_cli.terminal.output import print_json, print_text, say
 from bucketsum_cli.terminal.tables import print_table
 
 _JOB: Final = re.compile(r"job-([\w-]{1,64})/manifest\.json$", re.ASCII)
-_ARGUMENT: Final = "-"
 _LISTED: Final = 1000
 """Lines of a kind that are listed; all are counted."""
 _COLUMNS: Final = (
@@ -55,18 +54,16 @@ class ImportResult:
 
 
 @click.command("import")
-@click.argument("report", metavar="[REPORT]", required=False)
+@click.argument("report", metavar="[REPORT|BUCKET]", required=False)
 @click.option(
     "--plan",
-    is_flag=False,
-    flag_value=_ARGUMENT,
-    metavar="BUCKET",
+    is_flag=True,
     help="Show how S3 makes a report on BUCKET, and its price; runs nothing.",
 )
 @storage_class_option("With --plan: only objects of CLASS, such as DEEP_ARCHIVE; may be repeated.")
 @prefix_option("With --plan: only keys that begin with TEXT.")
 @click.option(
-    "--bucket", "named", type=BucketPlace(), metavar="NAME", help="Same as --plan BUCKET."
+    "--bucket", "named", type=BucketPlace(), metavar="NAME", help="With --plan: same as BUCKET."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would become of the lines; write nothing.")
 @json_option(ImportResult)
@@ -74,7 +71,7 @@ class ImportResult:
 def import_report(
     target: Target,
     report: str | None,
-    plan: str | None,
+    plan: bool,
     named: S3Place | None,
     storage_classes: tuple[str, ...],
     prefix: str,
@@ -94,10 +91,9 @@ def import_report(
 
     Example: bucketsum import s3://reports/job-0a1b/manifest.json
     """
-    if plan == _ARGUMENT:  # `import BUCKET --plan`
-        plan, report = report, None
-    bucket, prefix = bucket_of([BucketPlace()(plan) if plan else None, named], prefix)
-    if (report is None) == (bucket is None):
+    place = BucketPlace()(report) if plan and report else named
+    bucket, prefix = bucket_of([place, named], prefix)
+    if plan != bool(bucket) or not (plan or report):
         raise click.UsageError("name the manifest.json of a report, or a bucket with --plan")
     stack = target.find()
     if bucket:

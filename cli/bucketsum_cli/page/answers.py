@@ -93,7 +93,7 @@ def _broken(figures: Figures) -> Iterator[PageAnswer]:
         url = shlex.quote(worst["first_key"])
         step = next_steps()[state].replace("KEY --bucket BUCKET", url).replace("`", "")
         step = step.replace("BUCKET", url.partition("//")[2].partition("/")[0])
-        advice = f"{tally_text({state: count})}, such as {worst['first_key']}: {step}"
+        advice = f"{tally_text({state: count})}: {step}"
     yield PageAnswer("What is worst, and what to do?", advice, "problems")
 
 
@@ -106,7 +106,7 @@ def _verified(figures: Figures) -> Iterator[PageAnswer]:
     if differing:
         changed = f"Yes: the last reading of {count_text(differing, 'object')} differed"
     elif repaired:
-        changed = f"Yes, and a newer version has it again: {count_text(repaired, 'object')}"
+        changed = f"Yes, of {count_text(repaired, 'object')}: repaired by a newer version"
     elif again:
         changed = f"No: of {count_text(again, 'object')} read again, none differs"
     is_good = _verdict(is_good=not differing, is_known=bool(again))

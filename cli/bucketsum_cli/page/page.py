@@ -28,6 +28,8 @@ _NO_ACCOUNT: Final = "0" * 12
 _ROWS_MAX: Final = 60
 _TEXT_MAX: Final = 320
 _TEXT_END: Final = 50
+_WIDE_TEXT: Final = 120
+"""Longer answers have two columns of a desktop."""
 
 
 def _other_states(states: Mapping[str, int]) -> str:
@@ -113,7 +115,8 @@ def page_of(
             "div",
             element("dt", element("a", answer.question, href=f"#{answer.section}")),
             element("dd", element("bdi", _short(answer.answer))),
-            class_={True: "good", False: "bad", None: ""}[answer.is_good],
+            class_={True: "good", False: "bad", None: ""}[answer.is_good]
+            + " wide" * (len(answer.answer) > _WIDE_TEXT),
         )
         for answer in answers
     )
@@ -133,7 +136,7 @@ def _sections(figures: Figures, pages: Sequence[PageTotals]) -> Iterator[ET.Elem
         parts = [_table(title, rows, columns.split()) if rows else element("p", "None.")]
         if name == "arrivals":
             parts = [_chart(rows), element("details", element("summary", "In numbers"), *parts)]
-        parts += [notes[name]] if name in notes else []
+        parts += [notes[name]] if rows and name in notes else []
         yield element("section", element("h2", title), *parts, id=name)
 
 
