@@ -11,10 +11,12 @@ from typing import IO, Final
 from bucketsum_cli.manifests import records, sums
 from bucketsum_cli.manifests.entries import BadLine, Entry, algorithm_called, is_told_by_digits
 from bucketsum_cli.manifests.lines import COMPRESSED, lines_of
+from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
 
 FOLDER_MARKER: Final = "a folder marker"
 """Why an empty object with a key like ``folder/`` has no line."""
+_LISTS: Final = "give a list, plain or as gzip, bzip2 or xz; of JSON, an object in each line"
 _ALGORITHM: Final = r"(?:md5|sha-?[\dt-]+|b[23]|blake\w+|rmd\d*|ripemd\d*|sm3|k12|whirlpool)"
 _FILE: Final = re.compile(
     rf"(?:(?:tag)?(?P<bag>manifest)-(?P<a>{_ALGORITHM})\.txt"
@@ -129,13 +131,15 @@ def entries_in(
     Its name, *file*, and its first line that is not a comment tell its format and its algorithm.
 
     Raises:
-        CannotDoError: As `lines_of`.
+        CannotDoError: As `lines_of`; or it is not text, or JSON that is not in lines.
     """
     if stream.isatty():
         note("reads lines of `sha1sum` from the terminal; Ctrl-D ends them")
     lines = lines_of(stream, file)
     head = []
     for line in lines:
+        if b"\0" in line:
+            raise CannotDoError(f"{file} is not text in lines of up to 1 MiB; {_LISTS}")
         head.append(line)
         if any(sums.content_of([line])):
             break
@@ -150,7 +154,7 @@ def _format_of(head: Iterable[bytes]) -> Format:
     first = next((content for _, content in sums.content_of(head)), b"")
     if first.startswith(records.HASHDEEP_HEAD.strip()):
         return HASHDEEP
-    if first.lstrip().startswith(b"{"):
+    if first.lstrip().startswith((b"{", b"[")):
         return JSONL
     if sums.is_digest(first):
         return DIGESTS

@@ -28,8 +28,10 @@ _SIZES: Final = ("size_bytes", "size", "filesize")
 _DIGESTS: Final = ("hash", "digest", "checksum")
 """Columns of a digest whose algorithm is in the column ``algorithm``, or told by its length."""
 _CHECKSUM: Final = ("s3_checksum", "s3_checksum_result")
-_DELIMITERS: Final = ",;\t"
+_DELIMITERS: Final = ",;\t|"
 _SUFFIX: Final = re.compile(r"(?<=\d)[ _-]?(?:hash|sum|digest|checksum)$")
+_JSON_VALUE: Final = re.compile(r"[^\s,\[\]]")
+"""Where a value of an array begins."""
 _SIZE_MAX: Final = 50 << 40
 """No object of S3 has more bytes."""
 _HASHDEEP_ALGORITHMS: Final = ("md5", "sha1", "sha256")
@@ -118,14 +120,35 @@ def _is_comment(record: Record, first_column: str) -> bool:
 def json_entries_in(
     lines: Iterable[bytes], _algorithm: str | None = None
 ) -> Iterator[Entry | BadLine]:
-    """Read a JSON object in each line."""
-    for number, content in content_of(lines):
+    """Read a JSON object in each line, or in one array, as `rclone lsjson --hash` prints it."""
+    for number, content in _json_texts(content_of(lines)):
         try:
             pairs = json.loads(content, object_pairs_hook=list)
+            pairs += next((value for column, value in pairs if column == "Hashes"), [])
             columns, values = zip(*pairs, strict=True)
         except (ValueError, TypeError, RecursionError):
             columns, values = (), ()
         yield _record(columns, values, number, content)
+
+
+def _json_texts(lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """The text of each object, and of all else: lines, unless an array or an object has several."""
+    number, first = next(lines, (0, b""))
+    is_array = first.lstrip().startswith(b"[")
+    if not is_array and first.strip() != b"{":
+        yield from chain([(number, first)] if number else [], lines)
+        return
+    joined = b"\n".join([first, *(content for _, content in lines)])
+    text, seen, place = joined.decode("utf-8", "surrogateescape"), 0, 0
+    while value := _JSON_VALUE.search(text, place):
+        number, seen = number + text.count("\n", seen, value.start()), value.start()
+        try:
+            _, place = json.JSONDecoder().raw_decode(text, seen)
+        except (ValueError, RecursionError):
+            place = len(text)
+        yield number, text[seen:place].encode("utf-8", "surrogateescape")
+    if is_array and not joined.rstrip().endswith(b"]"):
+        yield number, b"the array has no end"
 
 
 def hashdeep_entries_in(
@@ -214,15 +237,16 @@ def _entry_of(columns: Sequence[str], values: Sequence[Any], line: int) -> Entry
         if value not in (None, "") and fields.setdefault(column, value) != value:
             raise ValueError(column)
     digests = _digests_in(fields)
-    named = next((field for field in _NAMES if field in fields), "")
-    name = str(fields.get(named, "")).encode("utf-8", "surrogateescape")
+    given = [str(fields[field]) for field in _NAMES if field in fields]
+    text = next((path for path in given if path.endswith(f"/{given[0]}")), next(iter(given), ""))
+    name = text.encode("utf-8", "surrogateescape")
     size = next((int(fields[field]) for field in _SIZES if field in fields), None)
     is_nameless = not name and not any(_field(column) in _NAMES for column in columns)
     if not (digests and all(digests.values()) and (name or is_nameless)):
         raise ValueError(name)
     if size is not None and not 0 <= size <= _SIZE_MAX:
         raise ValueError(size)
-    return Entry(name if named == _NAMES[0] else as_name(name), digests, size, line)
+    return Entry(name if text == fields.get(_NAMES[0]) else as_name(name), digests, size, line)
 
 
 def _record(

@@ -38,7 +38,7 @@ _MODES: Final = (b" ", b"*")
 def content_of(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     """Number and content of each of *lines*, without its end; blanks and comments are left out.
 
-    A comment begins with ``#``: this is for formats that have no name in front. A byte-order mark
+    A comment may begin a name, so this is for formats that have none in front. A byte-order mark
     may be before any line, as in lists that were joined.
 
     The first line says whether they end with CRLF: else a CR may belong to the name, as `shasum`
@@ -55,8 +55,9 @@ def content_of(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def is_comment(line: bytes) -> bool:
-    """Whether *line* is blank, or begins with ``#``."""
-    return not line.strip() or line.lstrip().startswith(b"#")
+    """Whether *line* is blank, a comment of some program, or Excel's note of the delimiter."""
+    text = line.strip()
+    return text in (b"", b"//") or text.startswith((b"#", b";", b"// ", b"sep="))
 
 
 def sums_in(lines: Iterable[bytes], algorithm: str | None = None) -> Iterator[Entry | BadLine]:
