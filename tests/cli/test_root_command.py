@@ -509,6 +509,8 @@ def test_an_unknown_option_has_a_useful_hint_or_none(
     """`--schedule` is not `--help`, and `--bag` is not `--all`."""
     ended = run(*words)
     ended.assert_refused("No such option: --", hint)
+    assert "options follow the command" not in ended.err
+    run("--local", *words).assert_refused("options follow the command")
     assert ("Did you mean" in ended.err) is bool(hint)
 
 

@@ -131,9 +131,9 @@ def test_a_bucket_alone_is_named_alike_everywhere(run: Run, s3: S3Client) -> Non
         refused = run(command, "--bucket", f"{PHOTOS}/k", "k")
         refused.assert_refused(f"name the bucket alone, as s3://{PHOTOS}")
     run("attach", PHOTOS, "--yes", "--deploy")
-    for command in ("ls", "show"):
+    for words in (("ls",), ("show",), ("stop",), ("redrive", "--key")):
         for key in (f"{PHOTOS}/k", f"{INBOX}/k"):
-            assert f"write s3://{key}" in run(command, key).err
-        assert "write s3://" not in run(command, "other/k").err
+            assert f"write s3://{key}" in run(*words, key).err
+        assert "write s3://" not in run(*words, "other/k").err
     run("find", f"s3://{PHOTOS}/k").assert_refused(f"`bucketsum show s3://{PHOTOS}/k --stack sums`")
     run("compare", "a b", PHOTOS).assert_refused("is not a bucket name")

@@ -14,6 +14,7 @@ from bucketsum.table.rows import Row, Status
 from bucketsum_cli.arguments.options import json_option, limit_option, yes_option
 from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.buckets.served_buckets import bucket_hint
 from bucketsum_cli.dead_letters.messages import NamedObject, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import SentMessages, send_back
@@ -119,7 +120,7 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
     for key in readable:
         note(
             f"no version of {key} is recorded as unreadable; "
-            f"`{command_line('show', key)}` lists its versions"
+            f"`{command_line('show', key)}` lists its versions{bucket_hint(stack, key)}"
         )
     if readable:
         raise SystemExit(ANSWER_IS_NO)

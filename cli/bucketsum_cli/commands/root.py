@@ -153,6 +153,8 @@ def _show(error: click.ClickException) -> None:
     """Show *error*, with the usage if the arguments are wrong, folded at words."""
     if isinstance(error, click.NoSuchOption):
         error.possibilities = _similar_options(error)
+        if error.ctx and isinstance(error.ctx.command, click.Group):
+            error.message += ": options follow the command, as in `bucketsum ls --local`"
     error.message = "\n".join(map(printable, error.message.split("\n")))
     text = io.StringIO()
     error.show(text)
