@@ -72,7 +72,7 @@ cli.commands.backfill: cli.arguments cli.aws cli.backfill cli.buckets cli.comman
 layer layer.backfill
 cli.commands.local: cli.arguments cli.aws cli.commands cli.emulator cli.machine cli.objects \
 cli.selftest cli.terminal layer.table
-cli.commands.snapshot: cli.arguments cli.commands cli.snapshots cli.terminal
+cli.commands.snapshot: cli.arguments cli.buckets cli.commands cli.snapshots cli.terminal
 cli.commands.tune: cli.arguments cli.aws cli.commands cli.emulator cli.selftest cli.terminal \
 cli.tune cli.tune.here cli.tune.report lab.protocol lab.results layer
 cli.commands.verify: cli.arguments cli.aws cli.backfill cli.commands cli.commands.backfill \

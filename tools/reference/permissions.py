@@ -91,10 +91,8 @@ ACTIONS: Final = {
     "redrive": _REDRIVE,
     "redrive --key": "dynamodb:Query sqs:SendMessage",
     "stop": f"{_SHOW} dynamodb:UpdateItem dynamodb:PutItem",
-    "backfill": f"{_CHECK} s3:GetObject",
-    "verify": f"{_CHECK} s3:GetObject",
-    "verify report": f"{_SHOW} {_TABLES} s3:PutObject",
-    "backfill report": f"{_SHOW} {_TABLES} s3:PutObject",
+    **dict.fromkeys(("backfill", "verify"), f"{_CHECK} s3:GetObject"),
+    **dict.fromkeys(("verify report", "backfill report"), f"{_SHOW} {_TABLES} s3:PutObject"),
     "repair": f"{_LS} s3:GetObject s3:GetObjectVersion s3:GetBucketVersioning s3:GetObjectTagging "
     "s3:GetObjectVersionTagging s3:PutObject s3:PutObjectTagging s3:AbortMultipartUpload",
     "import": f"{_BUCKETS} {_SHOW} s3:GetObject s3:GetObjectVersion dynamodb:BatchGetItem "
@@ -105,8 +103,7 @@ ACTIONS: Final = {
     "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms",
     "tune": f"{_SHOW} dynamodb:PutItem lambda:GetFunctionConfiguration {_EXECUTIONS} s3:GetObject "
     "s3:ListBucket s3:GetBucketNotification s3:PutObject s3:AbortMultipartUpload",
-    "attach": _ATTACH,
-    "detach": _ATTACH,
+    **dict.fromkeys(("attach", "detach"), _ATTACH),
     "delete": f"{_COUNTS} cloudformation:ListStackResources cloudformation:DeleteStack "
     "cloudformation:DescribeStackEvents cloudformation:ListStacks s3:ListBucket "
     "s3:ListBucketMultipartUploads s3:AbortMultipartUpload s3:DeleteObjectVersion "

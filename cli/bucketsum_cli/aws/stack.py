@@ -117,7 +117,8 @@ class Stack:
         """Return its table of digests."""
         from bucketsum.table.digests_table import DigestsTable  # noqa: PLC0415 - takes 10 ms
 
-        return DigestsTable(self.client("dynamodb"), self.table)
+        has_index = self.parameters.get("Sha1Index") != "no"
+        return DigestsTable(self.client("dynamodb"), self.table, has_sha1_index=has_index)
 
     def runs_table(self) -> BackfillsTable:
         """Return its table of backfills and verifications."""

@@ -95,3 +95,9 @@ def bucket_hint(stack: Stack, key: str) -> str:
 def bucket_arn(stack: Stack, bucket: str) -> str:
     """Return the ARN of *bucket* in the partition of *stack*, for example ``aws``."""
     return f"arn:{stack.arrivals_queue_arn.split(':')[1]}:s3:::{bucket}"
+
+
+def buckets_of(stack: Stack) -> tuple[str, ...]:
+    """Names of the stack's buckets: its own, and the attached ones."""
+    own = stack.outputs.get("BucketName")
+    return (*filter(None, [own]), *attached_to(stack))

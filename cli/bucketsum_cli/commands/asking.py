@@ -12,12 +12,13 @@ from click.decorators import FC
 
 from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.buckets.served_buckets import buckets_of
 from bucketsum_cli.snapshots.database import Database, require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.stored import fetch, stored_snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
-from bucketsum_cli.snapshots.taking import LAST, Taking, buckets_of, kept_snapshot, take
+from bucketsum_cli.snapshots.taking import LAST, Taking, kept_snapshot, take
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text
 from bucketsum_cli.terminal.hints import command_line

@@ -11,7 +11,6 @@ from typing import Annotated, Final
 
 import click
 
-from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.row_parts import ReadByS3
 from bucketsum_cli.arguments.buckets import BucketPlace, bucket_of
 from bucketsum_cli.arguments.options import json_option, prefix_option, storage_class_option
@@ -19,10 +18,10 @@ from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.checksum_job import ChecksumJob, checksum_job
 from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.buckets.served_buckets import buckets_of
 from bucketsum_cli.manifests import reports
 from bucketsum_cli.objects.s3_readings import PROBLEMS, ImportedLine, LineOutcome, ReportImport
 from bucketsum_cli.snapshots.manifest_rows import opened, reported
-from bucketsum_cli.snapshots.taking import buckets_of
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, tally_text
@@ -117,12 +116,7 @@ def _imported(stack: Stack, place: str, *, dry_run: bool) -> ImportResult:
         raise CannotDoError(f"{place} cannot be read: {error.strerror or error}") from error
     name = _JOB.search(place)
     source = ReadByS3(name[1] if name else "", reports.created_at(manifest, place))
-    table = DigestsTable(
-        stack.client("dynamodb"),
-        stack.table,
-        has_sha1_index=stack.parameters.get("Sha1Index") != "no",
-    )
-    imports = ReportImport(s3, table, buckets_of(stack), source, writes=not dry_run)
+    imports = ReportImport(s3, stack.digests_table(), buckets_of(stack), source, writes=not dry_run)
     parts = reports.parts_of(manifest, place)
     counts: Counter[str] = Counter()
     problems: list[ImportedLine] = []

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.snapshots.database import DuckDb
-from bucketsum_cli.snapshots.folder import snapshots_folder
 from bucketsum_cli.snapshots.statements import statements_in
 from bucketsum_cli.terminal.output import note
 
@@ -92,7 +92,7 @@ def _is_open(text: str) -> bool:
 
 def _history() -> Path:
     """The file of earlier queries, beside the folder of snapshots, closed to others."""
-    file = snapshots_folder().with_name("sql-history")
+    file = kept_files("sql-history")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch(mode=0o600)
     return file

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.clock import now
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.buckets.served_buckets import attached_to
 from bucketsum_cli.snapshots.export import export
 from bucketsum_cli.snapshots.folder import (
     MEASUREMENTS,
@@ -31,6 +30,9 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, duration_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import confirm, note
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 LAST: Final = "last"
 
@@ -133,19 +135,12 @@ def _ask(figures: TableFigures, usd: float, room: str, *, is_export: bool) -> No
     confirm("Take a snapshot?", "nothing was read", yes=False)
 
 
-def buckets_of(stack: Stack) -> tuple[str, ...]:
-    """Names of the stack's buckets: its own, and the attached ones."""
-    own = stack.outputs.get("BucketName")
-    return (*filter(None, [own]), *attached_to(stack))
-
-
-def keys_in(stack: Stack, inventories: Sequence[str], *, with_others: bool) -> list[Listed]:
-    """The buckets of these manifests of *inventories*; *with_others*, also the stack's others."""
+def keys_in(s3: S3Client, inventories: Sequence[str], others: Sequence[str]) -> list[Listed]:
+    """The buckets of these manifests of *inventories*, and the *others*, which are listed."""
     from bucketsum.backfill.inventory import read_manifest  # noqa: PLC0415 - as in `take`
 
-    s3 = stack.client("s3")
     sources = {read_manifest(s3, url).source: url for url in inventories}
-    for bucket in buckets_of(stack) if with_others else ():
+    for bucket in others:
         sources.setdefault(bucket, "")
     return [Listed(bucket, "", source) for bucket, source in sources.items()]
 

@@ -12,14 +12,12 @@ from bucketsum.events.message_fields import shown
 from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.machine import machine_of
-from bucketsum_lab.protocol.run_records import CellRow, Run
+from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.results.record_values import item_values
-from bucketsum_lab.results.run_store import RunStore
+from bucketsum_lab.results.run_store import Record, RunStore
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from bucketsum_lab.protocol.samples import Sample
 
 _FOLDER: Final = "runs"
 _RUN_ID: Final = re.compile(r"[\w-]{1,100}", re.ASCII)
@@ -56,7 +54,7 @@ class RunFiles(RunStore):
                 machine_of(run)
         return run
 
-    def _put(self, run_id: str, item: str, record: Run | CellRow | Sample) -> None:
+    def _put(self, run_id: str, item: str, record: Record) -> None:
         file = self._file(run_id)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)

@@ -13,3 +13,8 @@ def now() -> str:
 def text_of(moment: datetime) -> str:
     """*moment* in the form of `now`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_since(moment: str) -> float:
+    """Seconds from *moment* until now; negative if a clock went back."""
+    return (datetime.fromisoformat(now()) - datetime.fromisoformat(moment)).total_seconds()

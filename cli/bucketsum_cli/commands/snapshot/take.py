@@ -10,6 +10,7 @@ import click
 
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
+from bucketsum_cli.buckets.served_buckets import buckets_of
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.keeping import size_of
 from bucketsum_cli.snapshots.taking import LAST, Taking, keys_in, take
@@ -82,7 +83,7 @@ def take_snapshot(
     if (via == "export") != (export_to is not None):
         raise click.UsageError("--via export and --export-to must be used together")
     stack = target.find_kept()
-    listed = keys_in(stack, inventories, with_others=listing)
+    listed = keys_in(stack.client("s3"), inventories, buckets_of(stack) if listing else ())
     snapshot = take(stack, Taking(export_to, listed, to=to, yes=yes, is_kept=True))
     if as_json:
         print_json(KeptSnapshot.of(snapshot))

@@ -11,7 +11,6 @@ import bz2
 import importlib
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -128,30 +127,22 @@ def _missing(wheel: str) -> NoReturn:
     raise MemberUnreadable(Problem.METHOD, f"the layer was built without {wheel}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Method:
-    """A compression method: its name, and its decoder."""
-
-    name: str
-    decoder: Callable[[Compressed, Member, Limits, Engine], Pieces]
-
-
-_ZSTANDARD: Final = _Method("zstandard", _zstandard)
-_METHODS: Final[Mapping[int, _Method]] = {
-    0: _Method("stored", _stored),
-    8: _Method("deflate", _deflate),
-    9: _Method("deflate64", _deflate64),
-    12: _Method("bzip2", _bzip2),
-    14: _Method("lzma", lambda data, member, limits, _: lzma_decoded(data, member, limits)),
+_ZSTANDARD: Final = ("zstandard", _zstandard)
+_METHODS: Final[Mapping[int, tuple[str, Callable[..., Pieces]]]] = {
+    0: ("stored", _stored),
+    8: ("deflate", _deflate),
+    9: ("deflate64", _deflate64),
+    12: ("bzip2", _bzip2),
+    14: ("lzma", lambda data, member, limits, _: lzma_decoded(data, member, limits)),
     93: _ZSTANDARD,
     20: _ZSTANDARD,  # its first number, withdrawn
 }
+"""Number of a compression method → its name and decoder."""
 
 
 def method_name(number: int) -> str:
     """The name of a compression method; its number if it cannot be decoded."""
-    method = _METHODS.get(number)
-    return method.name if method else str(number)
+    return _METHODS[number][0] if number in _METHODS else str(number)
 
 
 def decoded(
@@ -166,10 +157,10 @@ def decoded(
         raise MemberUnreadable(Problem.ENCRYPTED, "it is encrypted; bucketsum knows no password")
     if not (member.compressed_bytes or member.size_bytes):
         return _stored(())
-    method = _METHODS.get(member.method)
-    if method is None:
-        known = ", ".join(dict.fromkeys(method.name for method in _METHODS.values()))
+    if member.method not in _METHODS:
+        known = ", ".join(dict.fromkeys(name for name, _ in _METHODS.values()))
         raise MemberUnreadable(
             Problem.METHOD, f"it is compressed by method {member.method}; known are {known}"
         )
-    return method.decoder(compressed, member, limits, engine)
+    _, decoder = _METHODS[member.method]
+    return decoder(compressed, member, limits, engine)

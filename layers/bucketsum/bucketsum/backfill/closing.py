@@ -24,8 +24,7 @@ from bucketsum.backfill.evidence_records import (
 )
 from bucketsum.backfill.listed_versions import SHARE_PAGES, SHARES_MAX, ListedVersions
 from bucketsum.backfill.report import BucketRun, Origin, document_of, sorted_findings
-from bucketsum.backfill.rest import seconds_since
-from bucketsum.clock import now
+from bucketsum.clock import now, seconds_since
 from bucketsum.errors import DamagedItem
 from bucketsum.table.damage import intact
 from bucketsum.table.rows import Row, RowKey

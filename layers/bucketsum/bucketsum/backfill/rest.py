@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.backfill.backfill_records import BackfillStatus, is_complete
-from bucketsum.clock import now, text_of
+from bucketsum.clock import seconds_since, text_of
 from bucketsum.long_objects.progress import ChainStatus, Progress
 
 if TYPE_CHECKING:
@@ -94,11 +94,6 @@ def pause_after(seconds: float) -> int:
     It is at least some seconds, also if a clock went back, and at most an hour.
     """
     return round(min(max(seconds * (PAUSE_GROWTH - 1), _PAUSE_SECONDS_MIN), _PAUSE_SECONDS_MAX))
-
-
-def seconds_since(moment: str) -> float:
-    """Seconds from *moment* until now; negative if a clock went back."""
-    return (datetime.fromisoformat(now()) - datetime.fromisoformat(moment)).total_seconds()
 
 
 def days_ago(days: float) -> str:

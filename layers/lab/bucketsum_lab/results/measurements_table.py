@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.errors import DamagedItem
 from bucketsum.table.codec import attribute_of, plain_values
 from bucketsum.table.damage import each_read, intact
-from bucketsum_lab.protocol.run_records import CellRow, Run
-from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.results.record_values import item_values
-from bucketsum_lab.results.run_store import RUN_ITEM, RunStore, run_of
+from bucketsum_lab.results.run_store import RUN_ITEM, Record, RunStore, run_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -58,7 +57,7 @@ class MeasurementsTable(RunStore):
         with self._intact("run", item["run_id"]["S"]):
             return run_of(plain_values(item))
 
-    def _put(self, run_id: str, item: str, record: Run | CellRow | Sample) -> None:
+    def _put(self, run_id: str, item: str, record: Record) -> None:
         attributes = {
             name: attribute_of(value, _FLOAT_FORMAT) for name, value in item_values(record).items()
         }

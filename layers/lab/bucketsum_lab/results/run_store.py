@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from bucketsum.errors import DamagedItem
 from bucketsum.table.codec import from_values
@@ -13,6 +13,8 @@ from bucketsum_lab.protocol.run_records import CellRow, Run
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.recommendation import require_documents
 from bucketsum_lab.results.record_values import cell_of, sample_of
+
+Record: TypeAlias = Run | CellRow | Sample
 
 RUN_ITEM: Final = "run"
 _CELL: Final = "cell#"
@@ -55,7 +57,7 @@ class RunStore(ABC):
         self._put(run_id, item, sample)
 
     @abstractmethod
-    def _put(self, run_id: str, item: str, record: Run | CellRow | Sample) -> None: ...
+    def _put(self, run_id: str, item: str, record: Record) -> None: ...
 
     @abstractmethod
     def _items(self, run_id: str, prefix: str) -> Iterator[Mapping[str, Any]]:
