@@ -22,18 +22,21 @@ from bucketsum.errors import (
     Retryable,
     RowContended,
     SourceInterrupted,
+    Unordered,
 )
 from bucketsum.events.object_events import DeletedBy, ObjectCreated
 from bucketsum.hashing.job import Job
 from bucketsum.hashing.object_hasher import ObjectHasher
-from bucketsum.hashing.recording import Recording
+from bucketsum.hashing.recording import Recording, finished
 from bucketsum.hashing.size_limits import LOOK_UP_FROM_BYTES
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
+from bucketsum.table.archive_settings import Mode
+from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.row_parts import Deletion, ReadSetup, Timing
+from bucketsum.table.row_parts import ArchiveRecord, Deletion, ReadSetup, Timing
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 
@@ -239,6 +242,21 @@ def test_s3_decides_between_an_event_and_a_listed_object(
     [row] = rows_in(table)
     assert (row.etag, len(source.opened)) == (etag, 2)
     assert row.sequencer >= held.sequencer
+
+
+@pytest.mark.parametrize("members", [0, 1])
+def test_a_listed_archive_whose_row_changed_is_looked_up_again(members: int) -> None:
+    """Its members have the sequencer of their reading, and the row would have another."""
+    archive = ArchiveRecord(ArchiveStatus.READ, Mode.STREAM, members, 0, 0, 0, 0.0)
+    read = replace(row_with("00A9"), archive=archive, etag="its-etag")
+    table, ending = table_with(replace(row_with("00AC"), etag="another")), Recording(read)
+    if members:
+        with pytest.raises(Unordered):
+            finished(ending, table, FakeSource(), SMALL, read, None)
+    else:
+        finished(ending, table, FakeSource(), SMALL, read, None)
+    [row] = rows_in(table)
+    assert row.etag == ("another" if members else "its-etag")
 
 
 @pytest.mark.parametrize("arrival", [SMALL, BIG], ids=["small", "big"])

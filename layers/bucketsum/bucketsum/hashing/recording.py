@@ -109,8 +109,10 @@ def finished(
             return End(Outcome.SUPERSEDED)
         if seen.has_digest_of(row.etag):
             return End(Outcome.SUPERSEDED)
-        last = seen.deletion or seen
-        sequencer = max(map(comparable_sequencer, (row.sequencer, last.sequencer)))
+        own, last = comparable_sequencer(row.sequencer), seen.deletion or seen
+        sequencer = max(own, comparable_sequencer(last.sequencer))
+        if row.archive and row.archive.members and sequencer != own:
+            raise  # its members have the sequencer of their reading
         return Recording(seen).finish(table, replace(row, sequencer=sequencer), before)
 
 
