@@ -1,4 +1,4 @@
-"""An execution of a state machine, state by state: it may be killed after any of them.
+"""An execution of a state machine, state by state.
 
 Two emulators interpret the definitions in `tests.proofs`; this one has no time and no threads.
 """
@@ -26,10 +26,6 @@ def types_of(machine: Any) -> dict[str, str]:  # noqa: ANN401 - YAML
     return types
 
 
-class Killed(BaseException):
-    """The execution ends here, without a word."""
-
-
 class Execution:
     """Interprets the definition of backfills.
 
@@ -41,13 +37,11 @@ class Execution:
         self,
         invoke: Callable[[dict[str, Any]], Any],
         wait: Callable[[], None] = lambda: None,
-        killed_after: str = "",
-        visit: int = 1,
+        after: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """*invoke* is the function of all tasks; it is killed after the *visit* of a state."""
+        """*invoke* is the function of all tasks; *after* gets the name of each state at its end."""
         self.visited: list[str] = []
-        self._invoke, self._wait = invoke, wait
-        self._killed_after = killed_after, visit
+        self._invoke, self._wait, self._after = invoke, wait, after
         self._variables: dict[str, Any] = {}
 
     def run(self, given: dict[str, Any]) -> str:
@@ -70,8 +64,7 @@ class Execution:
                 value = {"Error": type(error).__name__, "Cause": str(error)}
                 following = catch["Next"]
             self.visited.append(name)
-            if (name, self.visited.count(name)) == self._killed_after:
-                raise Killed
+            self._after(name)
             name = following
         return value
 

@@ -1,13 +1,18 @@
-"""A run of verifications from its first state to its report, killed after each of the states."""
+"""A run of verifications from its first state to its report, killed after each of the states.
+
+A run is taken to its end once, and what there is after each state is kept: from each of these
+moments, another execution goes on.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from typing import Any, Final
 
@@ -15,12 +20,13 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from moto import mock_aws
+from moto.sqs.models import sqs_backends
 from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.test_roles import deleted
 from tests.support.events import BUCKET, message_of
 from tests.support.lambda_invocation import Context, loaded
 from tests.support.sam_template import create_table
-from tests.support.state_machine import DEFINITION, Execution, Killed, types_of
+from tests.support.state_machine import DEFINITION, Execution, types_of
 
 from bucketsum.backfill import closing, rest
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
@@ -37,6 +43,7 @@ SECOND, GONE = "scans", "gone"
 STATES: Final = types_of(DEFINITION)
 AFTER_A_FAILURE: Final = ("GiveUp", "Failed")
 TABLES: Final = ("backfills", "digests")
+KEY_NAMES: Final = (("backfill", "item"), ("object", "entry"))
 CLASSES: Final = {"frozen": "GLACIER", "cheap": "STANDARD_IA"}
 KEYS: Final = ("a", "b", "rotten", "mended", "lost", "young", "young, lost", "deleted", "denied",
                *CLASSES)  # fmt: skip
@@ -49,6 +56,16 @@ FINDINGS: Final = {
     ("differs", "rotten"), ("repaired", "mended"), ("lost", "lost"), ("lost", "young, lost"),
     ("deleted", "deleted"), ("unreadable", "denied"),
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Both tables, the queue, the report bucket, and how long a deletion may take by now."""
+
+    items: list[list[Any]]
+    messages: list[str]
+    files: dict[str, bytes]
+    deletions_seconds: int
 
 
 class World:
@@ -87,7 +104,7 @@ class World:
         self._enqueuer = loaded("enqueuer")
         self.failing = ""
         self._age()
-        self._rows = stack.dynamodb.scan(TableName="digests")["Items"]
+        self._rows: list[Any] = stack.dynamodb.scan(TableName="digests")["Items"]
 
     def _put(self, key: str, content: bytes = b"x", bucket: str = BUCKET) -> ObjectCreated:
         answer = self.stack.s3.put_object(
@@ -122,30 +139,48 @@ class World:
             ExpressionAttributeValues={":text": {"S": text}},
         )
 
+    def now(self) -> Moment:
+        """What there is."""
+        queue = sqs_backends["123456789012"]["us-east-1"].queues["BackfillQueue"]
+        listed = self.stack.s3.list_objects_v2(Bucket="reports").get("Contents", [])
+        return Moment(
+            [self.stack.dynamodb.scan(TableName=table)["Items"] for table in TABLES],
+            [message.body for message in queue.messages],
+            {file["Key"]: self._report(file["Key"]) for file in listed},
+            closing.DELETIONS_SECONDS,
+        )
+
+    def restore(self, moment: Moment) -> None:
+        """Let there be what there was at *moment*."""
+        self.read()
+        dynamodb = self.stack.dynamodb
+        for table, items, names in zip(TABLES, moment.items, KEY_NAMES, strict=True):
+            for item in dynamodb.scan(TableName=table)["Items"]:
+                dynamodb.delete_item(TableName=table, Key={name: item[name] for name in names})
+            for item in items:
+                dynamodb.put_item(TableName=table, Item=item)
+        for body in moment.messages:
+            self.stack.sqs.send_message(QueueUrl=self.stack.arrivals_url, MessageBody=body)
+        for key, content in moment.files.items():
+            self.stack.s3.put_object(Bucket="reports", Key=key, Body=content)
+        self._patch.setattr(closing, "DELETIONS_SECONDS", moment.deletions_seconds)
+
+    def _report(self, key: str) -> bytes:
+        return self.stack.s3.get_object(Bucket="reports", Key=key)["Body"].read()
+
     def begin(self, *buckets: str) -> None:
         """Record a run of *buckets*, and all rows as they were."""
-        self.read()
-        for table in TABLES:
-            for item in self.stack.dynamodb.scan(TableName=table)["Items"]:
-                names = ("backfill", "item") if table == "backfills" else ("object", "entry")
-                key = {name: item[name] for name in names}
-                self.stack.dynamodb.delete_item(TableName=table, Key=key)
-        for item in self._rows:
-            self.stack.dynamodb.put_item(TableName="digests", Item=item)
+        self.restore(Moment([[], self._rows], [], {}, 300))
         for number, bucket in enumerate(buckets):
             self.runs.record(Backfill(
                 f"{RUN}-{number}", bucket, BackfillStatus.RUNNING, rest.days_ago(0), run=RUN,
                 all_versions=True, purpose=Purpose.VERIFY, older_than=DUE,
                 storage_classes=("STANDARD", "GLACIER"),
             ))  # fmt: skip
-        self._patch.setattr(closing, "DELETIONS_SECONDS", 300)
 
-    def execute(self, killed_after: str = "", visit: int = 1) -> list[str]:
-        """Run an execution, perhaps not to its end; returns the names of its states."""
-        execution = Execution(self._invoke, self._wait, killed_after, visit)
-        with suppress(Killed):
-            execution.run({"backfill_id": RUN})
-        return execution.visited
+    def execute(self, after: Callable[[str], None] = lambda _: None) -> None:
+        """Run an execution."""
+        Execution(self._invoke, self._wait, after).run({"backfill_id": RUN})
 
     def _invoke(self, event: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
         if event["action"] == self.failing:
@@ -178,9 +213,7 @@ class World:
         """The only report, which is the file too."""
         [chained] = self.records.reports()
         assert isinstance(chained, ChainedReport)
-        key = f"stack/{RUN}/report.json"
-        file = self.stack.s3.get_object(Bucket="reports", Key=key)["Body"].read()
-        assert file.decode() == chained.document
+        assert self._report(f"stack/{RUN}/report.json").decode() == chained.document
         document: dict[str, Any] = json.loads(chained.document)
         return document
 
@@ -223,29 +256,57 @@ def buckets_for(state: str) -> tuple[str, ...]:
     return (BUCKET, SECOND, GONE) if state in AFTER_A_FAILURE else (BUCKET, SECOND)
 
 
-def kills(world: World, state: str) -> Iterator[None]:
-    """Kill an execution after *state*: at each visit if it is a task, else at the first."""
-    for visit in count(1):
-        world.begin(*buckets_for(state))
-        visited = world.execute(state, visit)
-        if visited[-1] != state or visited.count(state) < visit:
-            assert visit > 1, f"no run comes to {state}"
-            return
-        yield
-        if STATES[state] != "Task":
-            return
+class Kills:
+    """The moments of whole runs, and how the next execution ends that begins with one of them."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._ends: dict[int, tuple[dict[str, int], set[tuple[str, str]], list[str]]] = {}
+
+    @cache  # noqa: B019 - of a fixture, which ends with the module
+    def moments(self, buckets: tuple[str, ...]) -> dict[str, list[Moment]]:
+        """State → what there is after its visits; those of which it is the same are one."""
+        world, moments = self.world, defaultdict[str, list[Moment]](list)
+        world.begin(*buckets)
+        last = [world.now()]
+
+        def keep(state: str) -> None:
+            if (moment := world.now()) != last[-1]:
+                last.append(moment)
+            moments[state].append(last[-1])
+
+        world.execute(keep)
+        return moments
+
+    def after(self, state: str) -> list[Moment]:
+        """The moments after the visits of *state*."""
+        return self.moments(buckets_for(state))[state]
+
+    def end_of(self, moment: Moment) -> tuple[dict[str, int], set[tuple[str, str]], list[str]]:
+        """The balance, the findings, and how the buckets ended."""
+        if id(moment) not in self._ends:
+            self.world.restore(moment)
+            self.world.resume()
+            self.world.execute()
+            document = self.world.report()
+            states = [bucket["state"] for bucket in document["buckets"]]
+            self._ends[id(moment)] = balance_of(document), self.world.findings(), states[:2]
+        return self._ends[id(moment)]
+
+
+@pytest.fixture(scope="module")
+def kills(world: World) -> Kills:
+    """An execution may be killed after each of its states."""
+    return Kills(world)
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_a_run_that_is_killed_after_a_state_has_the_same_report(world: World, state: str) -> None:
+def test_a_run_that_is_killed_after_a_state_has_the_same_report(kills: Kills, state: str) -> None:
     """The next execution goes on where it was; each row is counted once."""
-    for _ in kills(world, state):
-        world.resume()
-        world.execute()
-        document = world.report()
-        assert balance_of(document) == BALANCE
-        assert world.findings() == FINDINGS
-        assert [bucket["state"] for bucket in document["buckets"]][:2] == ["done", "done"]
+    moments = kills.after(state)
+    assert moments, f"no run comes to {state}"
+    for moment in moments:
+        assert kills.end_of(moment) == (BALANCE, FINDINGS, ["done", "done"])
 
 
 def leave_as_an_earlier_release(world: World) -> None:
@@ -262,9 +323,12 @@ def leave_as_an_earlier_release(world: World) -> None:
 
 
 @pytest.mark.parametrize("state", ["WorkOnParts", "GiveUp"])
-def test_an_upgrade_in_the_middle_of_a_run_leaves_no_row_out(world: World, state: str) -> None:
+def test_an_upgrade_in_the_middle_of_a_run_leaves_no_row_out(
+    world: World, kills: Kills, state: str
+) -> None:
     """Without the listing, a young row is not asked about; each row is counted once."""
-    for _ in kills(world, state):
+    for moment in kills.after(state):
+        world.restore(moment)
         leave_as_an_earlier_release(world)
         world.resume()
         world.execute()
