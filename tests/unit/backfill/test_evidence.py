@@ -251,6 +251,29 @@ def test_a_run_is_not_done_by_a_row_that_it_did_not_read(world: EvidenceWorld) -
     assert bucket["state"] == "incomplete"
 
 
+@pytest.mark.parametrize(
+    ("facts", "balance"),
+    [
+        ({}, {"archived": 2, "verified": 1}),
+        ({"lists": True}, {"archived": 2, "verified": 1}),
+        ({"lists": True, "all_versions": False},
+         {"archived": 1, "not selected": 1, "verified": 1}),
+        ({"prefix": "warm"}, {"not selected": 2, "verified": 1}),
+    ],
+)  # fmt: skip
+def test_an_archived_object_of_a_class_that_is_not_selected_is_archived(
+    world: EvidenceWorld, facts: dict[str, Any], balance: dict[str, int]
+) -> None:
+    """As the how-to shows: it is the state of the object, whatever the run was to read."""
+    for _ in range(2):
+        row = world.put("frozen", "DEEP_ARCHIVE", status=Status.ARCHIVED, sha1=None)
+        item = item_of(replace(row, storage_class="DEEP_ARCHIVE"))
+        world.digests.dynamodb.put_item(TableName="digests", Item=item)
+    world.put("warm", verified=VERIFIED)
+    world.begin(storage_classes=("STANDARD",), **facts)
+    assert balance_of(world.close()) == balance
+
+
 @pytest.mark.parametrize("reads_archives", [False, True])
 def test_an_archived_object_that_was_not_read_did_not_fail(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch, *, reads_archives: bool

@@ -216,12 +216,13 @@ def entry_of(seen: SeenRow) -> BalanceEntry | Question:
 
 def unread_entry(backfill: Backfill, version: ListedVersion) -> BalanceEntry | None:
     """The place of a row whose *version* was not to be read; None if it was."""
-    if not is_queued(backfill, version):
-        is_of_class = is_selected(backfill, version.storage_class)
-        rule = LeftOutRule.OVERWRITTEN if is_of_class else LeftOutRule.STORAGE_CLASS
-        return BalanceEntry(Standing.NOT_SELECTED, rule)
-    is_archived = not is_read(backfill, version.storage_class)
-    return BalanceEntry(Standing.ARCHIVED) if is_archived else None
+    if not (backfill.all_versions or version.is_latest):
+        return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)
+    if not is_read(backfill, version.storage_class):
+        return BalanceEntry(Standing.ARCHIVED)
+    if not is_selected(backfill, version.storage_class):
+        return BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.STORAGE_CLASS)
+    return None
 
 
 def is_queued(backfill: Backfill, version: ListedVersion) -> bool:
@@ -238,9 +239,9 @@ def _entry_by_row(row: Row, backfill: Backfill) -> BalanceEntry | Question:
         return BalanceEntry(Standing(state.value), reason=row.reason)
     rule = rule_of(row, backfill)
     if state is not ObjectState.HASHED:
-        is_left_out = state is ObjectState.ARCHIVED and rule is not None
+        is_left_out = rule not in (None, LeftOutRule.STORAGE_CLASS)  # no class reads an archive
         left_out = BalanceEntry(Standing.NOT_SELECTED, rule)
-        return left_out if is_left_out else Question()
+        return left_out if state is ObjectState.ARCHIVED and is_left_out else Question()
     begun = datetime.fromisoformat(backfill.planned_at or backfill.started_at)
     for standing, moment in (
         (Standing.VERIFIED, row.verified.at if row.verified else ""),
