@@ -8,6 +8,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from bucketsum.backfill.balance import PROBLEMS
+from bucketsum.backfill.evidence_records import RowFinding
 from bucketsum.backfill.report import (
     DONE,
     NEXT_STEPS,
@@ -18,7 +19,6 @@ from bucketsum.backfill.report import (
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
 from bucketsum_cli.terminal.columns import Cell, Column
-from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import MISSING, size_text
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
@@ -43,23 +43,6 @@ _BALANCE_HEADS: Final = (
 _FINDING_HEADS: Final = tuple(
     (name, "text") for name in ("object", "version", "recorded", "read", "at", "reason")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class FindingDocument:
-    """A finding of a report; what is not known is null."""
-
-    kind: Annotated[str, "`differs`, `lost`, `unreadable`, `failed`, `damaged`, `repaired`, "
-                         "`deleted`."]  # fmt: skip
-    bucket: str
-    key: str
-    version: str
-    recorded: Annotated[str | None, "The recorded SHA-1."]
-    read: Annotated[str | None, "The digest that was read instead."]
-    at: Annotated[str | None, "When it was found or deleted."]
-    by: Annotated[str | None, "Who deleted it."]
-    storage_class: str | None
-    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +89,7 @@ class ReportDocument:
     uncounted: Annotated[str | None, "Why rows were not counted."]
     buckets: Annotated[Sequence[BucketReport], "Each bucket of the run."]
     counts: Annotated[Mapping[str, int], "Number of findings by kind."]
-    findings: Annotated[Sequence[FindingDocument], "Its findings, at most 10,000 of a kind."]
+    findings: Annotated[Sequence[RowFinding], "Its findings, at most 10,000 of a kind."]
     number: Annotated[int, "Its number in the chain."]
     sha256: Annotated[str, "SHA-256 of its file, which the next report holds."]
     previous_sha256: Annotated[str | None, "SHA-256 of the report before it."]
@@ -127,7 +110,7 @@ def report_document(read: ReadReport) -> ReportDocument:
         subject=subject_of(report),
         buckets=list(map(_bucket_report, report["buckets"])),
         counts=report["findings"],
-        findings=[document_of(FindingDocument, finding) for finding in read.findings],
+        findings=read.findings,
         number=read.chained.number,
         sha256=read.chained.sha256,
         previous_sha256=read.chained.previous_sha256,

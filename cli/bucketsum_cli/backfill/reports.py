@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.closing import whole_findings
 from bucketsum.backfill.report import findings_file, problems_in, sorted_findings
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.ending import Purpose
@@ -87,11 +88,8 @@ class Reports:
                 f"later if an object seems lost, as its deletion may be on its way. `{show}` shows "
                 f"how far it is; `{resume}` continues one that ended early"
             )
-        findings = list(self.records.findings(chained.run))
-        whole = [finding for finding in findings if not isinstance(finding, DamagedItem)]
-        if len(whole) < len(findings):
-            raise next(finding for finding in findings if isinstance(finding, DamagedItem))
-        return ReadReport(chained, json.loads(chained.document), sorted_findings(whole))
+        findings = whole_findings(self.records, chained.run)
+        return ReadReport(chained, json.loads(chained.document), findings)
 
     def has(self, run_id: str) -> bool:
         """Whether there is a report of a run."""
@@ -113,10 +111,7 @@ class Reports:
 
     def _of(self, run_id: str) -> ChainedReport | None:
         backfill = self.stack.runs_table().backfill(run_id)
-        name = backfill.run_id if backfill else run_id
-        closing = self.records.closing(name)
-        report = self.records.report(closing.number) if closing and closing.number else None
-        return report if report and report.run == name else None
+        return self.records.report_of(backfill.run_id if backfill else run_id)
 
     def places(self) -> dict[str, str]:
         """Run → where its report is."""

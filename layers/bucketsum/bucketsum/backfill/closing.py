@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bucketsum.backfill.accounting import Accountant
     from bucketsum.backfill.backfill_records import Backfill
     from bucketsum.backfill.delivery import Delivery
+    from bucketsum.backfill.evidence_table import EvidenceTable
     from bucketsum.backfill.table import BackfillsTable
     from bucketsum.invocation.deadline import Deadline
 
@@ -139,8 +140,8 @@ class Evidence:
         closing = records.closing(run_id)
         if closing is None or closing.delivered_at:
             return 0
-        findings = self._findings(run_id)
-        report = self._own_report(run_id, closing)
+        findings = whole_findings(records, run_id)
+        report = records.report_of(run_id)
         if report is None:
             segments = records.segments(run_id)
             findings, balance = self._settled(run_id, segments, findings)
@@ -151,14 +152,6 @@ class Evidence:
                     return round(DELETIONS_SECONDS - waited)
             report = self._chained(run_id, balance, findings)
         return self._deliver(run_id, report, findings, hashed)
-
-    def _findings(self, run_id: str) -> list[RowFinding]:
-        whole = []
-        for finding in self.accountant.evidence.findings(run_id):
-            if isinstance(finding, DamagedItem):
-                raise finding
-            whole.append(finding)
-        return sorted_findings(whole)
 
     def _account(self, run_id: str, segments: Iterable[Segment]) -> None:
         """Note the backfills that are done by their rows; a repeated message counts twice."""
@@ -209,7 +202,7 @@ class Evidence:
             closing = records.closing(run_id)  # first: so the chain has reached its number
             assert closing  # noqa: S101 - it was there before
             last = next(filter(_number_of, records.reports(forward=False)), None)
-            if report := self._own_report(run_id, closing):
+            if report := records.report_of(run_id):
                 return report
             # Where the end was removed, the chain goes on with a gap, and `list --check` says so.
             number = max(_number_of(last) + 1, closing.number or 0)
@@ -260,21 +253,15 @@ class Evidence:
         )
         return 0 if is_over else _PAUSES[attempts - 1]
 
-    def failure_of(self, run_id: str) -> str | None:
-        """Why the report of a run was not delivered at the last attempt; None if it was."""
-        closing = self.accountant.evidence.closing(run_id)
-        report = self._own_report(run_id, closing) if closing else None
-        return report.failure if report else None
 
-    def _own_report(self, run_id: str, closing: Closing) -> ChainedReport | None:
-        """The report of a run in the chain; None if there is none, or another run took its number.
-
-        Raises:
-            DamagedItem: Another program changed it.
-        """
-        number = closing.number
-        report = self.accountant.evidence.report(number) if number else None
-        return report if report and report.run == run_id else None
+def whole_findings(records: EvidenceTable, run_id: str) -> list[RowFinding]:
+    """The findings of a run, the worst first; raises `DamagedItem` for one that is damaged."""
+    whole = []
+    for finding in records.findings(run_id):
+        if isinstance(finding, DamagedItem):
+            raise finding
+        whole.append(finding)
+    return sorted_findings(whole)
 
 
 def _number_of(report: ChainedReport | DamagedItem | None) -> int:

@@ -88,10 +88,10 @@ class RowFinding:
     """A row that somebody must look at, or should know of.
 
     Attributes:
-        kind: A `Standing`.
-        recorded: The recorded SHA-1; None if there is none.
-        read: What was read instead, as ``algorithm:digest``.
-        at: When it was found or deleted, ISO 8601 UTC; None if nobody knows.
+        kind: `differs`, `lost`, `unreadable`, `failed`, `damaged`, `repaired` or `deleted`.
+        recorded: The recorded SHA-1.
+        read: The digest that was read instead, as ``algorithm:digest``.
+        at: When it was found or deleted, ISO 8601 UTC.
         by: Who deleted it: a request, or a lifecycle rule.
         counted: The standing in which its row was counted, if that is another by now.
     """

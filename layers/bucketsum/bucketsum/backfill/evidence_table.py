@@ -84,6 +84,12 @@ class EvidenceTable(RunItems):
         item = self._item(_CHAIN, _report_item(number))
         return _report_of(item) if item else None
 
+    def report_of(self, run_id: str) -> ChainedReport | None:
+        """The report of a run in the chain; None if there is none, or another took its number."""
+        closing = self.closing(run_id)
+        report = self.report(closing.number) if closing and closing.number else None
+        return report if report and report.run == run_id else None
+
     def append(self, report: ChainedReport) -> bool:
         """Write a report at the end of the chain; False if another has its number."""
         return self._put(key_of(_CHAIN, _report_item(report.number)), report, absent("item"))

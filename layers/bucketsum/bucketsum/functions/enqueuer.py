@@ -125,8 +125,9 @@ def _account(event: Event, context: LambdaContext) -> Event:
 def _report(event: Event, context: LambdaContext) -> Event:
     evidence, run_id = _evidence(context), event["backfill_id"]
     pause = evidence.report(run_id, _hashed_buckets() if _REPORT_BUCKET else ())
-    if failure := evidence.failure_of(run_id):
-        logger.error("report not delivered", run=run_id, cause=failure)
+    report = _ACCOUNTANT.evidence.report_of(run_id)
+    if report and report.failure:
+        logger.error("report not delivered", run=run_id, cause=report.failure)
         metric.REPORTS_FAILED.add(metrics)
         metrics.flush_metrics()
     return event | {"parts": event["parts"] if pause else [], "pause": pause}
