@@ -88,6 +88,7 @@ def test_a_report_names_what_is_lost(run: Run, stack: Stack, reported: Reported)
     assert shown.status == 1
     assert "bucketsum: 0 objects verified, 1 lost" in shown.out
     assert "inbox/a/[red]1" in shown.out
+    assert "rows     1, each counted once" in shown.out
     document = run("verify", "report", name, "--json").document
     assert document["counts"]["lost"] == 1
     assert document["place"] == f"s3://{REPORTS}/bucketsum/{name}/"

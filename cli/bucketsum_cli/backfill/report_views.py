@@ -172,8 +172,7 @@ def _facts(read: ReadReport) -> dict[str, str]:
     }
     if chained.failure:
         facts["failure"] = chained.failure
-    if document["uncounted"]:
-        facts["rows"] = document["uncounted"]
+    facts["rows"] = document["uncounted"] or f"{document['rows']:,}, each counted once"
     facts |= {bucket["bucket"]: ": ".join(filter(None, (bucket["state"], bucket["failure"])))
               for bucket in document["buckets"] if bucket["state"] != DONE}  # fmt: skip
     return facts
@@ -210,7 +209,7 @@ def report_page(read: ReadReport) -> str:
 
 def _section(read: ReadReport, kind: str) -> list[ET.Element]:
     rows = [
-        (f"{f.bucket}/{f.key}", f.version, f.recorded, f.read, f.at, f.why)
+        (f"{f.bucket}/{f.key}", f.version, f.recorded, f.read, f.at, f.why if not f.read else "")
         for f in read.findings
         if f.kind == kind
     ]

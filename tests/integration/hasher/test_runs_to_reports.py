@@ -140,7 +140,7 @@ class World:
         )
 
     def now(self) -> Moment:
-        """What there is."""
+        """The present state of it all."""
         queue = sqs_backends["123456789012"]["us-east-1"].queues["BackfillQueue"]
         listed = self.stack.s3.list_objects_v2(Bucket="reports").get("Contents", [])
         return Moment(

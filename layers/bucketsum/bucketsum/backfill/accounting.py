@@ -191,7 +191,9 @@ class Accountant:
         with ThreadPoolExecutor(HEADS_AT_ONCE) as threads:
             heads = threads.map(partial(head_of, self.s3), (seen.row for seen, _ in open_rows))
             for (seen, question), head in zip(open_rows, heads, strict=True):
-                yield seen, self._answered(seen, question, head), head.storage_class or ""
+                listed_class = seen.version.storage_class if seen.version else ""
+                entry = self._answered(seen, question, head)
+                yield seen, entry, head.storage_class or listed_class
 
     def _answered(self, seen: SeenRow, question: Question, head: Head) -> BalanceEntry:
         """The entry of a row about which S3 was asked; each test leaves fewer cases."""
@@ -202,7 +204,7 @@ class Accountant:
             return question.read or BalanceEntry(Standing.NOT_SELECTED, LeftOutRule.OVERWRITTEN)
         state = state_of(row)
         if state is ObjectState.DIFFERS:
-            return BalanceEntry(self._bad(row, Presence.LISTED), reason=_differing(row))
+            return BalanceEntry(self._bad(row, Presence.LISTED))
         if state is ObjectState.UNREADABLE or head.refusal:
             failed = row.failed_reading.reason if row.failed_reading else row.reason
             is_unreadable = state is ObjectState.UNREADABLE
@@ -259,10 +261,6 @@ def _head(s3: S3Client, row: Row, version_id: str | None) -> Head:
 
 def _status(error: ClientError) -> int:
     return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-
-
-def _differing(row: Row) -> str | None:
-    return f"{row.difference.digest} was read" if row.difference else None
 
 
 def _is_named(row: Row, entry: BalanceEntry, since: str) -> bool:

@@ -116,8 +116,9 @@ class RowFinding:
 
     @property
     def why(self) -> str | None:
-        """Its reason, or who deleted it."""
-        return self.reason or (f"by {self.by}" if self.by else None)
+        """Its reason, what was read instead, or who deleted it."""
+        read = self.read and f"{self.read} was read"
+        return self.reason or read or (self.by and f"by {self.by}")
 
     @property
     def line(self) -> dict[str, Any]:
