@@ -25,6 +25,7 @@ from mypy_boto3_s3 import S3Client
 from tests.cli import serving_stack
 from tests.cli.deployed import Stdin, deploy, prompt_table
 from tests.cli.permissions import recorded_calls, refused_calls
+from tests.support.moto_state import set_up
 
 from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws import stack_changes
@@ -178,7 +179,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """A deployed stack without sweeps, whose dead-letter queue tells at once that it is empty."""
     monkeypatch.setattr(dead_letter_queue, "_POLL_SECONDS", 0)
     with mock_aws():
-        deploy()
+        set_up(deploy)
         yield Target().find()
 
 
@@ -190,7 +191,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
     monkeypatch.setenv("BUCKETSUM_STACK", serving_stack.NAME)
     serving_stack.complete_moto(monkeypatch)
     with mock_aws():
-        serving_stack.create_stack()
+        set_up(serving_stack.create_stack)
         client = boto3.client("s3")
         client.create_bucket(Bucket=serving_stack.PHOTOS)
         client.put_bucket_ownership_controls(  # AWS's default

@@ -76,6 +76,11 @@ def deploy(endpoint: str | None = None, *, sweeps: bool = False) -> None:
     publish({name: outputs.get(name, name) for name in wanted}, endpoint)
 
 
+def deploy_with_sweeps() -> None:
+    """Make the same with the stack's outputs about sweeps."""
+    deploy(sweeps=True)
+
+
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
     """Make a CloudFormation stack with *outputs*, and the parameters that commands read."""
     names = (

@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from functools import cache
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import Any, Final
 
 import botocore.hooks
 import botocore.regions
 import botocore.session
 import botocore.useragent
+import botocore.utils
 import pytest
+from botocore.auth import STREAMING_UNSIGNED_PAYLOAD_TRAILER
 from botocore.client import ClientCreator
 from botocore.endpoint_provider import EndpointProvider
 from botocore.hooks import EventAliaser
 from botocore.loaders import create_loader
 from botocore.model import ServiceModel, Shape
+
+_USED: Final = frozenset({
+    "athena", "cloudformation", "cloudwatch", "dynamodb", "events", "glue", "iam", "kms", "lambda",
+    "logs", "s3", "sqs", "stepfunctions", "sts",
+})  # fmt: skip
+"""Services whose patterns are tried first."""
 
 
 def share(patch: pytest.MonkeyPatch) -> None:
@@ -32,6 +42,11 @@ def share(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(botocore.hooks, "accepts_kwargs", cache(botocore.hooks.accepts_kwargs))
     sanitize = "sanitize_user_agent_string_component"  # looks at each character, at each request
     patch.setattr(botocore.useragent, sanitize, cache(getattr(botocore.useragent, sanitize)))
+    # it would look at the environment again for each request's text
+    rebuild = "rebuild_and_replace_user_agent_handler"
+    patch.setattr(botocore.useragent.UserAgentString, rebuild, lambda *_, **__: None)
+    parse = "_parse_timestamp_with_tzinfo"
+    patch.setattr(botocore.utils, parse, _shared_times(getattr(botocore.utils, parse)))
     patch.setattr(EventAliaser, "_alias_event_name", _shared_alias_name())
     patch.setattr(ClientCreator, "_create_methods", _shared_methods())
     patch.setattr(botocore.regions, "EndpointProvider", _shared_endpoint_provider())
@@ -39,22 +54,64 @@ def share(patch: pytest.MonkeyPatch) -> None:
         # every template here is JSON, which moto would parse as YAML
         patch.setattr(moto.Stack, "parse_template", staticmethod(json.loads))
     if "moto" in sys.modules:
-        config = import_module("moto.core.config").default_user_config
-        patch.setitem(config["core"], "reset_boto3_session", False)
-        sqs = import_module("moto.sqs.models")
-        patch.setattr(sqs, "camelcase_to_underscores", cache(sqs.camelcase_to_underscores))
-        # it would count the messages of the queue for each message, to know its retention period
-        patch.setattr(sqs.SQSBackend, "is_message_valid_based_on_retention_period", _is_retained)
-        # it would make all of a service's addresses, and list its methods, at each request
-        backend = import_module("moto.core.base_backend").BaseBackend
-        patch.setattr(backend, "urls", property(_shared_urls(backend.urls.fget)))
-        responses, list_methods = import_module("moto.core.responses"), "method_names_from_class"
-        patch.setattr(responses, list_methods, cache(getattr(responses, list_methods)))
-        serialize = import_module("moto.core.serialize")
-        for picker in (serialize.AttributePicker, serialize.XFormedAttributePicker):
-            patch.setattr(picker, "get_possible_keys", _shared_keys(picker.get_possible_keys))
-        json_serializer = serialize.BaseJSONSerializer
-        patch.setattr(json_serializer, "_serialize", _as_it_is(json_serializer._serialize))  # noqa: SLF001 - for its time
+        _share_of_moto(patch)
+
+
+def _share_of_moto(patch: pytest.MonkeyPatch) -> None:
+    config = import_module("moto.core.config").default_user_config
+    patch.setitem(config["core"], "reset_boto3_session", False)
+    sqs = import_module("moto.sqs.models")
+    patch.setattr(sqs, "camelcase_to_underscores", cache(sqs.camelcase_to_underscores))
+    # it would count the messages of the queue for each message, to know its retention period
+    patch.setattr(sqs.SQSBackend, "is_message_valid_based_on_retention_period", _is_retained)
+    # it would make all of a service's addresses, and list its methods, at each request
+    backend = import_module("moto.core.base_backend").BaseBackend
+    patch.setattr(backend, "urls", property(_shared_urls(backend.urls.fget)))
+    responses, list_methods = import_module("moto.core.responses"), "method_names_from_class"
+    patch.setattr(responses, list_methods, cache(getattr(responses, list_methods)))
+    serialize = import_module("moto.core.serialize")
+    for picker in (serialize.AttributePicker, serialize.XFormedAttributePicker):
+        patch.setattr(picker, "get_possible_keys", _shared_keys(picker.get_possible_keys))
+    json_serializer = serialize.BaseJSONSerializer
+    patch.setattr(json_serializer, "_serialize", _as_it_is(json_serializer._serialize))
+    # it would compare each address with the patterns of 150 services
+    index = import_module("moto.backend_index")
+    patterns = sorted(index.backend_url_patterns, key=lambda named: named[0] not in _USED)
+    patch.setattr(index, "backend_url_patterns", patterns)
+    if crt := sys.modules.get("botocore.crt.auth"):
+        patch.setattr(crt.CrtSigV4Auth, "add_auth", _unsigned(crt))
+
+
+def _unsigned(crt: ModuleType) -> Callable[[Any, Any], None]:
+    """Sign no request to moto, which reads the credentials' name, and looks at no signature."""
+    # ruff: noqa: SLF001 - in the place of a method
+    stubber = import_module("moto.core.models").botocore_stubber
+    sign, of_headers = crt.CrtSigV4Auth.add_auth, (crt.CrtSigV4Auth, crt.CrtS3SigV4Auth)
+
+    def add_auth(auth: Any, request: Any) -> None:  # noqa: ANN401 - botocore's, without types
+        is_of_moto = stubber.enabled and ".amazonaws.com/" in request.url
+        if not (is_of_moto and auth.credentials and type(auth) in of_headers):
+            sign(auth, request)
+            return
+        auth._modify_request_before_signing(request)
+        if auth._is_streaming_checksum_payload(request):
+            request.headers["X-Amz-Content-SHA256"] = STREAMING_UNSIGNED_PAYLOAD_TRAILER
+        key = auth.credentials.access_key
+        scope = f"{key}/20261128/{auth._region_name}/{auth._service_name}/aws4_request"
+        request.headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}, Signature=0"
+
+    return add_auth
+
+
+def _shared_times(parse: Callable[[Any, Any], datetime]) -> Callable[[Any, Any], datetime]:
+    """A text that names its time zone has the same meaning for ever."""
+    known = cache(parse)
+
+    def parse_once(value: Any, tzinfo: Any) -> datetime:  # noqa: ANN401 - as botocore's
+        is_text = isinstance(value, str) and value.endswith(("Z", "GMT"))
+        return (known if is_text else parse)(value, tzinfo)
+
+    return parse_once
 
 
 def _shared_alias_name() -> Callable[[EventAliaser, str], str]:

@@ -10,9 +10,10 @@ import boto3
 import pytest
 from moto import mock_aws
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
-from tests.cli.deployed import deploy
+from tests.cli.deployed import deploy_with_sweeps
 from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_run, analysed
+from tests.support.moto_state import set_up
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
@@ -40,7 +41,7 @@ def no_runs_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def stack() -> Iterator[Stack]:
     """A deployed stack with sweeps."""
     with mock_aws():
-        deploy(sweeps=True)
+        set_up(deploy_with_sweeps)
         yield Target().find()
 
 

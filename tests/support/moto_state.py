@@ -1,0 +1,36 @@
+"""The state of moto after a set-up that many tests share: made once, then a copy for each."""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import pickle
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from moto.backends import get_backend
+from moto.core.base_backend import BackendDict
+
+_LOCKS: Final[dict[type[Any], Callable[[Any], tuple[Callable[[], object], tuple[()]]]]] = {
+    type(threading.Lock()): lambda _: (threading.Lock, ()),
+    type(threading.RLock()): lambda _: (threading.RLock, ()),
+}
+_STATES: Final[dict[Callable[[], None], bytes]] = {}
+
+
+def set_up(make: Callable[[], None]) -> None:
+    """Bring moto, which is empty, into the state that *make*, a module's function, leaves."""
+    if make in _STATES:
+        for service, accounts in pickle.loads(_STATES[make]):  # noqa: S301 - ours
+            backends = get_backend(service)
+            backends.update(accounts)
+            BackendDict._instances.append(backends)  # noqa: SLF001 - those that moto empties
+        return
+    make()
+    states = [(used.service_name, dict(used)) for used in BackendDict._instances]  # noqa: SLF001 - as above
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.dispatch_table = copyreg.dispatch_table | _LOCKS
+    pickler.dump(states)
+    _STATES[make] = file.getvalue()
