@@ -7,13 +7,16 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import botocore.session
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.httpsession import URLLib3Session
+from botocore.loaders import create_loader
 from hypothesis import HealthCheck, is_hypothesis_test
 from hypothesis import settings as hypothesis_settings
 from tests.support.library_caches import share
@@ -93,6 +96,7 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith(("AWS_", "BUCKETSUM_"))]:
         del os.environ[name]
     os.environ.update(_AWS_ENVIRONMENT)
+    botocore.session.create_loader = cache(create_loader)  # moto makes five sessions as it begins
     gc.disable()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-import moto.cloudformation.models  # noqa: F401 - so that `library_caches` finds it
+import tests.support.moto_cloudformation  # noqa: F401 - so that `library_caches` finds it
 from tests.cli.permissions import as_fake
 from tests.support.clients import shared_client
 from tests.support.sam_template import create_table, load_template

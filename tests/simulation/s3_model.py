@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 from random import Random
 from typing import Any, Final
@@ -83,7 +84,7 @@ class Version:
     @property
     def etag(self) -> str:
         """Entity tag, without quotes; equal contents have equal tags."""
-        return hashlib.md5(self.content or b"", usedforsecurity=False).hexdigest()
+        return _md5_of(self.content or b"")
 
     @property
     def kept(self) -> Kept | None:
@@ -130,6 +131,11 @@ class Version:
             size_bytes=created.size_bytes,
             event_time=created.event_time,
         )
+
+
+@cache
+def _md5_of(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
 def sequencer_of(number: int) -> str:

@@ -90,6 +90,8 @@ class Sqs:
         """Take up to *limit* visible messages in any order, and hide them."""
         now = self.schedule.now
         visible = [message for message in self.queues[queue].values() if message.visible_at <= now]
+        if not visible:
+            return []
         self.schedule.random.shuffle(visible)
         exhausted = [
             message

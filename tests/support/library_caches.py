@@ -21,7 +21,6 @@ from botocore.auth import STREAMING_UNSIGNED_PAYLOAD_TRAILER
 from botocore.client import ClientCreator
 from botocore.endpoint_provider import EndpointProvider
 from botocore.hooks import EventAliaser
-from botocore.loaders import create_loader
 from botocore.model import ServiceModel, Shape
 
 _USED: Final = frozenset({
@@ -34,11 +33,10 @@ _USED: Final = frozenset({
 def share(patch: pytest.MonkeyPatch) -> None:
     """Compute each of them once in this process.
 
-    A session would read its data for 0.3 s, and look at 140 handlers and their events' names for
-    6 ms; a client would make its class and parse its endpoint rules for 3 to 20 ms. boto3's default
-    session stays, whoever starts moto.
+    A session would look at 140 handlers and their events' names for 6 ms; a client would make its
+    class and parse its endpoint rules for 3 to 20 ms. boto3's default session stays, whoever starts
+    moto.
     """
-    patch.setattr(botocore.session, "create_loader", cache(create_loader))
     patch.setattr(botocore.hooks, "accepts_kwargs", cache(botocore.hooks.accepts_kwargs))
     sanitize = "sanitize_user_agent_string_component"  # looks at each character, at each request
     patch.setattr(botocore.useragent, sanitize, cache(getattr(botocore.useragent, sanitize)))

@@ -12,10 +12,13 @@ from typing import Any, Final
 from moto.backends import get_backend
 from moto.core.base_backend import BackendDict
 
-_LOCKS: Final[dict[type[Any], Callable[[Any], tuple[Callable[[], object], tuple[()]]]]] = {
+_LOCKS: Final[dict[type[Any], Any]] = {
     type(threading.Lock()): lambda _: (threading.Lock, ()),
     type(threading.RLock()): lambda _: (threading.RLock, ()),
 }
+_USED: Final[list[Any]] = vars(BackendDict)["_instances"]
+"""Services that have a state, which moto empties."""
+
 _STATES: Final[dict[Callable[[], None], bytes]] = {}
 
 
@@ -23,14 +26,13 @@ def set_up(make: Callable[[], None]) -> None:
     """Bring moto, which is empty, into the state that *make*, a module's function, leaves."""
     if make in _STATES:
         for service, accounts in pickle.loads(_STATES[make]):  # noqa: S301 - ours
-            backends = get_backend(service)
+            backends: Any = get_backend(service)
             backends.update(accounts)
-            BackendDict._instances.append(backends)  # noqa: SLF001 - those that moto empties
+            _USED.append(backends)
         return
     make()
-    states = [(used.service_name, dict(used)) for used in BackendDict._instances]  # noqa: SLF001 - as above
     file = io.BytesIO()
     pickler = pickle.Pickler(file)
-    pickler.dispatch_table = copyreg.dispatch_table | _LOCKS
-    pickler.dump(states)
+    pickler.dispatch_table = {**copyreg.dispatch_table, **_LOCKS}
+    pickler.dump([(backends.service_name, dict(backends)) for backends in _USED])
     _STATES[make] = file.getvalue()
