@@ -7,6 +7,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,12 +58,18 @@ def mongodb(monkeypatch: pytest.MonkeyPatch) -> None:
 def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileS3]:
     """An S3 with the data set, without pauses between attempts."""
     monkeypatch.setattr(source, "_LONGEST_PAUSE_SECONDS", 0)
-    workload = RecordsWorkload()
     with hostile_s3() as server:
-        for file in workload.files(SIZE_BYTES):
-            server.put(f"bucket/{file_key(KEY, file.name)}", b"".join(file.chunks()))
-        server.put(f"bucket/{KEY}", b"".join(workload.generate(SIZE_BYTES).chunks()))
+        for key, content in _objects().items():
+            server.put(f"bucket/{key}", content)
         yield server
+
+
+@cache
+def _objects() -> dict[str, bytes]:
+    workload = RecordsWorkload()
+    objects = {file_key(KEY, file.name): file.chunks() for file in workload.files(SIZE_BYTES)}
+    objects[KEY] = workload.generate(SIZE_BYTES).chunks()
+    return {key: b"".join(chunks) for key, chunks in objects.items()}
 
 
 @pytest.fixture
