@@ -9,6 +9,7 @@ from unittest.mock import patch
 from tests.support.archive_rules import read_stream
 from tests.support.sha1 import sha1_of
 
+from bucketsum.archives import member
 from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.table.archive_settings import ArchiveSettings, Engine, Limits, Mode
 
@@ -38,7 +39,7 @@ class Read:
         self.contents, self.members, self.sha1 = read_stream(data, chunk_bytes, reader)
         assert self.sha1 == sha1_of(data), "an archive's own SHA-1 is always right"
         if mode is Mode.STREAM:
-            with patch("bucketsum.archives.member.BACKGROUND_FROM_BYTES", 1):
+            with patch.object(member, "BACKGROUND_FROM_BYTES", 1):
                 two_cores = replace(reader, settings=replace(settings, second_core=True))
                 beside = read_stream(data, chunk_bytes, two_cores)
             assert beside == (self.contents, self.members, self.sha1), (
