@@ -418,7 +418,7 @@ def test_a_deleted_bucket_can_be_detached(run: Run, s3: S3Client) -> None:
         (INBOX, "the stack's own bucket"),
         ("abroad", "eu-west-1"),
         ("UPPER", "is not the name of a bucket"),
-        ("Bad_Bucket!", "is not the name of a bucket"),
+        ("Bad_Bucket!", "is not a bucket name"),
         *((f"base--use1-az5{end}", "directory bucket") for end in ("--x-s3", "--xa-s3")),
     ],
 )
