@@ -76,12 +76,13 @@ def sql(
 ) -> None:
     """Run an SQL query on a snapshot.
 
-    The views are objects, members, deletions, current_objects, listing, samples and cells. The
-    language is DuckDB's, or Athena's with --athena. Times are in UTC. A query cannot change
-    anything. It reaches no file but those of --with, and no network; with --athena, it reads
-    whatever your permissions allow. Columns of CSV are texts, or integers if all values are.
-    Without QUERY, reads queries from stdin; each ends with a semicolon. Exits with 2 at the first
-    error, except at the prompt of a terminal, which has history, help and completion.
+    The views are objects, versions, current_objects, members, contents, deletions, listing,
+    samples and cells; listing needs a snapshot taken with --listing. The language is DuckDB's, or
+    Athena's with --athena. Times are in UTC. A query cannot change anything. It reaches no file but
+    those of --with, and no network; with --athena, it reads whatever your permissions allow.
+    Columns of CSV are texts, or integers if all values are. Without QUERY, reads queries from
+    stdin; each ends with a semicolon. Exits with 2 at the first error, except at the prompt of a
+    terminal, which has history, help and completion.
 
     Example: bucketsum sql "FROM new.objects ANTI JOIN old.objects USING (bucket, key, etag)"
     --snapshot new=last --snapshot old=march

@@ -86,7 +86,7 @@ class InPlaceEngine(ABC):
         if own := re.search(names, sql, re.IGNORECASE):
             raise CannotDoError(f"{own[1]} is a view of the snapshot: choose another name in WITH")
         if not self.tables.listed and "listing" in words_of(_TEXT.sub("", sql)):
-            raise no_listing()
+            raise no_listing("listing")
         return self.run(sql.rstrip().removesuffix(";"))
 
     def run(self, sql: str, question: Question | None = None) -> Answer:

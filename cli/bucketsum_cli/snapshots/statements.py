@@ -70,16 +70,17 @@ def require_listings(connection: DuckDBPyConnection, text: str) -> None:
     with suppress(duckdb.Error):  # which it also has when it runs
         names = connection.get_table_names(text, qualified=True)
     for name in names if not _DESCRIBE.match(text) else ():
-        database, dot, view = name.partition(" AS ")[0].rpartition(".")
+        view = name.partition(" AS ")[0]
+        database, dot, table = view.rpartition(".")
         listed = f"FROM {database}{dot}listed"
-        if view.strip('"').lower() == "listing" and not connection.execute(listed).fetchall():
-            raise no_listing()
+        if table.strip('"').lower() == "listing" and not connection.execute(listed).fetchall():
+            raise no_listing(view.replace('"', ""))
 
 
-def no_listing() -> CannotDoError:
-    """The error that S3 was not listed for a snapshot whose `listing` is asked."""
+def no_listing(view: str) -> CannotDoError:
+    """The error that S3 was not listed for the snapshot whose *view* is asked."""
     return CannotDoError(
-        "S3 was not listed for this snapshot, so its view listing is empty: take one with "
+        f"the view {view} is empty, as S3 was not listed for its snapshot: take one with "
         f"`{command_line('snapshot', '--listing')}`, and ask it with --snapshot last"
     )
 

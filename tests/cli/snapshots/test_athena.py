@@ -148,6 +148,15 @@ def test_a_persons_query_is_a_select(
     run("sql", texts[0], *rest[:3], "s3:/x").assert_refused("is not a URL like s3://BUCKET/KEY")
 
 
+def test_a_query_of_what_s3_has_needs_a_listing(aws: Connection, run: Run, tmp_path: Path) -> None:
+    """Without one it would answer as if S3 had nothing."""
+    name = f"{NAME}-unlisted"
+    snapshot = stored(aws, hostile(1).write(tmp_path / "own", ()), name)
+    ended = run("sql", "SELECT 1 FROM Listing", "--snapshot", name, "--athena", URL)
+    ended.assert_refused("the view listing is empty", "--listing")
+    delete_tables(aws, database_of(snapshot))
+
+
 def test_an_export_that_is_not_whole_answers_nothing(
     aws: Connection, run: Run, own: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
