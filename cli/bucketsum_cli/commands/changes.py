@@ -14,12 +14,7 @@ import click
 from bucketsum_cli.arguments.buckets import BucketName
 from bucketsum_cli.arguments.options import json_option, limit_option, prefix_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.commands.asking import (
-    athena_option,
-    keys_to_list,
-    sides_database,
-    snapshot_for,
-)
+from bucketsum_cli.commands.asking import athena_option, keys_to_list, sides_database, snapshot_for
 from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase

@@ -19,12 +19,7 @@ from bucketsum.algorithms import ALGORITHMS
 from bucketsum_cli.machine.hardware import memory_mb
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.queries.schema import Dialect
-from bucketsum_cli.snapshots.statements import (
-    exact_query,
-    require_listings,
-    require_query,
-    statements_in,
-)
+from bucketsum_cli.snapshots.statements import exact_query, query_in
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import spinner
 
@@ -164,9 +159,7 @@ class DuckDb:
     def _query(self, sql: str) -> str:
         text = sql.encode(errors="surrogateescape").decode(errors="replace")
         with explained():
-            require_query(self.connection, text)
-            require_listings(self.connection, text)
-        return "".join(statements_in(text)[0]) or text
+            return query_in(self.connection, text)
 
     def lock(self) -> None:
         """Let no query reach a file, the network, an extension or a setting, from now on.

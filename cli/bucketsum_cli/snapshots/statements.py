@@ -36,34 +36,32 @@ def statements_in(text: str) -> tuple[list[str], str]:
     return statements, "" if is_empty else content[start:].decode()
 
 
-def require_query(connection: DuckDBPyConnection, text: str) -> None:
-    """Refuse a *text* that is not one query.
+def query_in(connection: DuckDBPyConnection, text: str) -> str:
+    """The only query of *text*, without a semicolon.
 
     DESCRIBE and SHOW are queries for DuckDB. An EXPLAIN is one if what it explains is: ANALYZE runs
     that. A PIVOT is several statements, so it must be one in parentheses.
 
     Raises:
-        CannotDoError: It is another statement, or several.
+        CannotDoError: It is another statement, or several; or it reads a `listing` that is not
+            there: its answer would look as if S3 had nothing.
     """
+    statement = "".join(statements_in(text)[0]) or text
     kinds = _kinds_in(connection, text)
     if kinds == ["EXPLAIN"] and (explain := _EXPLAIN.match(text)):
         kinds = _kinds_in(connection, text[explain.end() :])
     if kinds == ["MULTI"]:
-        statement = "".join(statements_in(text)[0]) or text
         kinds = ["SELECT"] * len(_kinds_in(connection, f"FROM ({statement}\n)"))
     if kinds != ["SELECT"]:
         raise CannotDoError(
             f"{' and '.join(kinds) or 'nothing'} is not one query; SELECT, PIVOT, DESCRIBE, "
             "SUMMARIZE, SHOW and EXPLAIN of a query are allowed: a snapshot is never changed"
         )
+    _require_listings(connection, statement)
+    return statement
 
 
-def require_listings(connection: DuckDBPyConnection, text: str) -> None:
-    """Refuse the query *text* if it reads the view `listing` of a snapshot that has none.
-
-    Raises:
-        CannotDoError: It does: its answer would look as if S3 had nothing.
-    """
+def _require_listings(connection: DuckDBPyConnection, text: str) -> None:
     import duckdb  # noqa: PLC0415 - as `require_engine`
 
     names: set[str] = set()

@@ -17,10 +17,7 @@ from bucketsum.backfill.inventory import Manifest
 from bucketsum_cli.snapshots.database import DuckDb
 from bucketsum_cli.snapshots.folder import Listed
 from bucketsum_cli.snapshots.glue_tables import FORMS
-from bucketsum_cli.snapshots.inventories import (
-    columns_of,
-    manifest_listing,
-)
+from bucketsum_cli.snapshots.inventories import columns_of, manifest_listing
 
 COLUMNS: Final = ("Bucket", "Key", "VersionId", "IsLatest", "IsDeleteMarker", "Size",
                   "LastModifiedDate", "ETag", "StorageClass")  # fmt: skip
