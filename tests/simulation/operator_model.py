@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, Final
+from unittest.mock import ANY
 
 from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.dynamodb_model import DynamoDb
@@ -34,7 +35,11 @@ class Operator:
             bucket=BUCKET,
             arrivals_queue_url=ARRIVALS,
             dead_letter_queue_url=DEAD_LETTERS,
-            outputs={"BackfillQueueUrl": BACKFILL, "LongObjectsQueueUrl": LONG_OBJECTS},
+            outputs={
+                "BackfillQueueUrl": BACKFILL,
+                "LongObjectsQueueUrl": LONG_OBJECTS,
+                "BucketName": ANY,  # else the hint at another bucket asks CloudFormation
+            },
             client=lambda _: sqs,
             progress_table=lambda: ProgressTable(dynamodb, "digests"),  # type: ignore[arg-type] # a model
             digests_table=lambda: DigestsTable(dynamodb, "digests"),  # type: ignore[arg-type] # a model
