@@ -93,6 +93,7 @@ def test_only_a_folder_of_that_name_is_emptied() -> None:
 PREFIXED = (
     (BUCKET, "--prefix", "a/"), ("--bucket", BUCKET, "--prefix", "a/"), (f"{BUCKET}/a/",),
     ("--bucket", f"{BUCKET}/a/"), (f"s3://{BUCKET}/a/",), ("--bucket", f"S3://{BUCKET}/a/"),
+    ("--prefix", f"s3://{BUCKET}/a/"), (BUCKET, "--prefix", f"s3://{BUCKET}/a/"),
 )  # fmt: skip
 
 
@@ -114,7 +115,13 @@ def test_a_bucket_and_a_prefix_are_named_alike_everywhere(
         assert ended[0].out, command
     run("import", "--plan", "a b").assert_refused("is not a bucket name")
     run("export").assert_refused("Missing argument 'BUCKET'")
-    run("export", BUCKET, "--bucket", "other").assert_refused("are not the same")
+    for other in (("--bucket", "other"), ("--prefix", "s3://other/a/")):
+        run("export", BUCKET, *other).assert_refused("are not the same")
+    options = [form for form in PREFIXED if form[0].startswith("--")]
+    ended = [run("changes", folder, "--since", "2020-01-01", *form) for form in options]
+    assert {(end.status, "a/x" in end.out, "b" in end.out.split()) for end in ended} == {
+        (0, True, False)
+    }
     run("export", f"{BUCKET}/a/", "--prefix", "c").assert_refused("name the bucket alone")
 
 
@@ -127,7 +134,7 @@ def test_a_bucket_alone_is_named_alike_everywhere(run: Run, s3: S3Client) -> Non
         assert len({(end.status, end.out) for end in ended}) == 1
         for form in ((f"{PHOTOS}/k",), ("--bucket", f"s3://{PHOTOS}/k")):
             run(command, *form).assert_refused(f"name the bucket alone, as s3://{PHOTOS}")
-    for command in ("ls", "show", "find", "put", "check", "stop", "repair", "changes", "redrive"):
+    for command in ("ls", "show", "find", "put", "check", "stop", "repair", "redrive"):
         refused = run(command, "--bucket", f"{PHOTOS}/k", "k")
         refused.assert_refused(f"name the bucket alone, as s3://{PHOTOS}")
     run("attach", PHOTOS, "--yes", "--deploy")

@@ -75,7 +75,7 @@ def bucket_argument(
             name, key = bucket_of(places, prefix, with_prefix=with_prefix)
             if name is None and required:
                 raise click.UsageError("Missing argument 'BUCKET'.")
-            if key:
+            if "prefix" in options:
                 options["prefix"] = key
             command(*args, bucket=name, **options)
 
@@ -88,6 +88,9 @@ def bucket_of(
     places: Iterable[S3Place | None], prefix: str, *, with_prefix: bool = True
 ) -> tuple[str | None, str]:
     """The bucket and the prefix that an argument, ``--bucket`` and ``--prefix`` name together."""
+    if S3Place.is_url(prefix):
+        of_prefix = S3Place.of(prefix)
+        places, prefix = (*places, S3Place(of_prefix.bucket)), of_prefix.key
     given = [*dict.fromkeys(filter(None, places))]
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and --bucket {given[1]} are not the same")

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Final
 
 import click
 
-from bucketsum_cli.arguments.buckets import BucketName
+from bucketsum_cli.arguments.buckets import BucketPlace, bucket_of
 from bucketsum_cli.arguments.options import json_option, limit_option, prefix_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
+from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import athena_option, keys_to_list, sides_database, snapshot_for
 from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.folder import Snapshot
@@ -79,7 +80,7 @@ class ChangesResult:
     metavar="DATE",
     help="Compare one snapshot with itself at that time in UTC, as 2026-03-01.",
 )
-@click.option("--bucket", type=BucketName(), metavar="BUCKET", help="Only this bucket.")
+@click.option("--bucket", "place", type=BucketPlace(), metavar="BUCKET", help="Only this bucket.")
 @prefix_option("Only keys that begin with TEXT.")
 @limit_option("keys that are shown for each folder and change", default=1)
 @athena_option
@@ -91,7 +92,7 @@ def changes(
     earlier: str | None,
     later: str | None,
     since: datetime | None,
-    bucket: str | None,
+    place: S3Place | None,
     prefix: str,
     limit: int,
     athena: str | None,
@@ -110,6 +111,7 @@ def changes(
     """
     if (earlier is None and since is None) or (later and since):
         raise click.UsageError("give A, or A and B, or --since with at most one snapshot")
+    bucket, prefix = bucket_of([place], prefix)
     require_engine()
     keys = {"bucket": bucket or "", "prefix": prefix}
     before, after = _snapshots(target, (earlier, later), since, bucket, Taking(athena, yes=yes))
