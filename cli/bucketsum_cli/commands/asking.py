@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.decorators import FC
 
-from bucketsum_cli.arguments.target import Target
+from bucketsum_cli.arguments.options import json_option, yes_option
+from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import buckets_of
 from bucketsum_cli.snapshots.database import Database, require_engine
@@ -66,37 +67,112 @@ def athena_option(command: FC) -> FC:
     return command
 
 
-def database_of(
-    target: Target, name: str | None, taking: Taking, athena: str | None = None
-) -> tuple[Database, Snapshot]:
-    """The database of the snapshot *name*, or of a new one as in *taking*; notes which, how old.
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The options of a question: what is asked, and by what.
 
-    With the URL *athena*, the rows stay in S3, and Athena answers; a new snapshot is an export.
-
-    Raises:
-        CannotDoError: It lacks the listing that *taking* wants.
+    Attributes:
+        snapshot_name: The snapshot to ask; None takes a new one.
+        athena: URL of the folder that Athena writes to: the rows stay in S3, and it answers. A new
+            snapshot is an export then. None asks on this machine.
+        yes: Whether no question is asked before.
     """
-    require_engine()
-    snapshot = snapshot_for(target, name, replace(taking, export_to=athena))
-    require_listing(snapshot, taking.listed)
-    if athena is None:
-        return _closed(open_snapshot(local(target, snapshot, yes=taking.yes))), snapshot
-    engine = athena_engine(target, athena, yes=taking.yes)
-    engine.ask_of(snapshot)
-    return _closed(Database(engine.local, engine)), snapshot
+
+    target: Target
+    snapshot_name: str | None = None
+    athena: str | None = None
+    yes: bool = False
+
+    def keys(self, bucket: str | None, prefix: str) -> list[Listed]:
+        """The keys to list: those of *bucket*, or, in a new snapshot, of all buckets."""
+        is_new = self.snapshot_name is None
+        buckets = (bucket,) if bucket else buckets_of(self.target.find()) if is_new else ()
+        return [Listed(bucket, prefix) for bucket in buckets]
+
+    def snapshot(self, listed: Sequence[Listed] = ()) -> Snapshot:
+        """The snapshot, a new one with the keys *listed*; notes which it is, and how old."""
+        if self.snapshot_name is None:
+            snapshot = take(self.target.find(), Taking(self.athena, listed, yes=self.yes))
+        else:
+            snapshot = named_snapshot(self.target, self.snapshot_name)
+        note_snapshot(snapshot)
+        return snapshot
+
+    def database(self, listed: Sequence[Listed] = ()) -> tuple[Database, Snapshot]:
+        """The database of the `snapshot`.
+
+        Raises:
+            CannotDoError: It lacks the listing of the keys *listed*.
+        """
+        require_engine()
+        snapshot = self.snapshot(listed)
+        require_listing(snapshot, listed)
+        if self.athena is None:
+            return _closed(open_snapshot(self._local(snapshot))), snapshot
+        engine = self._engine(self.athena)
+        engine.ask_of(snapshot)
+        return _closed(Database(engine.local, engine)), snapshot
+
+    def databases(self, named: Mapping[str, str]) -> Database:
+        """A database of several snapshots, by their names; notes how old each is."""
+        require_engine()
+        askings = {name: replace(self, snapshot_name=place) for name, place in named.items()}
+        snapshots = {name: self._local(asking.snapshot()) for name, asking in askings.items()}
+        return _closed(open_snapshots(snapshots))
+
+    def sides(self) -> SidesDatabase:
+        """A database of two sides, which Athena compares if it may write somewhere."""
+        engine = self._engine(self.athena) if self.athena else None
+        return SidesDatabase(engine, self._local)
+
+    def _engine(self, url: str) -> Athena:
+        """Athena, which writes its tables below *url* until the command ends."""
+        from bucketsum_cli.snapshots.athena import athena  # noqa: PLC0415 - boto3
+
+        aws, _ = self.target.connect()
+        context = click.get_current_context()
+        return context.with_resource(athena(aws, url, context.meta[_WORKGROUP], yes=self.yes))
+
+    def _local(self, snapshot: Snapshot) -> Snapshot:
+        """The *snapshot* with its files on this machine, for a local question.
+
+        Raises:
+            CannotDoError: Its listing is an inventory that Athena reads.
+        """
+        if snapshot.url and any(keys.inventory for keys in snapshot.listed):
+            raise CannotDoError(
+                f"the listing of {snapshot.name} is an inventory in S3: ask this snapshot with "
+                "--athena"
+            )
+        if snapshot.url:
+            fetch(self.target.connect()[0].client("s3"), snapshot, yes=self.yes)
+        return snapshot
 
 
-def databases_of(target: Target, named: Mapping[str, str], *, yes: bool) -> Database:
-    """A database of several snapshots, by their names; notes how old each is."""
-    require_engine()
-    return _closed(
-        open_snapshots(
-            {
-                name: local(target, snapshot_for(target, folder, Taking()), yes=yes)
-                for name, folder in named.items()
-            }
-        )
-    )
+def question(
+    *documents: type,
+    options: Sequence[Callable[..., Any]] = (snapshot_option, athena_option),
+    of: Callable[..., Any] = stack_options,
+    has_json: bool = True,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a question, as ``asking``, and ``--json`` of *documents*.
+
+    *options* are those that say what is asked, *of* those of the stack.
+    """
+    names = {field.name for field in fields(Asking)}
+    json_options = [json_option(*documents)] if has_json else []
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_asking(**given: Any) -> None:  # noqa: ANN401 - the command's types
+            own = {name: given.pop(name) for name in names & given.keys()}
+            command(asking=Asking(**own), **given)
+
+        for option in (of, *json_options, yes_option, *reversed(options)):
+            with_asking = option(with_asking)
+        return with_asking
+
+    return decorate
 
 
 def _closed(database: Database) -> Database:
@@ -105,60 +181,11 @@ def _closed(database: Database) -> Database:
     return database
 
 
-def athena_engine(target: Target, url: str, *, yes: bool) -> Athena:
-    """Athena, which writes its tables below *url* until the command ends."""
-    from bucketsum_cli.snapshots.athena import athena  # noqa: PLC0415 - boto3
-
-    aws, _ = target.connect()
-    context = click.get_current_context()
-    return context.with_resource(athena(aws, url, context.meta[_WORKGROUP], yes=yes))
-
-
-def sides_database(target: Target, url: str | None, *, yes: bool) -> SidesDatabase:
-    """A database of two sides, which Athena compares if it may write below *url*."""
-    engine = athena_engine(target, url, yes=yes) if url else None
-    return SidesDatabase(engine, partial(local, target, yes=yes))
-
-
-def local(target: Target, snapshot: Snapshot, *, yes: bool) -> Snapshot:
-    """The *snapshot* with its files on this machine, for a local question.
-
-    Raises:
-        CannotDoError: Its listing is an inventory that Athena reads.
-    """
-    if snapshot.url and any(keys.inventory for keys in snapshot.listed):
-        raise CannotDoError(
-            f"the listing of {snapshot.name} is an inventory in S3: ask this snapshot with --athena"
-        )
-    if snapshot.url:
-        fetch(target.connect()[0].client("s3"), snapshot, yes=yes)
-    return snapshot
-
-
-def delete_tables_of(target: Target, snapshot: Snapshot) -> None:
-    """Delete the tables that Athena wrote for *snapshot*, if its rows are in S3."""
-    from bucketsum_cli.snapshots.glue_tables import (  # noqa: PLC0415 - boto3
-        database_of,
-        delete_tables,
-    )
-
-    if snapshot.url:
-        region = None if target.local else snapshot.region
-        delete_tables(replace(target, region=region).connect()[0], database_of(snapshot))
-
-
 def named_snapshot(target: Target, name: str, *, of_stack: bool = True) -> Snapshot:
     """The snapshot *name*: the last one, by default of the stack, or one in a folder or in S3."""
     if S3Place.is_url(name):
         return stored_snapshot(target.connect()[0].client("s3"), name)
     return kept_snapshot(name, target.find_kept() if name == LAST and of_stack else None)
-
-
-def snapshot_for(target: Target, name: str | None, taking: Taking) -> Snapshot:
-    """The snapshot *name*, or a new one as in *taking*; notes which it is, and how old."""
-    snapshot = take(target.find(), taking) if name is None else named_snapshot(target, name)
-    note_snapshot(snapshot)
-    return snapshot
 
 
 def note_snapshot(snapshot: Snapshot) -> None:
@@ -184,12 +211,6 @@ def is_all_listed(database: Database, snapshot: Snapshot, bucket: str | None, pr
     for name in unlisted:
         note(f"left out {name}, as S3 was not asked; name it, if it still exists")
     return not unlisted
-
-
-def keys_to_list(target: Target, bucket: str | None, prefix: str, name: str | None) -> list[Listed]:
-    """The keys that a question lists: those of *bucket*, or, in a new snapshot, of all buckets."""
-    buckets = (bucket,) if bucket else () if name else buckets_of(target.find())
-    return [Listed(bucket, prefix) for bucket in buckets]
 
 
 def no_objects(bucket: str | None, prefix: str, kind: str = "") -> CannotDoError:

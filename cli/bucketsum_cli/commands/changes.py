@@ -12,14 +12,12 @@ from typing import Annotated, Any, Final
 import click
 
 from bucketsum_cli.arguments.buckets import BucketPlace, bucket_of
-from bucketsum_cli.arguments.options import json_option, limit_option, prefix_option, yes_option
-from bucketsum_cli.arguments.target import Target, stack_options
+from bucketsum_cli.arguments.options import limit_option, prefix_option
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.commands.asking import athena_option, keys_to_list, sides_database, snapshot_for
+from bucketsum_cli.commands.asking import Asking, athena_option, question
 from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
-from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, tally_text
@@ -83,20 +81,15 @@ class ChangesResult:
 @click.option("--bucket", "place", type=BucketPlace(), metavar="BUCKET", help="Only this bucket.")
 @prefix_option("Only keys that begin with TEXT.")
 @limit_option("keys that are shown for each folder and change", default=1)
-@athena_option
-@yes_option
-@json_option(ChangesResult)
-@stack_options
+@question(ChangesResult, options=(athena_option,))
 def changes(
-    target: Target,
+    asking: Asking,
     earlier: str | None,
     later: str | None,
     since: datetime | None,
     place: S3Place | None,
     prefix: str,
     limit: int,
-    athena: str | None,
-    yes: bool,
     as_json: bool,
 ) -> None:
     """Show what was added, changed or lost since a snapshot.
@@ -114,8 +107,8 @@ def changes(
     bucket, prefix = bucket_of([place], prefix)
     require_engine()
     keys = {"bucket": bucket or "", "prefix": prefix}
-    before, after = _snapshots(target, (earlier, later), since, bucket, Taking(athena, yes=yes))
-    comparison = _filled(sides_database(target, athena, yes=yes), before, after, since, keys)
+    before, after = _snapshots(asking, (earlier, later), since, bucket)
+    comparison = _filled(asking.sides(), before, after, since, keys)
     moment = since.replace(tzinfo=UTC).isoformat() if since else before.begun_at
     answer = comparison.ask("changes", since=moment[:19].replace("T", " "), rows=limit)
     result = _result(since.isoformat() if since else before.name, after, answer.records())
@@ -128,11 +121,10 @@ def changes(
 
 
 def _snapshots(
-    target: Target,
+    asking: Asking,
     names: tuple[str | None, str | None],
     since: datetime | None,
     bucket: str | None,
-    taking: Taking,
 ) -> tuple[Snapshot, Snapshot]:
     """The earlier and the later snapshot; with *since*, both are the same.
 
@@ -140,18 +132,17 @@ def _snapshots(
         CannotDoError: They are of two tables, or in the wrong order; or the later is to be taken,
             and the inventory of the earlier is older.
     """
-    earlier, later = names
-    listed = [] if earlier else keys_to_list(target, bucket, "", None)
-    before = snapshot_for(target, earlier, replace(taking, listed=listed))
+    first, second = (replace(asking, snapshot_name=name) for name in names)
+    before = first.snapshot([] if first.snapshot_name else first.keys(bucket, ""))
     if since:
         return before, before
-    if later is None and any(keys.inventory for keys in before.listed):
+    if second.snapshot_name is None and any(keys.inventory for keys in before.listed):
         take = command_line("snapshot", "--via", "export", "--inventory")
         raise CannotDoError(
             f"{before.name} has S3 inventories, which are older: take a snapshot with newer ones "
             f"by `{take}`, and name it as B"
         )
-    after = snapshot_for(target, later, replace(taking, listed=before.listed))
+    after = second.snapshot(before.listed)
     if before.source != after.source:
         raise CannotDoError(
             f"{before.name} is of the stack {before.stack} in {before.account}, {before.region}, "

@@ -10,16 +10,14 @@ from typing import Annotated, Any, Final
 
 import click
 
-from bucketsum_cli.arguments.options import json_option, limit_option, yes_option
-from bucketsum_cli.arguments.target import Target, stack_options
+from bucketsum_cli.arguments.options import limit_option
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.commands.asking import (
-    athena_option,
+    Asking,
     named_snapshot,
     note_snapshot,
+    question,
     require_listing,
-    sides_database,
-    snapshot_for,
-    snapshot_option,
 )
 from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
 from bucketsum_cli.manifests.formats import FORMATS
@@ -27,7 +25,6 @@ from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.manifest_rows import STDIN, ManifestFile, rows_of, scope_of
 from bucketsum_cli.snapshots.sides import Objects, name_pattern, side_of
 from bucketsum_cli.snapshots.sides_database import LISTED, SidesDatabase
-from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text
@@ -97,22 +94,15 @@ class CompareResult:
 @format_option
 @algorithm_option
 @limit_option("names that are shown for each result")
-@snapshot_option
-@athena_option
-@yes_option
-@json_option(CompareResult)
-@stack_options
+@question(CompareResult)
 def compare(
-    target: Target,
+    asking: Asking,
     left: str,
     right: str | None,
     names: str | None,
     format_name: str | None,
     algorithm: str | None,
     limit: int,
-    snapshot_name: str | None,
-    athena: str | None,
-    yes: bool,
     as_json: bool,
 ) -> None:
     """Compare two buckets, snapshots or manifests, without a download.
@@ -142,9 +132,11 @@ def compare(
         replace(side, format_=format_, algorithm=algorithm)
         if isinstance(side, ManifestFile)
         else side
-        for side in map(partial(_listed_side, target), (left, left if right is None else right))
+        for side in map(
+            partial(_listed_side, asking.target), (left, left if right is None else right)
+        )
     ]
-    comparison = _filled(target, sides, names, snapshot_name, athena, yes=yes)
+    comparison = _filled(asking, sides, names)
     records = list(comparison.ask("compare", rows=limit).records())
     counts = {record["result"]: record["objects"] for record in records}
     if counts.keys() <= {_LEFT_OUT}:
@@ -182,27 +174,21 @@ def _listed_side(target: Target, text: str) -> Objects | ManifestFile:
 
 
 def _filled(
-    target: Target,
-    sides: Sequence[Objects | ManifestFile],
-    names: str | None,
-    name: str | None,
-    athena: str | None,
-    *,
-    yes: bool,
+    asking: Asking, sides: Sequence[Objects | ManifestFile], names: str | None
 ) -> SidesDatabase:
     """The comparison with the tables of both *sides*."""
     wanted = [side.keys for side in sides if isinstance(side, Objects) and not side.snapshot]
     listed = tuple(dict.fromkeys(wanted))
     own = None
     if listed:
-        own = snapshot_for(target, name, Taking(athena, listed, yes=yes))
+        own = asking.snapshot(listed)
         require_listing(own, listed)
     pattern, algorithm = name_pattern(names) if names else ("", "")
-    comparison = sides_database(target, athena, yes=yes)
+    comparison = asking.sides()
     tables = [("left_side", sides[0]), ("right_side", sides[1])]
     lists = [(table, side) for table, side in tables if isinstance(side, ManifestFile)]
     for table, side in lists:
-        comparison.put_list(rows_of(side, lambda: target.find().client("s3")))
+        comparison.put_list(rows_of(side, lambda: asking.target.find().client("s3")))
         if len(lists) == len(tables):
             _put_listed(comparison, table, side)
     for table, objects in tables:

@@ -12,18 +12,9 @@ import click
 
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import json_option, prefix_option, yes_option
-from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.commands.asking import (
-    athena_option,
-    database_of,
-    is_all_listed,
-    keys_to_list,
-    no_objects,
-    snapshot_option,
-)
+from bucketsum_cli.arguments.options import prefix_option
+from bucketsum_cli.commands.asking import Asking, is_all_listed, no_objects, question
 from bucketsum_cli.snapshots.next_steps import NEUTRAL, next_steps
-from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
@@ -75,19 +66,12 @@ class CoverageResult:
     help="Instead of listing BUCKET, read the S3 inventory with this manifest.json, in CSV; with "
     "--athena also in ORC or Parquet.",
 )
-@snapshot_option
-@athena_option
-@yes_option
-@json_option(CoverageResult)
-@stack_options
+@question(CoverageResult)
 def coverage(
-    target: Target,
+    asking: Asking,
     bucket: str | None,
     prefix: str,
     inventory: str | None,
-    snapshot_name: str | None,
-    athena: str | None,
-    yes: bool,
     as_json: bool,
 ) -> None:
     """Show which objects in S3 have no digest, and why.
@@ -100,12 +84,11 @@ def coverage(
 
     Example: bucketsum coverage photos
     """
-    if inventory and (not bucket or snapshot_name):
+    if inventory and (not bucket or asking.snapshot_name):
         raise click.UsageError("--inventory needs BUCKET, and cannot be used with --snapshot")
-    listed = keys_to_list(target, bucket, prefix, snapshot_name)
-    listed = [replace(keys, inventory=inventory or "") for keys in listed]
-    database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
-    is_known = is_all_listed(database, snapshot, bucket, prefix) or snapshot_name is None
+    listed = [replace(keys, inventory=inventory or "") for keys in asking.keys(bucket, prefix)]
+    database, snapshot = asking.database(listed)
+    is_known = is_all_listed(database, snapshot, bucket, prefix) or asking.snapshot_name is None
     answer = database.ask("coverage", bucket=bucket or "", prefix=prefix)
     parts = [CoveredPart(**record) for record in answer.records()]
     counts: Counter[str] = Counter()

@@ -12,19 +12,10 @@ import click
 
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import json_option, limit_option, prefix_option, yes_option
-from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.commands.asking import (
-    athena_option,
-    database_of,
-    is_all_listed,
-    keys_to_list,
-    no_objects,
-    snapshot_option,
-)
+from bucketsum_cli.arguments.options import limit_option, prefix_option
+from bucketsum_cli.commands.asking import Asking, is_all_listed, no_objects, question
 from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.storage_prices import put_prices
-from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import KEY, VERSION, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import cents_text, count_text, size_text
@@ -87,22 +78,15 @@ _TOTALS: Final = ("all_groups", "all_wasted_bytes", "all_wasted_usd_per_month")
     help="List the buckets first, so that only existing objects count, priced by storage class.",
 )
 @limit_option("groups")
-@snapshot_option
-@athena_option
-@yes_option
-@json_option(DuplicatesResult)
-@stack_options
+@question(DuplicatesResult)
 def duplicates(
-    target: Target,
+    asking: Asking,
     bucket: str | None,
     prefix: str,
     min_size: int,
     members: bool,
     listing: bool,
     limit: int,
-    snapshot_name: str | None,
-    athena: str | None,
-    yes: bool,
     as_json: bool,
 ) -> None:
     """Show which objects have equal content, and what that costs.
@@ -116,8 +100,7 @@ def duplicates(
 
     Example: bucketsum duplicates photos --min-size 1000000
     """
-    listed = keys_to_list(target, bucket, prefix, snapshot_name) if listing else []
-    database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
+    database, snapshot = asking.database(asking.keys(bucket, prefix) if listing else [])
     if listing:
         is_all_listed(database, snapshot, bucket, prefix)
     put_prices(database)

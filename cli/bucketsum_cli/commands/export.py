@@ -16,23 +16,16 @@ from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.arguments.buckets import bucket_argument
-from bucketsum_cli.arguments.options import prefix_option, yes_option
-from bucketsum_cli.arguments.target import Target, stack_options
+from bucketsum_cli.arguments.options import prefix_option
+from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.commands.asking import (
-    athena_option,
-    database_of,
-    keys_to_list,
-    no_objects,
-    snapshot_option,
-)
+from bucketsum_cli.commands.asking import Asking, no_objects, question
 from bucketsum_cli.manifests.entries import BadLine, Entry
 from bucketsum_cli.manifests.formats import BAGIT, FOLDER_MARKER, FORMATS, Format, not_recorded
 from bucketsum_cli.snapshots.database import Answer, Database
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.stored import require_empty
-from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
@@ -73,12 +66,9 @@ _SHOWN_REASONS: Final = 5
     help="A file or s3://BUCKET/KEY; - is stdout. An existing file is replaced. With --athena, a "
     "folder s3://BUCKET/FOLDER where nothing is.",
 )
-@snapshot_option
-@athena_option
-@yes_option
-@stack_options
+@question(has_json=False)
 def export(
-    target: Target,
+    asking: Asking,
     bucket: str,
     prefix: str,
     format_name: str,
@@ -86,9 +76,6 @@ def export(
     relative: bool,
     members: bool,
     output: str | None,
-    snapshot_name: str | None,
-    athena: str | None,
-    yes: bool,
 ) -> None:
     """Print a manifest of what is in BUCKET now, sorted by key.
 
@@ -101,9 +88,8 @@ def export(
 
     Example: bucketsum export photos --algorithm sha256 -o photos.sha256
     """
-    _require_output(target, format_name, output, athena, relative=relative)
-    listed = keys_to_list(target, bucket, prefix, snapshot_name)
-    database, _ = database_of(target, snapshot_name, Taking(listed=listed, yes=yes), athena)
+    _require_output(asking, format_name, output, relative=relative)
+    database, _ = asking.database(asking.keys(bucket, prefix))
     question: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "with_members": members}
     counts = [*database.ask("export_states", **question)]
     if not counts:
@@ -112,7 +98,7 @@ def export(
     if isinstance(database.engine, InPlaceEngine):
         database.engine.unload("export", S3Place.of_folder(str(output)), question)
     else:
-        with _destination(target, output, is_text=format_name != _PARQUET) as file:
+        with _destination(asking.target, output, is_text=format_name != _PARQUET) as file:
             if format_name == _PARQUET and file is not None:
                 database.local.put_question(question)
                 _write_parquet(database, file, relative=relative)
@@ -128,18 +114,18 @@ def export(
 
 
 def _require_output(
-    target: Target, format_name: str, output: str | None, athena: str | None, *, relative: bool
+    asking: Asking, format_name: str, output: str | None, *, relative: bool
 ) -> None:
     """Refuse an *output* that cannot be written, or where Athena would find files."""
     if format_name == _PARQUET and output is None:
         raise click.UsageError("--format parquet needs --output")
-    if athena:
+    if asking.athena:
         if relative or format_name != _PARQUET or not S3Place.is_url(output or ""):
             raise click.UsageError(
                 "--athena needs --format parquet and --output s3://BUCKET/FOLDER, and cannot be "
                 "used with --relative"
             )
-        require_empty(target.connect()[0].client("s3"), S3Place.of_folder(str(output)))
+        require_empty(asking.target.connect()[0].client("s3"), S3Place.of_folder(str(output)))
 
 
 def _not_hashed(counts: Iterable[Sequence[Any]], *, with_all: bool) -> Counter[str]:

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import click
 
 from bucketsum.algorithms import ALGORITHMS, SHA1
 from bucketsum.table.rows import Row
 from bucketsum.table.state import HELD, ObjectState
-from bucketsum_cli.arguments.options import json_option, yes_option
-from bucketsum_cli.arguments.target import Target, bucket_options
+from bucketsum_cli.arguments.target import bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.commands.asking import athena_option, snapshot_option
+from bucketsum_cli.commands.asking import Asking, question
 from bucketsum_cli.commands.find_list import (
     ListedDigest,
     algorithms_of,
@@ -48,6 +47,8 @@ from bucketsum_cli.terminal.live_progress import progress, with_bar
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
+_BUCKET_HELP: Final = "Only this bucket; by default all buckets of the stack."
+
 Matches: TypeAlias = Mapping[str, Sequence[tuple["Row", ObjectState]]]
 """SHA-1 → its places, with their states."""
 
@@ -71,20 +72,18 @@ class FindResult:
 )
 @format_option
 @algorithm_option
-@snapshot_option
-@athena_option
-@yes_option
-@json_option(FindResult, list[FindResult], list[ListedDigest])
-@partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
+@question(
+    FindResult,
+    list[FindResult],
+    list[ListedDigest],
+    of=partial(bucket_options, bucket_help=_BUCKET_HELP),
+)
 def find(
-    target: Target,
+    asking: Asking,
     contents: tuple[str, ...],
     listed: BinaryIO | None,
     format_name: str | None,
     algorithm: str | None,
-    snapshot_name: str | None,
-    athena: str | None,
-    yes: bool,
     as_json: bool,
 ) -> None:
     """Find every object with a given SHA-1, or with a file's content.
@@ -111,17 +110,18 @@ def find(
     for url in filter(S3Place.is_url, contents):
         raise click.UsageError(f"{url} is in S3: `{command_line('show', url)}` has its digests")
     how = FORMATS.get(format_name or ""), algorithm
-    if listing := _for_a_snapshot(contents, listed, how, with_sha1=bool(snapshot_name or athena)):
-        find_in_snapshot(target, *listing, snapshot_name, athena, yes=yes, as_json=as_json)
+    with_sha1 = bool(asking.snapshot_name or asking.athena)
+    if listing := _for_a_snapshot(contents, listed, how, with_sha1=with_sha1):
+        find_in_snapshot(asking, *listing, as_json=as_json)
         return
     wanted, bad = _wanted(contents)
-    stack = target.find()
+    stack = asking.target.find()
     if stack.parameters.get("Sha1Index") == "no":
         rows = [
             {"place": place, "name": name, "digest": sha1, SHA1.name: sha1}
             for place, (name, sha1) in enumerate(wanted)
         ]
-        find_in_snapshot(target, rows, bad, snapshot_name, athena, yes=yes, as_json=as_json)
+        find_in_snapshot(asking, rows, bad, as_json=as_json)
         return
     table = stack.digests_table()
     sha1s = dict.fromkeys(sha1 for _, sha1 in wanted)
@@ -130,7 +130,7 @@ def find(
         for sha1 in with_bar(sha1s, "finding", len(sha1s))
     }
     matches = {
-        sha1: [place for place in places if target.bucket in (None, place[0].bucket)]
+        sha1: [place for place in places if asking.target.bucket in (None, place[0].bucket)]
         for sha1, places in everywhere.items()
     }
     if as_json:
@@ -145,7 +145,7 @@ def find(
                 say(name, "bold")
             _print_table(stack, matches[sha1])
     _note_each(matches, bad)
-    _note_absent(matches, everywhere, target.bucket)
+    _note_absent(matches, everywhere, asking.target.bucket)
     _end(matches, is_complete=not bad)
 
 

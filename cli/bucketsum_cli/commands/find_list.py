@@ -10,12 +10,10 @@ from typing import Annotated, Any, BinaryIO, Final
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.table.state import HELD, ObjectState
-from bucketsum_cli.arguments.target import Target
-from bucketsum_cli.commands.asking import database_of, is_listed, keys_to_list
+from bucketsum_cli.commands.asking import Asking, is_listed
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.manifests.formats import Format, entries_in
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
-from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -95,16 +93,9 @@ def note_first(texts: Sequence[str], rest: str = "") -> None:
 
 
 def find_in_snapshot(
-    target: Target,
-    wanted: Sequence[Mapping[str, Any]],
-    bad: Sequence[str],
-    name: str | None,
-    athena: str | None,
-    *,
-    yes: bool,
-    as_json: bool,
+    asking: Asking, wanted: Sequence[Mapping[str, Any]], bad: Sequence[str], *, as_json: bool
 ) -> None:
-    """Show where the digests *wanted* are in the snapshot *name*, or in a new one.
+    """Show where the digests *wanted* are in a snapshot.
 
     Raises:
         SystemExit: With 1, if a digest is nowhere, or *bad* has reasons why lines have none.
@@ -112,10 +103,10 @@ def find_in_snapshot(
     if not wanted:
         reason = bad[0] if bad else "it is empty"
         raise CannotDoError(f"the list has no digests, so nothing was looked for; {reason}")
-    listed = keys_to_list(target, target.bucket, "", name) if name is None else []
-    database, snapshot = database_of(target, name, Taking(listed=listed, yes=yes), athena)
+    bucket = asking.target.bucket
+    database, snapshot = asking.database([] if asking.snapshot_name else asking.keys(bucket, ""))
     database.local.put_table("wanted", WANTED, wanted)
-    records = database.ask("find", bucket=target.bucket or "").records()
+    records = database.ask("find", bucket=bucket or "").records()
     results = [_result(list(rows)) for _, rows in groupby(records, key=lambda row: row["place"])]
     missing = [result for result in results if not result.objects]
     recorded = {*database.algorithms("contents")} if missing else set[str]()

@@ -10,17 +10,15 @@ from typing import Annotated
 import click
 
 from bucketsum_cli.arguments.buckets import object_place
-from bucketsum_cli.arguments.options import json_option, output_option, yes_option
-from bucketsum_cli.arguments.target import Target, stack_options
+from bucketsum_cli.arguments.options import output_option
 from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.commands.asking import database_of, keys_to_list, snapshot_option
+from bucketsum_cli.commands.asking import Asking, question, snapshot_option
 from bucketsum_cli.page.answers import PageAnswer, answers_of
 from bucketsum_cli.page.figures import figures_of
 from bucketsum_cli.page.history import keep, pages_before, totals_of
 from bucketsum_cli.page.page import page_of
 from bucketsum_cli.page.publish import publish
 from bucketsum_cli.snapshots.storage_prices import put_prices
-from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.formatting import moment_text
 from bucketsum_cli.terminal.output import note, print_json, say, write_text
@@ -55,17 +53,12 @@ class PageResult:
     metavar="N",
     help="Time after which the link ends.",
 )
-@snapshot_option
-@yes_option
-@json_option(PageResult)
-@stack_options
+@question(PageResult, options=(snapshot_option,))
 def page(
-    target: Target,
+    asking: Asking,
     file: Path | None,
     place: S3Place | None,
     days: int,
-    snapshot_name: str | None,
-    yes: bool,
     as_json: bool,
 ) -> None:
     """Summarize a stack's buckets on one HTML page.
@@ -79,14 +72,13 @@ def page(
     """
     if as_json and file == STDOUT:
         raise click.UsageError("--json cannot be used with --output -")
-    listed = keys_to_list(target, None, "", snapshot_name)
-    database, snapshot = database_of(target, snapshot_name, Taking(listed=listed, yes=yes))
+    database, snapshot = asking.database(asking.keys(None, ""))
     put_prices(database)
     figures = figures_of(database, snapshot)
     before, totals = pages_before(snapshot), totals_of(snapshot, figures)
     answers = [*answers_of(figures, totals, before)]
     html = page_of(snapshot, figures, answers, [totals, *before])
-    link = publish(target.connect()[0], place, html, days) if place else None
+    link = publish(asking.target.connect()[0], place, html, days) if place else None
     if file is None and not place:
         file = Path(f"{Path(snapshot.stack).name}.html")
     if file:

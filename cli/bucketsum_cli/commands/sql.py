@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Timer
@@ -11,14 +12,11 @@ from typing import Any, Final, TextIO
 
 import click
 
-from bucketsum_cli.arguments.options import json_option, yes_option
-from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.commands.asking import athena_option, database_of, databases_of
+from bucketsum_cli.commands.asking import Asking, athena_option, question
 from bucketsum_cli.snapshots.database import Answer, Database
 from bucketsum_cli.snapshots.own_tables import NAMED, put_own_table
 from bucketsum_cli.snapshots.prompt import typed_queries
 from bucketsum_cli.snapshots.statements import statements_in
-from bucketsum_cli.snapshots.taking import Taking
 from bucketsum_cli.snapshots.values import csv_line, json_value, text_of, unique_names
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.documents import json_text
@@ -57,12 +55,9 @@ class _SqlCommand(click.Command):
 @click.option("--snapshot", "names", multiple=True, metavar="last|FOLDER|NAME=FOLDER",
               help="Ask the last snapshot, or the one in FOLDER; by default, a new one is taken. "
                    "With names, ask several: the views of each are NAME.objects.")  # fmt: skip
-@athena_option
-@yes_option
-@json_option()
-@stack_options
+@question(options=(athena_option,))
 def sql(
-    target: Target,
+    asking: Asking,
     query: str | None,
     as_csv: bool,
     questions: TextIO | None,
@@ -70,8 +65,6 @@ def sql(
     output: Path | None,
     timeout: int | None,
     names: tuple[str, ...],
-    athena: str | None,
-    yes: bool,
     as_json: bool,
 ) -> None:
     """Run an SQL query on a snapshot.
@@ -91,10 +84,10 @@ def sql(
         raise click.NoSuchOption(query)
     if (query is not None and questions) or (as_csv and as_json):
         raise click.UsageError("give QUERY or --file, and one of --csv and --json")
-    if athena and (own or timeout or (output and output.suffix == _PARQUET)):
+    if asking.athena and (own or timeout or (output and output.suffix == _PARQUET)):
         raise click.UsageError("--with, --timeout and FILE.parquet cannot be used with --athena")
     _require_written(query, output, is_other=as_csv or as_json)
-    database = _database(target, names, athena, yes=yes)
+    database = _database(asking, names)
     for text in own:
         put_own_table(database.local, text)
     database.engine.lock()
@@ -116,7 +109,7 @@ def _answer_all(stdin: TextIO, database: Database, answer: Callable[[str], None]
         answer(text)
 
 
-def _database(target: Target, names: tuple[str, ...], athena: str | None, *, yes: bool) -> Database:
+def _database(asking: Asking, names: tuple[str, ...]) -> Database:
     """The database of one snapshot, or of several with names."""
     matches = filter(None, map(NAMED.fullmatch, names))
     named = {match[1]: match[2] for match in matches}
@@ -124,11 +117,11 @@ def _database(target: Target, names: tuple[str, ...], athena: str | None, *, yes
         raise click.UsageError(
             "several snapshots need a name each: --snapshot new=last --snapshot old=FOLDER"
         )
-    if named and athena:
+    if named and asking.athena:
         raise click.UsageError("--athena asks one snapshot, without a name")
     if named:
-        return databases_of(target, named, yes=yes)
-    return database_of(target, (*names, None)[0], Taking(yes=yes), athena)[0]
+        return asking.databases(named)
+    return replace(asking, snapshot_name=(*names, None)[0]).database()[0]
 
 
 def _require_written(query: str | None, output: Path | None, *, is_other: bool) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.commands.asking import delete_tables_of, named_snapshot
+from bucketsum_cli.commands.asking import named_snapshot
 from bucketsum_cli.commands.snapshot.take import KeptSnapshot
-from bucketsum_cli.snapshots.folder import snapshots, snapshots_folder
+from bucketsum_cli.snapshots.folder import Snapshot, snapshots, snapshots_folder
 from bucketsum_cli.snapshots.keeping import delete_snapshot, reason_kept, size_of
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text, size_text
@@ -66,10 +68,22 @@ def delete(target: Target, name: str, yes: bool) -> None:
     snapshot = named_snapshot(target, name, of_stack=False)
     what = f"{snapshot.name}, {count_text(snapshot.rows, 'row')}"
     confirm(f"Delete {what}?", "nothing was deleted", yes=yes)
-    delete_tables_of(target, snapshot)
+    _delete_tables_of(target, snapshot)
     if snapshot.place:
         note(f"the export stays in {snapshot.place}")
     if delete_snapshot(snapshot):
         say(f"deleted {snapshot.folder}")
     else:
         say(f"deleted the snapshot in {snapshot.folder}; the folder keeps its other files")
+
+
+def _delete_tables_of(target: Target, snapshot: Snapshot) -> None:
+    """Delete the tables that Athena wrote for *snapshot*, if its rows are in S3."""
+    from bucketsum_cli.snapshots.glue_tables import (  # noqa: PLC0415 - boto3
+        database_of,
+        delete_tables,
+    )
+
+    if snapshot.url:
+        region = None if target.local else snapshot.region
+        delete_tables(replace(target, region=region).connect()[0], database_of(snapshot))
