@@ -274,7 +274,7 @@ class Invariants:
         if _text(row, "etag") == version.etag:
             return False
         items = filter(is_progress, dynamodb.items())
-        in_slices = {(item["key"]["S"], item["version"]["S"]) for item in items}
+        in_slices = {(_text(item, "key"), _text(item, "version")) for item in items}
         is_known = (version.key, version.version_id) in in_slices or version in self.waiting(sqs)
         return not is_known and self._is_lost(version, dynamodb)
 
