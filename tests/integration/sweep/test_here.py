@@ -88,10 +88,12 @@ def test_a_process_that_dies_is_a_failed_sample_and_is_replaced(processes: Proce
 
 
 def recorded(tmp_path: Path) -> dict[str, Any]:
-    """The content of the only run's file."""
-    [file] = (tmp_path / "home" / "runs").glob("*.json")
-    content: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return content
+    """The run and its samples by name, of the only run's file."""
+    [file] = (tmp_path / "home" / "runs").glob("*.jsonl")
+    *lines, _ = file.read_text("utf-8").split("\n")
+    items = {values["item"]: values for values in map(json.loads, lines)}
+    samples = {name: values for name, values in items.items() if name.startswith("sample#")}
+    return {"run": items["run"], "samples": samples}
 
 
 def test_a_sweep_measures_and_leaves_nothing_behind(
@@ -147,7 +149,7 @@ def test_ctrl_c_ends_all_processes_and_records_the_end(
         command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     runs = tmp_path / "home" / "runs"
-    while not (runs.exists() and [*runs.glob("*.json")] and recorded(tmp_path)["samples"]):
+    while not (runs.exists() and [*runs.glob("*.jsonl")] and recorded(tmp_path)["samples"]):
         assert sweep.poll() is None
         time.sleep(0.1)
     sweep.send_signal(signal.SIGINT)
