@@ -42,7 +42,8 @@ def share(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(botocore.useragent, sanitize, cache(getattr(botocore.useragent, sanitize)))
     # it would look at the environment again for each request's text
     rebuild = "rebuild_and_replace_user_agent_handler"
-    patch.setattr(botocore.useragent.UserAgentString, rebuild, lambda *_, **__: None)
+    ignore: Any = lambda *_, **__: None  # noqa: E731 - older versions have no such method
+    patch.setattr(botocore.useragent.UserAgentString, rebuild, ignore, raising=False)
     parse = "_parse_timestamp_with_tzinfo"
     patch.setattr(botocore.utils, parse, _shared_times(getattr(botocore.utils, parse)))
     patch.setattr(EventAliaser, "_alias_event_name", _shared_alias_name())
