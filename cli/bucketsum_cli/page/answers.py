@@ -42,7 +42,7 @@ def answers_of(
     yield from _verified(figures)
     yield _digests(figures, now.objects)
     yield _agreement(figures)
-    yield PageAnswer("What was lost or deleted?", _gone(figures, now.states), "gone")
+    yield _gone(figures, now.states)
     yield PageAnswer("What changed since the page before?", _trend(now, before), "trend")
     yield PageAnswer("What would deleting duplicates save?", _saved(figures), "duplicates")
     yield PageAnswer("Does anything still arrive?", _arrived(figures), "arrivals")
@@ -94,7 +94,8 @@ def _broken(figures: Figures) -> Iterator[PageAnswer]:
         step = next_steps()[state].replace("KEY --bucket BUCKET", url).replace("`", "")
         step = step.replace("BUCKET", url.partition("//")[2].partition("/")[0])
         advice = f"{tally_text({state: count})}: {step}"
-    yield PageAnswer("What is worst, and what to do?", advice, "problems")
+    question = "What is worst, and what to do?"
+    yield PageAnswer(question, advice, "problems", is_good=False if states else None)
 
 
 def _verified(figures: Figures) -> Iterator[PageAnswer]:
@@ -106,10 +107,10 @@ def _verified(figures: Figures) -> Iterator[PageAnswer]:
     if differing:
         changed = f"Yes: the last reading of {count_text(differing, 'object')} differed"
     elif repaired:
-        changed = f"Yes, of {count_text(repaired, 'object')}: repaired by a newer version"
+        changed = f"Yes, of {count_text(repaired, 'object')}: a newer version has the recorded one"
     elif again:
         changed = f"No: of {count_text(again, 'object')} read again, none differs"
-    is_good = _verdict(is_good=not differing, is_known=bool(again))
+    is_good = _verdict(is_good=not differing, is_known=bool(again) and not repaired)
     question = "Has any content changed since it was recorded?"
     yield PageAnswer(question, changed, "verification", is_good)
     times = "Never"
@@ -138,21 +139,23 @@ def _digests(figures: Figures, count: int) -> PageAnswer:
 def _agreement(figures: Figures) -> PageAnswer:
     agreeing, against = (total(figures.stored, name) for name in ("agreeing", "contradicted"))
     share = _percent_text(agreeing, total(figures.stored, "digests"))
-    text = f"{'No' if against else 'Yes'}: {share} of the digests agree"
-    text += f", {against:,} do not" if against > 1 else ", 1 does not" if against else ""
-    text += "" if against else "; the others had none to compare"
+    text = f"Yes, where S3 has one to compare: {share} of the digests"
+    if against:
+        text = f"No: {against:,} {'does' if against == 1 else 'do'} not; {share} of the digests do"
     if not agreeing and not against:
         text = "Not known: none was compared"
     is_good = _verdict(is_good=not against, is_known=bool(agreeing))
     return PageAnswer("Do S3's own checksums agree?", text, "stored", is_good)
 
 
-def _gone(figures: Figures, states: Mapping[str, int]) -> str:
+def _gone(figures: Figures, states: Mapping[str, int]) -> PageAnswer:
     gone = {state: states[state] for state in ("lost", "deleted") if states.get(state)}
     deleted = [row for row in figures.list_of("gone") if row["deleted_at"]]
     last = f"; the last deletion on {moment_text(deleted[0]['deleted_at'])[:10]}" if deleted else ""
     unknown = "" if figures.is_listed else "; losses are not known: not all of S3 was listed"
-    return f"{tally_text(gone) or 'Nothing'}{last}{unknown}"
+    text = f"{tally_text(gone) or 'Nothing'}{last}{unknown}"
+    is_good = False if states.get("lost") else None
+    return PageAnswer("What was lost or deleted?", text, "gone", is_good)
 
 
 def _trend(now: PageTotals, before: Sequence[PageTotals]) -> str:

@@ -101,8 +101,8 @@ def page_of(
 
     *pages* are this one, and those before.
     """
-    worst = [tally_text({state: count}) for state, count in problems_of(figures).items()]
-    text, class_ = (worst[0], "badge") if worst else ("nothing broken", "badge succeeded")
+    problems = tally_text(problems_of(figures))
+    text, class_ = (problems, "badge") if problems else ("nothing broken", "badge succeeded")
     facts = {
         "account": "the local emulator" if snapshot.account == _NO_ACCOUNT else snapshot.account,
         "Region": snapshot.region,

@@ -159,10 +159,10 @@ def test_what_differs_or_is_unreadable_has_a_digest(tmp_path: Path) -> None:
     four = answers(*rows)
     assert four["Does every object have a digest?"].startswith("Yes: 100 % have a digest;")
     assert "50.00 % were read again" in four["When was this last verified?"]
-    assert "25.00 % of the digests agree" in four["Do S3's own checksums agree?"]
+    assert "compare: 25.00 % of the digests" in four["Do S3's own checksums agree?"]
     assert "bucketsum repair s3://p/differs " in four["What is worst, and what to do?"]
     changed = answers(*rows[:2])["Has any content changed since it was recorded?"]
-    assert changed == "Yes, of 1 object: repaired by a newer version"
+    assert changed == "Yes, of 1 object: a newer version has the recorded one"
 
 
 def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
@@ -182,7 +182,9 @@ def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
     assert all(sections.states[state] == count > 0 for state, count in gone.items())
     assert sections.is_listed
     differing = sections.problems[0]["state_objects"]
-    assert f"Yes: {differing} differ, {gone[ObjectState.LOST]} lost," in page.answers[1]
+    problems = f"{differing} differ, {gone[ObjectState.LOST]} lost,"
+    assert f"Yes: {problems}" in page.answers[1]
+    assert problems in html_of(*case).partition("<h1>")[0]
     assert f"the last reading of {differing} objects differed" in page.answers[3]
     for group in sections.duplicates:
         assert len({row["sha1"] for row in group}) == 1
