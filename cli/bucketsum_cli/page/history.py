@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from bucketsum_cli.page.figures import Figures, total
 from bucketsum_cli.snapshots.folder import Snapshot, snapshots_folder
-from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import append_line
 
 _PAGES_MAX: Final = 12
 _BYTES_MAX: Final = 64 * 1024
@@ -48,13 +48,7 @@ def pages_before(snapshot: Snapshot) -> list[PageTotals]:
 
 def keep(snapshot: Snapshot, totals: PageTotals) -> None:
     """Add the totals of a page that was written."""
-    file = _file(snapshot)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a", encoding="utf-8") as lines:
-            lines.write(f"{json.dumps(asdict(totals))}\n")
-    except OSError as error:
-        raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
+    append_line(_file(snapshot), json.dumps(asdict(totals)))
 
 
 def _file(snapshot: Snapshot) -> Path:

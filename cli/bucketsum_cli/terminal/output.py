@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from bucketsum_cli.terminal.documents import json_text
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output_files import STDOUT, output_file
 from bucketsum_cli.terminal.screen import write, write_line
 
@@ -92,6 +92,20 @@ def write_text(file: Path, text: str) -> None:
         return
     with output_file(file) as written:
         written.write(text.encode())
+
+
+def append_line(file: Path, line: str) -> None:
+    """Add *line* to the end of a *file* that is kept; makes it, and its folder.
+
+    Raises:
+        CannotDoError: It cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(f"{line}\n")
+    except OSError as error:
+        raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
 
 
 def print_text(text: str) -> bool:

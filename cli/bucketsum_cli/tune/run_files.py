@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.events.message_fields import shown
 from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import append_line
 from bucketsum_cli.tune.machine import machine_of
 from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.results.record_values import item_values
@@ -55,13 +56,7 @@ class RunFiles(RunStore):
         return run
 
     def _put(self, run_id: str, item: str, record: Record) -> None:
-        file = self._file(run_id)
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with file.open("a", encoding="utf-8") as lines:
-                lines.write(f"{json.dumps({**item_values(record), 'item': item})}\n")
-        except OSError as error:
-            raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
+        append_line(self._file(run_id), json.dumps({**item_values(record), "item": item}))
 
     def _items(self, run_id: str, prefix: str) -> Iterator[Mapping[str, Any]]:
         if not _RUN_ID.fullmatch(run_id) or not self._file(run_id).exists():
