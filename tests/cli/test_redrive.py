@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 from botocore.exceptions import ClientError
-from tests.cli.aws_calls import change_calls
+from tests.cli.aws_calls import answered, change_calls, refusal
 from tests.cli.conftest import Run
 from tests.cli.deployed import (
     BUCKET,
@@ -14,6 +15,7 @@ from tests.cli.deployed import (
     bodies_in,
     dead_letter,
     hashed,
+    put_object,
     record_deletion,
     unreadable,
 )
@@ -285,6 +287,43 @@ def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -
     assert ended.out == "queued  key  version null\n"
     (arrival,) = events_in(sent_back(stack)[0])
     assert arrival.version_id is None
+
+
+@pytest.mark.parametrize("change", [{"etag": "weird"}, {"etag": None}, {"size_bytes": 77}])
+def test_what_another_program_changed_is_queued_as_s3_has_it(
+    run: Run, stack: Stack, change: dict[str, Any]
+) -> None:
+    """A version never changes; S3 would refuse any other entity tag for ever."""
+    place = put_object(stack, "key", b"12345")
+    put_object(stack, "key", b"a newer version")
+    put_object(stack, "key 2", b"another key")
+    row = unreadable(place, b"12345", "access denied")
+    stack.digests_table().record(replace(row, **change))
+    assert run("redrive", "--key", "key").status == 0
+    (arrival,) = events_in(sent_back(stack)[0])
+    assert isinstance(arrival, ObjectCreated)
+    assert (arrival.version_id, arrival.etag, arrival.size_bytes) == (place.entry, row.etag, 5)
+
+
+def test_an_object_that_was_overwritten_is_queued_as_recorded(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Version `null` changes: S3 says that the object is superseded, whose newer one has an event.
+
+    Without the right to list the bucket, the row is all that is known.
+    """
+    s3 = stack.client("s3")
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Suspended"})
+    put_object(stack, "key", b"newer")
+    row = unreadable(RowKey(BUCKET, "key", "null"), b"old", "access denied")
+    stack.digests_table().record(row)
+    for answers in ({}, {"ListObjectVersions": refusal("ListObjectVersions")}):
+        with monkeypatch.context() as patch:
+            change_calls(patch, answered(answers))
+            assert run("redrive", "--key", "key").status == 0
+        (arrival,) = events_in(sent_back(stack)[0])
+        assert isinstance(arrival, ObjectCreated)
+        assert (arrival.etag, arrival.size_bytes) == (row.etag, 3)
 
 
 def test_a_deleted_version_is_not_queued(run: Run, stack: Stack) -> None:

@@ -9,7 +9,7 @@ from unittest.mock import ANY
 
 from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.dynamodb_model import DynamoDb
-from tests.simulation.s3_model import BUCKET
+from tests.simulation.s3_model import BUCKET, S3
 from tests.simulation.schedule import Schedule
 from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OBJECTS, Sqs
 
@@ -29,8 +29,10 @@ _LIMIT: Final = 100
 class Operator:
     """Calls the functions of the command, after its question was answered with yes."""
 
-    def __init__(self, schedule: Schedule, sqs: Sqs, dynamodb: DynamoDb) -> None:
+    def __init__(self, schedule: Schedule, s3: S3, sqs: Sqs, dynamodb: DynamoDb) -> None:
         self._schedule = schedule
+        listing = SimpleNamespace(paginate=lambda **_: [{"Versions": s3.listed(s3.existing())}])
+        clients = {"s3": SimpleNamespace(get_paginator=lambda _: listing)}  # no network: old seeds
         self._stack: Any = SimpleNamespace(
             bucket=BUCKET,
             arrivals_queue_url=ARRIVALS,
@@ -40,7 +42,7 @@ class Operator:
                 "LongObjectsQueueUrl": LONG_OBJECTS,
                 "BucketName": ANY,  # else the hint at another bucket asks CloudFormation
             },
-            client=lambda _: sqs,
+            client=lambda name: clients.get(name, sqs),
             progress_table=lambda: ProgressTable(dynamodb, "digests"),  # type: ignore[arg-type] # a model
             digests_table=lambda: DigestsTable(dynamodb, "digests"),  # type: ignore[arg-type] # a model
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -305,34 +305,36 @@ class S3:
             raise refusal("NoSuchBucket", 404, "ListObjectVersions")
         after = request.get("KeyMarker", ""), request.get("VersionIdMarker")
         entries = [
-            (version, version is versions[-1])
+            version
             for key, versions in sorted(self.versions.items())
             if key >= after[0]
             for version in _after(versions, *after)
         ]
         page = entries[: request["MaxKeys"]]
-        for version, _ in page:
+        for version in page:
             version.refused |= version.archived  # nobody asks for it
-        response: dict[str, Any] = {
-            "Versions": [
-                {
-                    "Key": version.key,
-                    "VersionId": version.version_id,
-                    "ETag": f'"{version.etag}"',
-                    "Size": len(version.content),
-                    "LastModified": version.last_modified,
-                    "StorageClass": "GLACIER" if version.archived else "STANDARD",
-                    "IsLatest": is_latest,
-                }
-                for version, is_latest in page
-                if version.content is not None
-            ],
-            "IsTruncated": len(page) < len(entries),
-        }
+        is_cut = len(page) < len(entries)
+        response: dict[str, Any] = {"Versions": self.listed(page), "IsTruncated": is_cut}
         if response["IsTruncated"]:
-            last, _ = page[-1]
+            last = page[-1]
             response |= {"NextKeyMarker": last.key, "NextVersionIdMarker": str(last.number)}
         return response
+
+    def listed(self, versions: Iterable[Version]) -> list[dict[str, Any]]:
+        """*versions* as S3 lists them, without the markers among them."""
+        return [
+            {
+                "Key": version.key,
+                "VersionId": version.version_id,
+                "ETag": f'"{version.etag}"',
+                "Size": len(version.content),
+                "LastModified": version.last_modified,
+                "StorageClass": "GLACIER" if version.archived else "STANDARD",
+                "IsLatest": version is self.versions[version.key][-1],
+            }
+            for version in versions
+            if version.content is not None
+        ]
 
     def get_object(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
         """See S3's GetObject; at times the answer cannot be right."""

@@ -284,7 +284,7 @@ class _World:
                 self.sqs.send(ARRIVALS, body, {})
 
     def _run_operator(self, kills: float, *, stops: bool = False) -> None:
-        operator = Operator(self.schedule, self.sqs, self.dynamodb)
+        operator = Operator(self.schedule, self.s3, self.sqs, self.dynamodb)
 
         def work() -> None:
             if stops:

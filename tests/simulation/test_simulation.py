@@ -20,13 +20,14 @@ from tests.support.expressions import condition_of
 
 SCHEDULES: Final = 20_000
 SCHEDULES_OF_TEST: Final = 1_000
-BROKEN_BEFORE: Final = (79_036, 63_615, 800_781, 64_742, 4_747, 73_284, 67_002, 73_257)
+BROKEN_BEFORE: Final = (79_036, 63_615, 800_781, 64_742, 4_747, 73_284, 67_002, 73_257, 2_002_975)
 """An event took the place of a newer listed object that could not be read either; a listed archived
 object that was overwritten was a dead letter; a newer archived version of the same bytes made the
 version ``null`` archived; it was compared with the checksum of a newer version of its bytes; a
 verification waited for slices whose message had never been sent; the row of an older event hid a
 listed object that the look-up of its batch had missed; that of another replaced a newer one that
-had been listed since the reading; and a listed object whose row had changed was read for ever."""
+had been listed since the reading; a listed object whose row had changed was read for ever; and so
+was a version that was queued again with the entity tag that another program had written."""
 FOUND_AT: Final = {row[0]: int(row[1]) for row in Document.read(DOCUMENT).table("planted bug")}
 """Planted bug → the number of schedules that `--planted-bugs` needed to find it."""
 

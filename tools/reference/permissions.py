@@ -89,7 +89,7 @@ ACTIONS: Final = {
     "buckets": _BUCKETS,
     "put": _PUT,
     "redrive": _REDRIVE,
-    "redrive --key": "dynamodb:Query sqs:SendMessage",
+    "redrive --key": "dynamodb:Query s3:ListBucketVersions sqs:SendMessage",
     "stop": f"{_SHOW} dynamodb:UpdateItem dynamodb:PutItem",
     **dict.fromkeys(("backfill", "verify"), f"{_CHECK} s3:GetObject"),
     **dict.fromkeys(("verify report", "backfill report"), f"{_SHOW} {_TABLES} s3:PutObject"),

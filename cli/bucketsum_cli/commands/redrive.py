@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Final
 
@@ -13,12 +13,14 @@ from click.core import ParameterSource
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.arguments.options import json_option, limit_option, yes_option
 from bucketsum_cli.arguments.target import Target, bucket_options
+from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import bucket_hint
 from bucketsum_cli.dead_letters.messages import NamedObject, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import SentMessages, send_back
 from bucketsum_cli.objects.rows import event_body
+from bucketsum_cli.objects.versions import entries_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
@@ -109,7 +111,7 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
         unreadable = [row for row in rows if row.status is Status.UNREADABLE and not row.deletion]
         if not unreadable:
             readable.append(key)
-        for row in unreadable:
+        for row in _as_listed(stack, key, unreadable):
             sqs.send_message(QueueUrl=stack.arrivals_queue_url, MessageBody=event_body(row))
             queued.append(row)
             if not as_json:
@@ -124,3 +126,17 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
         )
     if readable:
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _as_listed(stack: Stack, key: str, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield *rows* with the entity tag and the size that S3 lists, if it may be asked.
+
+    Another program may have changed those of a row; a version with an ID never changes.
+    """
+    entries = Reads()(lambda: [*entries_of(stack, stack.bucket, key)]) if rows else None
+    listed = {entry["VersionId"]: entry for entry in entries or () if "ETag" in entry}
+    for row in rows:
+        entry = listed.get(row.entry)
+        etag = entry["ETag"].strip('"') if entry else None
+        is_same = not row.version.is_null or row.etag in (None, etag)
+        yield replace(row, etag=etag, size_bytes=entry["Size"]) if entry and is_same else row

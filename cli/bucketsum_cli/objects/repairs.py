@@ -18,6 +18,7 @@ from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import Upload, answers_by_key
+from bucketsum_cli.objects.versions import entries_of
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import spinner
 
@@ -53,7 +54,7 @@ def broken_version(stack: Stack, key: str) -> Broken | None:
     rows = stack.digests_table().versions_of(stack.bucket, key)
     if not rows:
         raise CannotDoError(f"nothing is recorded for {key} in {stack.bucket}")
-    listed = list(_listed(stack, key))
+    listed = list(entries_of(stack, stack.bucket, key))
     by_entry = {entry["VersionId"]: entry for entry in listed if "ETag" in entry}
     latest = next((entry for entry in listed if entry["IsLatest"]), None)
     for row in rows:
@@ -66,17 +67,6 @@ def broken_version(stack: Stack, key: str) -> Broken | None:
             is_current = latest is entry or (entry is None and _is_older(latest, row))
             return Broken(row, state, is_current)
     return None
-
-
-def _listed(stack: Stack, key: str) -> Iterator[Any]:
-    """Yield the versions and the delete markers of *key* alone."""
-    pages = stack.client("s3").get_paginator("list_object_versions")
-    for page in pages.paginate(Bucket=stack.bucket, Prefix=key):
-        entries = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
-        mine = [entry for entry in entries if entry["Key"] == key]
-        yield from mine
-        if len(mine) < len(entries):  # S3 lists the exact key first
-            return
 
 
 def _is_older(latest: Mapping[str, Any] | None, row: Row) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from itertools import takewhile
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
@@ -81,15 +80,25 @@ class ListedKey:
         return state_of(row, presence, is_repaired=is_repaired(row, existing))
 
 
+def entries_of(stack: Stack, bucket: str, key: str) -> Iterator[Any]:
+    """Yield the versions and the delete markers of *key* alone, as S3 lists them."""
+    pages = stack.client("s3").get_paginator("list_object_versions")
+    for page in pages.paginate(Bucket=bucket, Prefix=key):
+        entries = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+        mine = [entry for entry in entries if entry["Key"] == key]
+        yield from mine
+        if len(mine) < len(entries):  # S3 lists the exact key first
+            return
+
+
 def listed_key(stack: Stack, bucket: str, key: str) -> ListedKey:
-    """List the versions of *key*, which S3 has before those of longer keys."""
+    """List the versions of *key*; none if there is no such bucket."""
     try:
-        entries = versions_in(replace(stack, bucket=bucket), key, all_versions=True)
-        versions = [*takewhile(lambda version: version[0].key == key, entries)]
+        entries = [entry for entry in entries_of(stack, bucket, key) if "ETag" in entry]
     except stack.client("s3").exceptions.NoSuchBucket:
-        versions = []
-    rows = {version.version: row for version, row in versions}
-    return ListedKey(rows, any(version.latest for version, _ in versions))
+        entries = []
+    rows = {v.version: row for v, row in _with_rows(stack.digests_table(), bucket, entries)}
+    return ListedKey(rows, any(entry["IsLatest"] for entry in entries))
 
 
 Newest: TypeAlias = tuple[ObjectVersion, Row | None] | None

@@ -235,19 +235,20 @@ def test_no_time_is_no_deletion(digests_table: DigestsTable) -> None:
         record_deletion(deletion_of(fresh_key(), "0B"), digests_table, Deadline(lambda: 0.0))
 
 
-@pytest.mark.parametrize(
-    ("etag", "outcome"),
-    [("the-tag", Outcome.HASHED), (None, Outcome.HASHED), ("another", Outcome.UNCHANGED)],
-)
+@pytest.mark.parametrize("etag", ["the-tag", None, "another"])
 @pytest.mark.parametrize("version", ["v1", None])
 def test_a_restored_object_is_hashed(
     dynamodb: DynamoDBClient,
     table_name: str,
     etag: str | None,
-    outcome: Outcome,
     version: str | None,
 ) -> None:
-    """The row that was unreadable gets its digest; the event of another object changes nothing."""
+    """The row that was unreadable gets its digest; the event of another object changes nothing.
+
+    A version is always the same object: if its row has another tag, a program changed that.
+    """
+    is_other = etag == "another" and version is None
+    outcome = Outcome.UNCHANGED if is_other else Outcome.HASHED
     hasher = function(dynamodb, table_name, FakeS3())
     before = replace(
         unreadable(fresh_key(), "0A"), etag="the-tag", entry=version or "null", size_bytes=32

@@ -39,7 +39,7 @@ def hash_restored(
     elif (
         isinstance(record, Row)
         and record.status is not Status.HASHED
-        and (None in (record.etag, restored.etag) or record.etag == restored.etag)
+        and (record.etag in (None, restored.etag or record.etag) or not record.version.is_null)
     ):
         content = restored.etag or record.etag, restored.size_bytes
         created = ObjectCreated(*version, *content, record.sequencer, record.arrived_at)
