@@ -9,7 +9,7 @@ from bench.tables.table import Columns, Table, dollars
 from bucketsum.prices import CHECKSUM_BYTE, EC2_HOUR, EGRESS_BYTE
 from bucketsum_cli.backfill.alternatives import C7G_LARGE_BYTES_PER_SECOND, Service
 from bucketsum_cli.backfill.alternatives import alternatives as prices_of
-from bucketsum_cli.backfill.estimate import Work
+from bucketsum_cli.backfill.work import Work
 
 _OBJECTS_PER_TB: Final = 1000
 

@@ -29,7 +29,8 @@ from bucketsum.prices import (
 from bucketsum_cli.backfill.alternatives import Service
 from bucketsum_cli.backfill.alternatives import alternatives as prices_of
 from bucketsum_cli.backfill.archive_price import VerificationPlan, price_of
-from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
+from bucketsum_cli.backfill.estimate import Group, Setup, estimate_of
+from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.terminal.formatting import size_text
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "explanation" / "cost.md"

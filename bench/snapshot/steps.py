@@ -11,9 +11,9 @@ from typing import Final
 from bench.snapshot import plain
 from bench.snapshot.rows import BUCKET, row_of
 from bench.tables.process import ProcessMeter
-from bucketsum_cli.commands.export import lines_of
 from bucketsum_cli.commands.find_list import WANTED
 from bucketsum_cli.snapshots.folder import read_snapshot
+from bucketsum_cli.snapshots.manifest_lines import lines_of
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot

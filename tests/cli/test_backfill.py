@@ -17,10 +17,11 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.backfill import backfills
 from bucketsum_cli.backfill.counting import Count
-from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
+from bucketsum_cli.backfill.estimate import Setup, estimate_of
 from bucketsum_cli.backfill.estimate_views import print_estimate
+from bucketsum_cli.backfill.purpose_words import BACKFILL
+from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.buckets import bucket_figures
 from bucketsum_cli.buckets.bucket_figures import _class_of
 from bucketsum_cli.terminal.formatting import hours_text
@@ -410,7 +411,7 @@ def test_the_estimate_says_whose_prices_it_has(
     """Only Lambda's prices follow the Region; the line is absent where there is no difference."""
     count = Count(Work(1000, 1000), "as given", is_exact=False)
     estimate = estimate_of(count.work, Setup(256, 10, 10), prices_in(region, "arm64"))
-    print_estimate(count, estimate, region, backfills.BACKFILL)
+    print_estimate(count, estimate, region, BACKFILL)
     shown = " ".join(capsys.readouterr().out.split())
     assert (f"at the prices of us-east-1, not of {region}" in shown) == is_said
 
@@ -449,5 +450,5 @@ def test_bytes_that_no_listing_shows_as_archived_are_warned_about(
     work = Work(1000, 1000, {_class_of(kind): 1000})
     count = Count(work, "as given", is_exact=False)
     estimate = estimate_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
-    print_estimate(count, estimate, "us-east-1", backfills.BACKFILL)
+    print_estimate(count, estimate, "us-east-1", BACKFILL)
     assert text in " ".join(capsys.readouterr().out.split())

@@ -21,7 +21,8 @@ from bucketsum.table.rows import Status
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags import bags_in_bucket
-from bucketsum_cli.bags.validation import BagFile, Verdict, validated
+from bucketsum_cli.bags.results import Verdict
+from bucketsum_cli.bags.validation import BagFile, validated
 
 Files = dict[str, bytes]
 ROOT = "bags/a b/"

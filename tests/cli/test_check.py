@@ -30,7 +30,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments import coverage
 from bucketsum_cli.buckets.served_buckets import AttachedBucket
 from bucketsum_cli.objects import counterparts, file_digests, versions
-from bucketsum_cli.objects.files import sha1_of_file
+from bucketsum_cli.objects.file_digests import sha1_of_file
 
 ROTTEN = Difference(f"sha1:{'e' * 40}", "2026-11-27T10:00:00.000Z")
 REFUSED = FailedReading("2026-11-27T10:00:00.000Z", "no key")

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum_cli.objects.files import files_under, sha1_of_file
+from bucketsum_cli.objects.file_digests import sha1_of_file
+from bucketsum_cli.objects.files import files_under
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import progress
 

@@ -23,7 +23,7 @@ from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.objects import members
+from bucketsum_cli.objects import row_states
 
 CONTENT = b"the same everywhere"
 SHA1 = hashlib.sha1(CONTENT).hexdigest()
@@ -196,7 +196,7 @@ def test_s3_is_asked_whether_an_object_exists(
     stack.client("s3").delete_object(Bucket=stack.bucket, Key="gone", VersionId=row.entry)
     lost = run("find", SHA1)
     assert (lost.status, "gone is lost" in lost.err) == (1, True)
-    monkeypatch.setattr(members, "_ASKED_MAX", 0)
+    monkeypatch.setattr(row_states, "_ASKED_MAX", 0)
     assert "S3 was not asked whether these 1 exist" in run("find", SHA1).err
 
 

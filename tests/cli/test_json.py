@@ -34,11 +34,12 @@ from bucketsum.prices import prices_in
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.aws import stack_changes
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.backfill.backfills import RecordedProgress
 from bucketsum_cli.backfill.counting import Count
-from bucketsum_cli.backfill.estimate import Setup, Work, estimate_of
+from bucketsum_cli.backfill.estimate import Setup, estimate_of
 from bucketsum_cli.backfill.estimate_views import estimate_document
+from bucketsum_cli.backfill.progress import RecordedProgress
 from bucketsum_cli.backfill.views import progress_document
+from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.commands.backfill.beginning import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.commands.root import cli

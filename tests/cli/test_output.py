@@ -21,8 +21,8 @@ from tests.cli.conftest import Run
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import cents_text, moment_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line, remember_options
-from bucketsum_cli.terminal.output import printable, write_text
-from bucketsum_cli.terminal.output_files import output_file
+from bucketsum_cli.terminal.output import printable
+from bucketsum_cli.terminal.output_files import output_file, write_text
 
 
 @given(text=st.text(st.characters(exclude_categories=[])))

@@ -22,7 +22,7 @@ from tests.cli.deployed import BUCKET, NAME, deploy, publish
 from tests.support.moto_server import moto_server
 from tests.support.sam_template import load_template
 
-from bucketsum_cli.aws import stack as stack_module
+from bucketsum_cli.aws import stack_lookup
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.emulator import process
 from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject, save
@@ -30,7 +30,7 @@ from bucketsum_cli.emulator.emulator_state import LocalAws, LocalProject, save
 
 def test_template_gives_every_output_that_the_command_reads() -> None:
     """template.yaml has every output that the command reads."""
-    assert set(stack_module._OUTPUTS.values()) <= set(load_template()["Outputs"])  # noqa: SLF001 - the contract itself
+    assert set(stack_lookup._OUTPUTS.values()) <= set(load_template()["Outputs"])  # noqa: SLF001 - the contract itself
 
 
 @pytest.mark.usefixtures("stack")

@@ -26,7 +26,8 @@ from bucketsum.events.version import NULL
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import Progress
 from bucketsum.table.rows import Row, RowKey, Status
-from bucketsum_cli.aws.stack import Stack, find_local_stack
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack_lookup import find_local_stack
 
 PART_BYTES: Final = 50_000_000
 HASHER_SECONDS: Final = 10

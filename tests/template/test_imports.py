@@ -89,7 +89,7 @@ cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
 layer.hashing layer.long_objects layer.table
 cli.snapshots: cli.aws cli.buckets cli.machine cli.manifests cli.snapshots.queries cli.terminal \
-layer layer.backfill layer.events layer.table
+layer layer.archives layer.backfill layer.events layer.table
 cli.snapshots.queries: layer layer.table
 cli.stacks: cli.aws cli.backfill cli.buckets cli.objects cli.terminal layer layer.backfill \
 layer.hashing layer.queue layer.table

@@ -10,7 +10,7 @@ from bench.tables.document import rows_of
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum.table.state import ObjectState
-from bucketsum_cli.objects.rows import RecordedRow
+from bucketsum_cli.objects.recorded_row import RecordedRow
 from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.tables import VIEWS, open_snapshot
 from bucketsum_cli.terminal.documents import Moment

@@ -12,7 +12,8 @@ from click.core import ParameterSource
 
 from bucketsum_cli.arguments.buckets import BucketName, without_buckets
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
-from bucketsum_cli.aws.stack import NoStackError, Stack, stack_at
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack_lookup import NoStackError, stack_at
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.machine.folders import DEFAULT_STACK
 from bucketsum_cli.terminal.hints import command_line, remember_options

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import note_after
+from bucketsum_cli.terminal.live_progress import note_after
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient

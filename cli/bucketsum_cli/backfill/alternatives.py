@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Final
 
 from bucketsum import prices
-from bucketsum_cli.backfill.estimate import Work, checksum_usd, retrieval_items
+from bucketsum_cli.backfill.estimate import checksum_usd, retrieval_items
+from bucketsum_cli.backfill.work import Work
 
 C7G_LARGE_BYTES_PER_SECOND: Final = 0.937e9 / 8
 """Baseline bandwidth of 0.937 Gbit/s, by EC2's table of network specifications."""

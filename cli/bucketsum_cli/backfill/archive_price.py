@@ -11,7 +11,8 @@ from bucketsum.backfill.selection import ARCHIVED
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import Prices
 from bucketsum_cli.backfill.alternatives import alternatives
-from bucketsum_cli.backfill.estimate import Estimate, Group, Setup, Work, estimate_of
+from bucketsum_cli.backfill.estimate import Estimate, Group, Setup, estimate_of
+from bucketsum_cli.backfill.work import Work
 
 _DAYS_PER_YEAR: Final = 365
 _MONTHS: Final = 12

@@ -13,7 +13,8 @@ from bucketsum.clock import now
 from bucketsum.prices import RESTORED_BYTE, RESTORED_OBJECT
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.backfill.counting import count_of, figures_count
-from bucketsum_cli.backfill.estimate import Work, checksum_usd
+from bucketsum_cli.backfill.estimate import checksum_usd
+from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.terminal.formatting import cents_text, count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 

@@ -10,7 +10,7 @@ from bucketsum.backfill.backfill_records import Backfill, Part
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
 from bucketsum.backfill.selection import is_read, is_selected
-from bucketsum_cli.backfill.estimate import Work
+from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import count_text, size_text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, log
 from typing import Annotated, Final
@@ -18,6 +18,7 @@ from bucketsum.hashing.ending import Purpose
 from bucketsum.memory import MEMORY_MB_PER_CPU
 from bucketsum.prices import Prices
 from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum_cli.backfill.work import Work
 
 CPU_SECONDS_PER_OBJECT: Final = 0.0022
 """CPU time besides reading, for requests and the row; from `python -m bench function`."""
@@ -90,28 +91,6 @@ class Limit(StrEnum):
     REQUESTS = "S3's 5,500 GETs per second and prefix"
     LISTING = "listing"
     TABLE = "a new table's 4,000 writes per second"
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The objects of a backfill; *passed_over* of its verification are listed and not read."""
-
-    object_count: Annotated[int, "Number of the objects."]
-    size_bytes: int
-    bytes_by_class: Annotated[
-        Mapping[str, int], "Bytes by S3 storage class; empty if not known."
-    ] = field(default_factory=dict)
-    passed_over: Annotated[int, "Objects that are listed and looked up, but not read."] = 0
-
-    @property
-    def listed_count(self) -> int:
-        """Number of objects that are found and looked up."""
-        return self.object_count + self.passed_over
-
-    @property
-    def mean_bytes(self) -> int:
-        """Mean size of an object."""
-        return self.size_bytes // self.object_count if self.object_count else 0
 
 
 @dataclass(frozen=True, slots=True)

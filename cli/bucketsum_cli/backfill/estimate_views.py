@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
-from bucketsum_cli.backfill.estimate import Estimate, Group, Limit, Work
+from bucketsum_cli.backfill.estimate import Estimate, Group, Limit
+from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.documents import INLINE
@@ -17,8 +18,8 @@ from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import PurposeWords
     from bucketsum_cli.backfill.counting import Count
+    from bucketsum_cli.backfill.purpose_words import PurposeWords
 
 _ESTIMATE: Final = (
     Column("part"),

@@ -19,7 +19,7 @@ from bucketsum.backfill.report import findings_file, problems_in, sorted_finding
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
-from bucketsum_cli.backfill.backfills import LAST, VERIFICATION
+from bucketsum_cli.backfill.purpose_words import LAST, VERIFICATION
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import tally_text
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
     from bucketsum.backfill.evidence_table import EvidenceTable
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.backfills import PurposeWords
+    from bucketsum_cli.backfill.purpose_words import PurposeWords
 
 _OPEN: Final = (ObjectState.DIFFERS, ObjectState.LOST)
 _LOOKED_UP: Final = 100

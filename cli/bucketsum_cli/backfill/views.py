@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.ending import Purpose
-from bucketsum_cli.backfill.estimate import Work
+from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import (
@@ -25,7 +25,8 @@ from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import PurposeWords, RecordedProgress
+    from bucketsum_cli.backfill.progress import RecordedProgress
+    from bucketsum_cli.backfill.purpose_words import PurposeWords
 
 _LIST: Final = (
     Column("bucket", shrinks=True),

@@ -12,9 +12,10 @@ from botocore.exceptions import ClientError
 from bucketsum.table.rows import Row
 from bucketsum.table.state import ObjectState, Presence, state_of
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.bags.results import BagProblem, BagResult, Verdict
 from bucketsum_cli.bags.tag_files import DECLARATION, BadTagFile
-from bucketsum_cli.bags.validation import BagFile, BagProblem, BagResult, Verdict, validated
-from bucketsum_cli.objects.rows import reason_of
+from bucketsum_cli.bags.validation import BagFile, validated
+from bucketsum_cli.objects.digest_state import reason_of
 from bucketsum_cli.objects.versions import ObjectVersion, current_keys, versions_in
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Annotated, Final
+from typing import Final
 from unicodedata import normalize
 
 from bucketsum.table.state import ObjectState
+from bucketsum_cli.bags.results import BagProblem, BagResult, Verdict
 from bucketsum_cli.bags.tag_files import (
     DECLARATION,
     FETCH,
@@ -30,14 +30,6 @@ _OXUM: Final = "payload-oxum"
 _INVALID: Final = frozenset({ObjectState.DIFFERS, ObjectState.DAMAGED, ObjectState.REPAIRED})
 
 
-class Verdict(StrEnum):
-    """Whether a bag is valid."""
-
-    VALID = "valid"
-    INVALID = "invalid"
-    CANNOT_TELL = "cannot tell"
-
-
 @dataclass(frozen=True, slots=True)
 class BagFile:
     """An object of a bag: its size, its state, and its recorded digests by algorithm."""
@@ -46,27 +38,6 @@ class BagFile:
     state: ObjectState
     digests: Mapping[str, str]
     reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BagProblem:
-    """A reason why a bag is not valid, or why that cannot be told."""
-
-    path: Annotated[str, "Path in the bag."]
-    reason: str
-    verdict: Annotated[Verdict, "`invalid`, or `cannot tell`."] = Verdict.INVALID
-
-
-@dataclass(frozen=True, slots=True)
-class BagResult:
-    """The result of a bag."""
-
-    bag: Annotated[str, "Its URL."]
-    verdict: Annotated[Verdict, "`valid`, `invalid` or `cannot tell`."]
-    payload_files: Annotated[int, "Number of objects below data/."]
-    payload_bytes: Annotated[int, "Their total size."]
-    algorithms: Annotated[Sequence[str], "Of the manifests that were compared with digests."]
-    problems: Sequence[BagProblem]
 
 
 @dataclass(frozen=True, slots=True)

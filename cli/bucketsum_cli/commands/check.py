@@ -15,18 +15,17 @@ from bucketsum.table.rows import Row
 from bucketsum_cli.arguments.options import exclude_option, json_option, prefix_option
 from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.bags.validation import BagResult
+from bucketsum_cli.bags.results import BagResult
 from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.commands.check_bags import check_bags
 from bucketsum_cli.commands.check_hints import note_hints
-from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
+from bucketsum_cli.commands.lists import ListForm, list_options, note_all_differ
 from bucketsum_cli.manifests.entries import BadLine, Entry, by_name, without_names
-from bucketsum_cli.manifests.formats import FORMATS, Format, entries_in
 from bucketsum_cli.objects.comparison import ComparedFile, Comparison, results_of
 from bucketsum_cli.objects.counterparts import Counterpart, Result, objects_of
+from bucketsum_cli.objects.extracted_files import files_as_members, members_by_path
 from bucketsum_cli.objects.file_digests import files_listed, hashed_files
 from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_left_out, note_skipped
-from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.terminal.columns import KEY, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, tally_text
@@ -69,8 +68,7 @@ class CheckResult:
     metavar="FILE",
     help="Instead of files, compare the digests in FILE, a list of `sha1sum`; - is stdin.",
 )
-@format_option
-@algorithm_option
+@list_options
 @prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
 @exclude_option
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
@@ -83,8 +81,7 @@ def check(
     target: Target,
     paths: tuple[Path, ...],
     sums: IO[bytes] | None,
-    format_name: str | None,
-    algorithm: str | None,
+    form: ListForm,
     prefix: str,
     exclude: tuple[str, ...],
     archive: str | None,
@@ -142,7 +139,7 @@ def check(
     if sums is not None:
         if paths or archive or exclude:
             raise click.UsageError("--sums cannot be used with PATH, --archive or --exclude")
-        checked = _check_list(target, sums, FORMATS.get(format_name or ""), algorithm, prefix)
+        checked = _check_list(target, sums, form, prefix)
     elif not paths:
         raise click.UsageError("name files or folders, or a list with --sums")
     elif archive:
@@ -178,11 +175,9 @@ def _with(
     ]
 
 
-def _check_list(
-    target: Target, stream: IO[bytes], format_: Format | None, algorithm: str | None, prefix: str
-) -> _Checked:
+def _check_list(target: Target, stream: IO[bytes], form: ListForm, prefix: str) -> _Checked:
     file = str(getattr(stream, "name", "-"))
-    listed = [*entries_in(stream, file, format_, algorithm)]
+    listed = [*form.entries_in(stream, file)]
     bad = [line for line in listed if isinstance(line, BadLine)]
     entries, repeated = by_name(entry for entry in listed if isinstance(entry, Entry))
     if not entries:

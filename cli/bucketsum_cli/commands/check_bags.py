@@ -7,7 +7,7 @@ from typing import Final
 
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags.bags_in_bucket import validate_bag, validate_bags
-from bucketsum_cli.bags.validation import BagResult, Verdict
+from bucketsum_cli.bags.results import BagResult, Verdict
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, size_text

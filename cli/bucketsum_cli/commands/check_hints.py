@@ -13,7 +13,7 @@ from bucketsum_cli.aws.errors import AWS_ERRORS
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.comparison import ComparedFile
 from bucketsum_cli.objects.counterparts import Result
-from bucketsum_cli.objects.rows import dead_letters_hint, pending_hints
+from bucketsum_cli.objects.pending import dead_letters_hint, pending_hints
 from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note

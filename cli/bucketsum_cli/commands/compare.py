@@ -19,8 +19,7 @@ from bucketsum_cli.commands.asking import (
     question,
     require_listing,
 )
-from bucketsum_cli.commands.lists import algorithm_option, format_option, note_all_differ
-from bucketsum_cli.manifests.formats import FORMATS
+from bucketsum_cli.commands.lists import ListForm, list_options, note_all_differ
 from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.manifest_rows import STDIN, ManifestFile, rows_of, scope_of
 from bucketsum_cli.snapshots.sides import Objects, name_pattern, side_of
@@ -91,8 +90,7 @@ class CompareResult:
     metavar="PATTERN",
     help="Compare A with the digests in its own names, as 'data/??/{sha256}' or 'md5/{md5}'.",
 )
-@format_option
-@algorithm_option
+@list_options
 @limit_option("names that are shown for each result")
 @question(CompareResult)
 def compare(
@@ -100,8 +98,7 @@ def compare(
     left: str,
     right: str | None,
     names: str | None,
-    format_name: str | None,
-    algorithm: str | None,
+    form: ListForm,
     limit: int,
     as_json: bool,
 ) -> None:
@@ -127,15 +124,7 @@ def compare(
     require_engine()
     if left == right == STDIN:
         raise click.UsageError("stdin can be one side only")
-    format_ = FORMATS.get(format_name or "")
-    sides = [
-        replace(side, format_=format_, algorithm=algorithm)
-        if isinstance(side, ManifestFile)
-        else side
-        for side in map(
-            partial(_listed_side, asking.target), (left, left if right is None else right)
-        )
-    ]
+    sides = [_side(asking.target, text, form) for text in (left, left if right is None else right)]
     comparison = _filled(asking, sides, names)
     records = list(comparison.ask("compare", rows=limit).records())
     counts = {record["result"]: record["objects"] for record in records}
@@ -164,10 +153,12 @@ def compare(
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _listed_side(target: Target, text: str) -> Objects | ManifestFile:
+def _side(target: Target, text: str, form: ListForm) -> Objects | ManifestFile:
     """The side that *text* names; objects of a snapshot only if it has a listing of them."""
     side = side_of(text, partial(named_snapshot, target))
-    if isinstance(side, Objects) and side.snapshot:
+    if isinstance(side, ManifestFile):
+        return replace(side, format_=form.format_, algorithm=form.algorithm)
+    if side.snapshot:
         require_listing(side.snapshot, [side.keys])
         note_snapshot(side.snapshot)
     return side

@@ -17,10 +17,11 @@ from bucketsum_cli.buckets.attachments.queue_notification import without_queue
 from bucketsum_cli.buckets.bucket_contents import BucketContents, counted, emptied, exists
 from bucketsum_cli.buckets.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, stack_parts
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import notes, progress, spinner
-from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

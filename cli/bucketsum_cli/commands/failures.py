@@ -16,11 +16,13 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.messages import FailedMessage, headline, why
 from bucketsum_cli.dead_letters.queue import delete_letters, received
 from bucketsum_cli.machine.folders import kept_files
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text, moment_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, print_json, say, write_text
+from bucketsum_cli.terminal.output import note, print_json, say
+from bucketsum_cli.terminal.output_files import write_text
 
 _PEEK_SECONDS: Final = 60
 """Longest time that messages stay hidden from others if this command is killed."""

@@ -27,18 +27,13 @@ from bucketsum_cli.commands.find_list import (
     note_first,
     wanted_in,
 )
-from bucketsum_cli.commands.lists import algorithm_option, format_option
+from bucketsum_cli.commands.lists import ListForm, list_options
 from bucketsum_cli.manifests.entries import BadLine
-from bucketsum_cli.manifests.formats import FORMATS, Format, entries_in
-from bucketsum_cli.objects.files import sha1_of_file
-from bucketsum_cli.objects.members import with_states
-from bucketsum_cli.objects.rows import (
-    RecordedRow,
-    full_name,
-    reason_of,
-    recorded_row,
-    version_of,
-)
+from bucketsum_cli.objects.digest_state import reason_of
+from bucketsum_cli.objects.file_digests import sha1_of_file
+from bucketsum_cli.objects.recorded_row import RecordedRow, recorded_row
+from bucketsum_cli.objects.row_names import full_name, version_of
+from bucketsum_cli.objects.row_states import with_states
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
@@ -70,8 +65,7 @@ class FindResult:
     metavar="FILE",
     help="Find each digest in FILE: alone in lines, a manifest, or NSRL's CSV.",
 )
-@format_option
-@algorithm_option
+@list_options
 @question(
     FindResult,
     list[FindResult],
@@ -82,8 +76,7 @@ def find(
     asking: Asking,
     contents: tuple[str, ...],
     listed: BinaryIO | None,
-    format_name: str | None,
-    algorithm: str | None,
+    form: ListForm,
     as_json: bool,
 ) -> None:
     """Find every object with a given SHA-1, or with a file's content.
@@ -109,9 +102,8 @@ def find(
     """
     for url in filter(S3Place.is_url, contents):
         raise click.UsageError(f"{url} is in S3: `{command_line('show', url)}` has its digests")
-    how = FORMATS.get(format_name or ""), algorithm
     with_sha1 = bool(asking.snapshot_name or asking.athena)
-    if listing := _for_a_snapshot(contents, listed, how, with_sha1=with_sha1):
+    if listing := _for_a_snapshot(contents, listed, form, with_sha1=with_sha1):
         find_in_snapshot(asking, *listing, as_json=as_json)
         return
     wanted, bad = _wanted(contents)
@@ -186,7 +178,7 @@ def _note_absent(matches: Matches, everywhere: Matches, bucket: str | None) -> N
 def _for_a_snapshot(
     contents: Sequence[str],
     listed: BinaryIO | None,
-    how: tuple[Format | None, str | None],
+    form: ListForm,
     *,
     with_sha1: bool,
 ) -> tuple[list[dict[str, Any]], list[str]] | None:
@@ -198,8 +190,8 @@ def _for_a_snapshot(
     if (listed is None) == (not contents):
         raise click.UsageError("give digests or files, or a list with --list")
     if listed is not None:
-        return wanted_in(listed, listed.name, *how)
-    if any(how):
+        return wanted_in(listed, listed.name, form)
+    if form != ListForm():
         raise click.UsageError("--format and --algorithm are about the list of --list")
     digests = [
         {"place": place, "name": content, "digest": content.lower(), name: content.lower()}
@@ -224,7 +216,7 @@ def _wanted(contents: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
             except CannotDoError as error:
                 bad.append(error.message)
             continue
-        for entry in entries_in(click.get_binary_stream("stdin"), content):
+        for entry in ListForm().entries_in(click.get_binary_stream("stdin"), content):
             if isinstance(entry, BadLine):
                 bad.append(entry.reason)
             elif SHA1.name in entry.digests:

@@ -11,8 +11,8 @@ from bucketsum.algorithms import ALGORITHMS
 from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum.table.state import HELD, ObjectState
 from bucketsum_cli.commands.asking import Asking, is_listed
+from bucketsum_cli.commands.lists import ListForm
 from bucketsum_cli.manifests.entries import BadLine
-from bucketsum_cli.manifests.formats import Format, entries_in
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
@@ -64,12 +64,12 @@ class ListedDigest:
 
 
 def wanted_in(
-    stream: BinaryIO, file: str, format_: Format | None = None, algorithm: str | None = None
+    stream: BinaryIO, file: str, form: ListForm
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of the table ``wanted``, found by their first digest; and why lines have none."""
     rows: list[dict[str, Any]] = []
     bad = []
-    for entry in entries_in(stream, file, format_, algorithm):
+    for entry in form.entries_in(stream, file):
         if isinstance(entry, BadLine):
             bad.append(entry.reason)
             continue

@@ -14,15 +14,15 @@ from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.buckets.served_buckets import bucket_hint
-from bucketsum_cli.objects.members import MemberListing, list_members
-from bucketsum_cli.objects.rows import (
+from bucketsum_cli.objects.digest_state import (
     FINDINGS,
     DigestState,
-    Pending,
     Reasons,
     digest_cell,
     digest_state,
 )
+from bucketsum_cli.objects.member_listing import MemberListing, list_members
+from bucketsum_cli.objects.pending import Pending
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.terminal.columns import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import INLINE, Moment

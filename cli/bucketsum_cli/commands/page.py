@@ -21,8 +21,8 @@ from bucketsum_cli.page.publish import publish
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.terminal.documents import Moment
 from bucketsum_cli.terminal.formatting import moment_text
-from bucketsum_cli.terminal.output import note, print_json, say, write_text
-from bucketsum_cli.terminal.output_files import STDOUT
+from bucketsum_cli.terminal.output import note, print_json, say
+from bucketsum_cli.terminal.output_files import STDOUT, write_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.coverage import coverage_of
 from bucketsum_cli.buckets.served_buckets import serves
+from bucketsum_cli.objects.digest_state import DigestState, Reasons, digest_cell, digest_state
 from bucketsum_cli.objects.files import (
     FileSelection,
     LocalFile,
@@ -28,7 +29,6 @@ from bucketsum_cli.objects.files import (
     note_skipped,
 )
 from bucketsum_cli.objects.long_objects import long_object, progress_text
-from bucketsum_cli.objects.rows import DigestState, Reasons, digest_cell, digest_state
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.terminal.columns import KEY, SHA1, SIZE, SPEED, Cell
 from bucketsum_cli.terminal.documents import INLINE

@@ -19,12 +19,13 @@ from bucketsum_cli.buckets.served_buckets import bucket_hint
 from bucketsum_cli.dead_letters.messages import NamedObject, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import SentMessages, send_back
-from bucketsum_cli.objects.rows import event_body
+from bucketsum_cli.objects.row_events import event_body
 from bucketsum_cli.objects.versions import entries_of
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.output import note, print_json, say
 
 _HOLD_SECONDS: Final = 600
 """Longest time that messages are hidden from others: a user's answer may take a while."""

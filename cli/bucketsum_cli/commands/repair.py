@@ -23,10 +23,11 @@ from bucketsum_cli.objects.repairs import (
     require_equal,
 )
 from bucketsum_cli.objects.upload import wait_for_rows
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import spinner
-from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.output import note, print_json, say
 
 WAIT_SECONDS: Final = 900.0
 """The time-out of the hasher."""

@@ -15,8 +15,9 @@ import click
 from bucketsum import __version__
 from bucketsum_cli.commands.lab import is_installed
 from bucketsum_cli.commands.lazy_group import LazyGroup
-from bucketsum_cli.terminal.errors import CannotDoError, unexpected
+from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note, printable
+from bucketsum_cli.terminal.unexpected import unexpected
 
 _TUNE: Final = "Measure and recommend settings of the hashing function."
 _SECTIONS: Final = {

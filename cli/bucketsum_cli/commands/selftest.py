@@ -28,11 +28,12 @@ from bucketsum_cli.selftest.header import Header, header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
 from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHECKS
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.documents import INLINE, fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text, usd_text
 from bucketsum_cli.terminal.live_progress import spinner
-from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.output import note, print_json, say
 
 _LAB: Final = lab()
 CHECKS: Final = (

@@ -18,16 +18,12 @@ from bucketsum_cli.aws.errors import AWS_ERRORS, Reads
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.coverage import pending_of
 from bucketsum_cli.buckets.served_buckets import bucket_hint
+from bucketsum_cli.objects.digest_state import FINDINGS
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
-from bucketsum_cli.objects.members import versions_of_member
-from bucketsum_cli.objects.rows import (
-    FINDINGS,
-    RecordedRow,
-    full_name,
-    listing_hint,
-    pending_hints,
-    recorded_row,
-)
+from bucketsum_cli.objects.pending import listing_hint, pending_hints
+from bucketsum_cli.objects.recorded_row import RecordedRow, recorded_row
+from bucketsum_cli.objects.row_names import full_name
+from bucketsum_cli.objects.row_states import versions_of_member
 from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.objects.versions import listed_key, newest_version
 from bucketsum_cli.terminal.documents import fields_of

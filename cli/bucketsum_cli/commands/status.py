@@ -15,7 +15,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.checks import attachments
 from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
-from bucketsum_cli.objects.rows import dead_letters_hint
+from bucketsum_cli.objects.pending import dead_letters_hint
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO

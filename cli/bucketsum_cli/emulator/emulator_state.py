@@ -12,7 +12,7 @@ from bucketsum_cli.emulator import process
 from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import write_text
+from bucketsum_cli.terminal.output_files import write_text
 
 FOLDER: Final = ".bucketsum"
 """Folder in a clone for all that the local emulator writes."""

@@ -13,8 +13,10 @@ from bucketsum.table.state import ObjectState, state_of
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.counterparts import Counterpart, Result
+from bucketsum_cli.objects.digest_state import reason_of
 from bucketsum_cli.objects.files import LocalFile
-from bucketsum_cli.objects.rows import Pending, reason_of, version_of
+from bucketsum_cli.objects.pending import Pending
+from bucketsum_cli.objects.row_names import version_of
 from bucketsum_cli.objects.versions import ObjectVersion
 
 

@@ -13,7 +13,8 @@ from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.state import ObjectState, Presence, state_of
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.objects.rows import Pending, split_name
+from bucketsum_cli.objects.pending import Pending
+from bucketsum_cli.objects.row_names import split_name
 from bucketsum_cli.objects.versions import Newest, ObjectVersion, newest_versions
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import with_bar

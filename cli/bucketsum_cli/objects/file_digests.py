@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import stat
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.events.message_fields import KEY_MAX_BYTES
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from bucketsum.algorithms import SHA1
-from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum_cli.manifests.entries import NO_NAME, NOT_UTF_8, Entry
-from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
+from bucketsum_cli.objects.files import LocalFile, Skipped
 from bucketsum_cli.terminal.live_progress import progress
 
 if TYPE_CHECKING:
@@ -79,3 +89,16 @@ def files_listed(
         else:
             files.append((LocalFile(path, key, entry.size_bytes or 0), entry))
     return files, skipped
+
+
+def sha1_of_file(path: Path, shown: Progress, task: TaskID) -> str:
+    """Compute the SHA-1 of a regular file; the bar *task* shows its bytes.
+
+    Raises:
+        OSError: It cannot be read, or is a device, a FIFO or a folder.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a FIFO would wait for ever
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    with path.open("rb") as file:
+        reader: Any = shown.wrap_file(file, task_id=task)  # its type lacks `readinto`
+        return hashlib.file_digest(reader, partial(hashlib.sha1, usedforsecurity=False)).hexdigest()

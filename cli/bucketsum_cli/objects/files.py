@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
 import stat
 from collections import Counter
@@ -11,16 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Final
 
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 _VERSION_CONTROL: Final = ".git"
 
@@ -158,19 +152,6 @@ def _refuse_double_keys(files: Iterable[LocalFile]) -> None:
                 f"{other} and {file.path} would both have the key {file.key}; give them in "
                 "separate commands with a --prefix each"
             )
-
-
-def sha1_of_file(path: Path, shown: Progress, task: TaskID) -> str:
-    """Compute the SHA-1 of a regular file; the bar *task* shows its bytes.
-
-    Raises:
-        OSError: It cannot be read, or is a device, a FIFO or a folder.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):  # opening a FIFO would wait for ever
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    with path.open("rb") as file:
-        reader: Any = shown.wrap_file(file, task_id=task)  # its type lacks `readinto`
-        return hashlib.file_digest(reader, partial(hashlib.sha1, usedforsecurity=False)).hexdigest()
 
 
 def note_left_out(selection: FileSelection) -> None:

@@ -10,7 +10,8 @@ from itertools import groupby, islice
 from typing import Any, Final, TypeAlias
 
 from bucketsum import prices
-from bucketsum_cli.backfill.estimate import LOG_BYTES_PER_OBJECT, Group, Setup, Work, estimate_of
+from bucketsum_cli.backfill.estimate import LOG_BYTES_PER_OBJECT, Group, Setup, estimate_of
+from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.folder import Snapshot
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from bucketsum_cli.page.figures import Figures, total
 from bucketsum_cli.snapshots.folder import Snapshot, snapshots_folder
-from bucketsum_cli.terminal.output import append_line
+from bucketsum_cli.terminal.output_files import append_line
 
 _PAGES_MAX: Final = 12
 _BYTES_MAX: Final = 64 * 1024

@@ -13,7 +13,7 @@ from bucketsum.archives.member_rows import MemberRows
 from bucketsum.events.version import NULL
 from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.rows import Row, Status
-from bucketsum_cli.backfill.backfills import VERIFICATION
+from bucketsum_cli.backfill.purpose_words import VERIFICATION
 from bucketsum_cli.selftest.check import (
     CheckOutcome,
     Finding,

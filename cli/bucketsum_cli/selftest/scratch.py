@@ -20,7 +20,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.dead_letters.queue import received
-from bucketsum_cli.objects.rows import created_of, event_body
+from bucketsum_cli.objects.row_events import created_of, event_body
 from bucketsum_cli.terminal.errors import CannotDoError
 
 T = TypeVar("T")

@@ -9,13 +9,9 @@ from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.aws.executions import new_execution_name
-from bucketsum_cli.backfill.backfills import (
-    BACKFILL,
-    VERIFICATION,
-    Backfills,
-    PurposeWords,
-    RecordedProgress,
-)
+from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.backfill.progress import RecordedProgress
+from bucketsum_cli.backfill.purpose_words import BACKFILL, VERIFICATION, PurposeWords
 from bucketsum_cli.backfill.reports import ReadReport, Reports
 from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.terminal.errors import CannotDoError

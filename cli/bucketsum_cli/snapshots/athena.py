@@ -35,11 +35,12 @@ from bucketsum_cli.snapshots.in_place import (
 )
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.snapshots.inventories import columns_of, links_at, manifest_listing
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import spinner
-from bucketsum_cli.terminal.output import confirm, note
+from bucketsum_cli.terminal.output import note
 
 _LEAST_BYTES: Final = 10 * 1024 * 1024
 """What a query is billed for at least."""

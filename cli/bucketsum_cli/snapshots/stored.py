@@ -25,10 +25,11 @@ from bucketsum_cli.snapshots.folder import (
     snapshots_folder,
 )
 from bucketsum_cli.snapshots.keeping import require_room
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.live_progress import with_bar
-from bucketsum_cli.terminal.output import confirm, note
+from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -26,10 +26,11 @@ from bucketsum_cli.snapshots.folder import (
 from bucketsum_cli.snapshots.keeping import hold, remove_old, require_room
 from bucketsum_cli.snapshots.scan import TableFigures, figures_of, scan
 from bucketsum_cli.snapshots.stored import ASKED_ROWS, store
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, duration_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note
+from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

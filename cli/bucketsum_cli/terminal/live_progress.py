@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
+from bucketsum_cli.terminal.output import note
 from bucketsum_cli.terminal.screen import is_terminal
 
 if TYPE_CHECKING:
@@ -54,3 +56,14 @@ def with_bar(items: Iterable[_Item], task: str, total: int | None = None) -> Ite
     """Yield *items*; a bar counts them, and disappears at the end."""
     with progress("{task.completed:,.0f}", passing=True) as shown:
         yield from shown.track(items, total=total, description=task)
+
+
+@contextmanager
+def note_after(seconds: float, text: str) -> Iterator[None]:
+    """Show the note *text* if the block takes longer than *seconds*."""
+    timer = threading.Timer(seconds, note, [text])
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import print_text
 
 STDOUT: Final = Path("-")
 """Stands for stdout as the file of an option."""
@@ -102,3 +103,26 @@ def _is_renamed(beside: Path, file: Path, before: os.stat_result | None) -> bool
     except OSError:  # copying says why, if it fails too
         return False
     return True
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write *text* to *file* as UTF-8, with its line ends as they are; see `output_file`."""
+    if file == STDOUT:
+        print_text(text)
+        return
+    with output_file(file) as written:
+        written.write(text.encode())
+
+
+def append_line(file: Path, line: str) -> None:
+    """Add *line* to the end of a *file* that is kept; makes it, and its folder.
+
+    Raises:
+        CannotDoError: It cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(f"{line}\n")
+    except OSError as error:
+        raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error

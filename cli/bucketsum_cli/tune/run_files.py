@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.events.message_fields import shown
 from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import append_line
+from bucketsum_cli.terminal.output_files import append_line
 from bucketsum_cli.tune.machine import machine_of
 from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.results.record_values import item_values

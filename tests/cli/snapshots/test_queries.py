@@ -21,13 +21,14 @@ from bucketsum.table.items import item_of, shown_rows
 from bucketsum.table.row_parts import FailedReading, ReadByS3
 from bucketsum.table.rows import Row, Status
 from bucketsum.table.stored_fields import names_of
-from bucketsum_cli.commands.export import lines_of
 from bucketsum_cli.commands.find_list import WANTED, algorithms_of, wanted_in
+from bucketsum_cli.commands.lists import ListForm
 from bucketsum_cli.manifests.entries import Entry
 from bucketsum_cli.manifests.formats import FORMATS
 from bucketsum_cli.snapshots import database
 from bucketsum_cli.snapshots.database import Database, DuckDb
 from bucketsum_cli.snapshots.folder import ROWS, Listed
+from bucketsum_cli.snapshots.manifest_lines import lines_of
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot
@@ -174,7 +175,7 @@ def test_find_asks_for_all_digests_of_an_entry(case: Case) -> None:
     row = next(r for r in case.oracle.objects.values() if r.sha1 and "sha256" in r.digests)
     lines = [f"{row.sha1},{sha256}\n".encode() for sha256 in ("", row.digests["sha256"], "0" * 64)]
     lines = [b"key,sha1,sha256\n", *(b"a," + line for line in lines)]
-    wanted, _ = wanted_in(io.BytesIO(b"".join(lines)), "list")
+    wanted, _ = wanted_in(io.BytesIO(b"".join(lines)), "list", ListForm())
     case.database.local.put_table("wanted", WANTED, wanted)
     places = {(place, key) for place, _, _, _, key, *_ in case.database.ask("find", bucket="")}
     assert [(place, row.key) in places for place in range(3)] == [True, True, False]

@@ -12,7 +12,8 @@ from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import prices_in
 from bucketsum_cli.backfill.alternatives import Service, alternatives
 from bucketsum_cli.backfill.archive_price import ArchivePrice, VerificationPlan, price_of
-from bucketsum_cli.backfill.estimate import Group, Setup, Work, estimate_of
+from bucketsum_cli.backfill.estimate import Group, Setup, estimate_of
+from bucketsum_cli.backfill.work import Work
 
 PRICES = prices_in("us-east-1", "arm64")
 DEPLOYED = Setup(memory_mb=256, concurrency=10, batch_size=10)

@@ -9,8 +9,9 @@ import pytest
 from bucketsum.algorithms import EXTRA_ALGORITHMS
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import prices_in
-from bucketsum_cli.backfill.estimate import Group, Limit, Setup, Work, estimate_of
+from bucketsum_cli.backfill.estimate import Group, Limit, Setup, estimate_of
 from bucketsum_cli.backfill.estimate_views import remarks_of
+from bucketsum_cli.backfill.work import Work
 
 PRICES = prices_in("us-east-1", "arm64")
 DEPLOYED = Setup(memory_mb=256, concurrency=10, batch_size=10)

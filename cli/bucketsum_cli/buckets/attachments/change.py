@@ -14,9 +14,10 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.notifications import NotificationDifference
 from bucketsum_cli.buckets.bucket_contents import head
 from bucketsum_cli.buckets.served_buckets import Via, creates
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.output import note, print_json, say
 
 _BUCKET_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _OTHER_KINDS: Final = ("--x-s3", "--xa-s3", "-s3alias", "--ol-s3")

@@ -11,7 +11,7 @@ from bucketsum_cli.buckets.attachments.notifications import (
     sends_to_eventbridge,
 )
 from bucketsum_cli.buckets.served_buckets import Via, attached_to, creates
-from bucketsum_cli.objects.rows import Pending
+from bucketsum_cli.objects.pending import Pending
 from bucketsum_cli.objects.versions import ObjectVersion
 from bucketsum_cli.terminal.documents import iso_text
 

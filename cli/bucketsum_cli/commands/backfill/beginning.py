@@ -21,9 +21,10 @@ from bucketsum_cli.backfill.estimate_views import (
 from bucketsum_cli.backfill.views import BackfillProgress, progress_document
 from bucketsum_cli.buckets.served_buckets import serves
 from bucketsum_cli.commands.backfill.waiting import awaited, show_end
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, print_json, say
+from bucketsum_cli.terminal.output import print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.backfill.backfill_records import Backfill

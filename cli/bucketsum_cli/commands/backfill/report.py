@@ -9,7 +9,7 @@ import click
 
 from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.backfill.backfills import BACKFILL, LAST, VERIFICATION, PurposeWords
+from bucketsum_cli.backfill.purpose_words import BACKFILL, LAST, VERIFICATION, PurposeWords
 from bucketsum_cli.backfill.report_views import (
     ReportDocument,
     print_report,
@@ -20,7 +20,7 @@ from bucketsum_cli.backfill.reports import ReadReport, Reports
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
-from bucketsum_cli.terminal.output import write_text
+from bucketsum_cli.terminal.output_files import write_text
 
 _JSON: Final = "json"
 

@@ -13,7 +13,8 @@ from bucketsum.errors import DamagedItem
 from bucketsum_cli.arguments.completion import completing
 from bucketsum_cli.arguments.options import json_option, limit_option
 from bucketsum_cli.arguments.target import Target, stack_options
-from bucketsum_cli.backfill.backfills import BACKFILL, VERIFICATION, Backfills, PurposeWords
+from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.backfill.purpose_words import BACKFILL, VERIFICATION, PurposeWords
 from bucketsum_cli.backfill.report_views import ReportDocument, print_findings, report_document
 from bucketsum_cli.backfill.reports import Reports
 from bucketsum_cli.backfill.views import (
@@ -22,9 +23,10 @@ from bucketsum_cli.backfill.views import (
     print_progress,
     progress_document,
 )
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if_damaged
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import note, print_json, say
+from bucketsum_cli.terminal.unexpected import end_if_damaged
 
 _EXAMPLE: Final = "20261121T101500-3f9a1c"
 

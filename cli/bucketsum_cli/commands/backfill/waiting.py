@@ -13,7 +13,8 @@ from bucketsum_cli.terminal.live_progress import progress
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import Backfills, RecordedProgress
+    from bucketsum_cli.backfill.backfills import Backfills
+    from bucketsum_cli.backfill.progress import RecordedProgress
 
 _POLL_SECONDS: Final = 2.0
 

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.aws.stack import Stack, find_local_stack
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack_lookup import find_local_stack
 from bucketsum_cli.emulator import emulator_state, launcher
 from bucketsum_cli.emulator.interpreter import newest_interpreter
 from bucketsum_cli.emulator.sam import Sam, template_parameters

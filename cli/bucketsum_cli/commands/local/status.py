@@ -9,7 +9,8 @@ from typing import Annotated
 import click
 
 from bucketsum_cli.arguments.options import json_option
-from bucketsum_cli.aws.stack import Stack, find_local_stack
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.aws.stack_lookup import find_local_stack
 from bucketsum_cli.emulator import emulator_state, launcher
 from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal.documents import document_of, fields_of

@@ -13,9 +13,10 @@ from bucketsum_cli.commands.snapshot.take import KeptSnapshot
 from bucketsum_cli.snapshots.folder import Snapshot, snapshots, snapshots_folder
 from bucketsum_cli.snapshots.keeping import delete_snapshot, reason_kept, size_of
 from bucketsum_cli.terminal.columns import Column
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.formatting import count_text, duration_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
 
 _COLUMNS = (

@@ -12,9 +12,11 @@ import click
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.emulator.emulator_state import project_folder
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
+from bucketsum_cli.terminal.output import note, print_json
+from bucketsum_cli.terminal.output_files import write_text
 from bucketsum_cli.tune.answer import deploys_nothing, doubt_about, gain_text, is_loss
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.results import Results

@@ -12,9 +12,9 @@ import click
 from bucketsum_cli.arguments.options import json_option, limit_option, output_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.terminal.documents import json_text
-from bucketsum_cli.terminal.errors import end_if_damaged
-from bucketsum_cli.terminal.output import note, print_json, say, write_text
-from bucketsum_cli.terminal.output_files import STDOUT
+from bucketsum_cli.terminal.output import note, print_json, say
+from bucketsum_cli.terminal.output_files import STDOUT, write_text
+from bucketsum_cli.terminal.unexpected import end_if_damaged
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run, no_run
 from bucketsum_cli.tune.report import write_report
 from bucketsum_cli.tune.report.export import (

@@ -11,9 +11,10 @@ import click
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.executions import new_execution_name
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.tune.here.command import run_here
 from bucketsum_cli.tune.here.planning import HereOptions
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan

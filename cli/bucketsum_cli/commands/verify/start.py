@@ -17,7 +17,8 @@ from bucketsum_cli.arguments.quantities import age, share
 from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.backfill.backfills import VERIFICATION, Backfills
+from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.backfill.purpose_words import VERIFICATION
 from bucketsum_cli.commands.backfill.beginning import (
     Begin,
     begin,

@@ -8,9 +8,10 @@ from contextlib import closing
 from typing import Any
 
 from bucketsum_cli.arguments.target import Target
+from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.output import confirm, note
+from bucketsum_cli.terminal.output import note
 from bucketsum_cli.tune.here.place import place_of
 from bucketsum_cli.tune.here.planning import (
     HereOptions,

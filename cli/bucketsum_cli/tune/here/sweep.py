@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
-from bucketsum_cli.terminal.errors import sentence_of
+from bucketsum_cli.terminal.unexpected import sentence_of
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.plan_view import plan_as_json

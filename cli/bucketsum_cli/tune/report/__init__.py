@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import spinner
-from bucketsum_cli.terminal.output import write_text
+from bucketsum_cli.terminal.output_files import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
