@@ -14,10 +14,9 @@ WITH raw AS (
   FROM raw
 ), known AS (
   SELECT
-    file, damage, is_tombstone, strpos(i.entry.S, '!/') AS mark, strpos(i.object.S, '/') AS slash,
-    i.object.S AS object, i.entry.S AS entry,
-    CASE WHEN <sequencer> THEN i.sequencer.S END AS sequencer,
-    CASE WHEN damage = '' THEN i END AS i
+    file, damage, damage = '' AS whole, is_tombstone, strpos(i.entry.S, '!/') AS mark,
+    strpos(i.object.S, '/') AS slash, i.object.S AS object, i.entry.S AS entry,
+    CASE WHEN <sequencer> THEN i.sequencer.S END AS sequencer, i
   FROM judged
 )
 SELECT
@@ -28,15 +27,17 @@ SELECT
   substr(object, slash + 1) AS key,
   CASE WHEN mark = 0 THEN entry WHEN starts_with(entry, 'null~') THEN 'null'
     ELSE substr(entry, 1, mark - 1) END AS version,
-  CASE WHEN mark > 0 THEN coalesce(i.member.S, substr(entry, mark + 2)) END AS member,
-  CASE WHEN damage = '' THEN i.status.S ELSE 'damaged' END AS status,
-  CASE WHEN damage = '' THEN i.reason.S ELSE 'another program changed ' || damage
+  CASE WHEN mark > 0
+    THEN coalesce(CASE WHEN whole THEN i.member.S END, substr(entry, mark + 2)) END AS member,
+  CASE WHEN whole THEN i.status.S ELSE 'damaged' END AS status,
+  CASE WHEN whole THEN i.reason.S ELSE 'another program changed ' || damage
     || '; correct its item in the table, or delete it and hash the object again' END AS reason,
-  i.sha1.S AS sha1,
-  {coalesce(i.digest_@extra.S, CASE '@extra' WHEN 'crc32' THEN i.crc32.S END) AS @extra, ...},
-  CASE WHEN i.deletion_sequencer IS NOT NULL
+  CASE WHEN whole THEN i.sha1.S END AS sha1,
+  {CASE WHEN whole
+    THEN coalesce(i.digest_@extra.S, CASE '@extra' WHEN 'crc32' THEN i.crc32.S END) END AS @extra, ...},
+  CASE WHEN whole AND i.deletion_sequencer IS NOT NULL
     THEN coalesce(<deleted_at>, TIMESTAMP '1970-01-01') END AS deleted_at,
-  CASE WHEN TRY_CAST(i.expires_at.N AS BIGINT) BETWEEN 0 AND 253402300799
+  CASE WHEN whole AND TRY_CAST(i.expires_at.N AS BIGINT) BETWEEN 0 AND 253402300799
     THEN <expires_at> END AS expires_at,
   sequencer,
   <columns>

@@ -183,7 +183,7 @@ def _columns(dialect: Dialect) -> list[str]:
             value = dialect.integer(name)
         else:
             value = dialect.time(name) if name.endswith("_at") else f"i.{name}.S"
-        columns.append(f"{value} AS {NAMES.get(name, name)}")
+        columns.append(f"CASE WHEN whole THEN {value} END AS {NAMES.get(name, name)}")
     return columns
 
 
