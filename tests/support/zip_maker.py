@@ -87,7 +87,7 @@ def archive_of(
         order: Positions of *parts* in the directory; all, in order, by default.
         end: Fields of the end record that are otherwise: entries, size, offset, disk.
     """
-    body = b""
+    body = bytearray()
     entries = []
     for part in parts:
         body += part.before

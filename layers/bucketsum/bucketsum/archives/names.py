@@ -34,9 +34,7 @@ _CUT_END: Final = re.compile(r"~[0-9a-f]{64}\Z")
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, whole
 _PERHAPS_ODD: Final = re.compile(r"[^ -~]|\\|\.\.|^/|^.:|^$")
-_BIDIRECTIONAL: Final = frozenset(
-    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)
+_BIDIRECTIONAL: Final = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def encoded_name(raw: bytes, flags: int, extra: bytes, system: int) -> tuple[bytes, str]:
@@ -105,7 +103,7 @@ def name_warnings(name: str) -> tuple[str, ...]:
         "drive": bool(_DRIVE.match(name)),
         "backslash": "\\" in name,
         "control-characters": bool(_CONTROL.search(name)),
-        "bidirectional": not _BIDIRECTIONAL.isdisjoint(name),
+        "bidirectional": bool(_BIDIRECTIONAL.search(name)),
         "too-long": len(name.encode()) > NAME_BYTES_MAX
         or any(len(part.encode()) > _COMPONENT_BYTES_MAX for part in parts),
     }
