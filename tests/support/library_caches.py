@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
 from importlib import import_module
+from random import getrandbits
 from types import ModuleType
 from typing import Any, Final
 
@@ -79,6 +81,44 @@ def _share_of_moto(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(index, "backend_url_patterns", patterns)
     if crt := sys.modules.get("botocore.crt.auth"):
         patch.setattr(crt.CrtSigV4Auth, "add_auth", _unsigned(crt))
+    stubber = import_module("moto.core.botocore_stubber").BotocoreStubber
+    straight = _straight_to_dynamodb(stubber.process_request, responses)
+    patch.setattr(stubber, "process_request", straight)
+    patch.setattr(responses, "gen_amzn_requestid_long", _request_id)
+
+
+def _straight_to_dynamodb(process: Callable[..., Any], responses: ModuleType) -> Callable[..., Any]:
+    """Pass DynamoDB's JSON on; moto would make a request of WSGI, and of that a JSON again."""
+    handler_class = import_module("moto.dynamodb.responses").DynamoHandler
+    parser = import_module("moto.core.parse").PROTOCOL_PARSERS["json"]
+    is_dynamodb = re.compile(r"https://dynamodb\.([a-z0-9-]+)\.amazonaws\.com/").fullmatch
+
+    def process_request(stubber: object, request: Any) -> Any:  # noqa: ANN401 - botocore's and moto's
+        place = is_dynamodb(request.url)
+        if not place:
+            return process(stubber, request)
+        handler = handler_class()
+        handler.headers = {}
+        for name in ("X-Amz-Target", "Content-Type"):
+            text = request.headers[name]
+            handler.headers[name] = text.decode() if isinstance(text, bytes) else text
+        handler.querystring, handler.region, handler.partition = {}, place[1], "aws"
+        handler.current_account = "123456789012"
+        handler.response_headers = {"date": responses.http_date()}
+        model = responses.get_service_model("dynamodb")
+        operation = model.operation_model(handler._get_action())
+        handler.params = parser(operation, map_type=handler.PROTOCOL_PARSER_MAP_TYPE).parse(
+            {"body": request.body, "headers": {}}
+        )
+        return handler.call_action()
+
+    return process_request
+
+
+def _request_id(headers: dict[str, str]) -> str:
+    """Choose all of it at once, and not 52 letters."""
+    headers["x-amzn-requestid"] = f"{getrandbits(200):052x}"
+    return headers["x-amzn-requestid"]
 
 
 def _unsigned(crt: ModuleType) -> Callable[[Any, Any], None]:
