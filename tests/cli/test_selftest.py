@@ -256,7 +256,7 @@ class World:
         document = json.dumps({"buckets": [], "findings": {}})
         sha256 = hashlib.sha256(document.encode()).hexdigest()
         records.append(ChainedReport(1, name, _NOW, document, sha256, failure=self.reports or None))
-        records.close(name, Closing(1, _NOW, number=1, delivered_at=_NOW))
+        records.begin_closing(name, Closing(1, _NOW, number=1, delivered_at=_NOW))
 
     def _moved(self, request: dict[str, Any]) -> None:
         """Put a malformed message into the dead-letter queue, as the hasher does."""

@@ -19,6 +19,7 @@ from tests.support.sam_template import load_template
 
 from bucketsum.backfill import rest
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
+from bucketsum.backfill.counts import key_of
 from bucketsum.backfill.evidence_records import Closing
 from bucketsum.backfill.overdue import overdue
 from bucketsum.backfill.table import BackfillsTable
@@ -387,9 +388,12 @@ def test_a_run_that_was_reported_or_resumed_did_not_end_early(
 
     assert failed() == []
     states.statuses["20261126T030000-2"] = "ABORTED"
-    records.close("20261126T030000", Closing(1, now(), delivered_at=now()))
+    records.begin_closing("20261126T030000", Closing(1, now(), delivered_at=now()))
     assert failed() == []
-    records.close("20261126T030000", Closing(1, now()))
+    stack.client("dynamodb").delete_item(
+        TableName=stack.outputs["BackfillsTableName"], Key=key_of("20261126T030000", "closing")
+    )
+    records.begin_closing("20261126T030000", Closing(1, now()))
     assert sorted(failed()) == sorted([first, second])
 
 

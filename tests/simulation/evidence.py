@@ -181,7 +181,9 @@ class Simulation:
             case "account":
                 left = iter((900.0,) * self.random.randint(1, 9))
                 deadline = Deadline(lambda: next(left, 0.0))
-                self.evidence.count(event["backfill_id"], event["parts"], deadline)
+                self.evidence.accountant.count(
+                    self.evidence.counted(event["backfill_id"]), event["parts"], deadline
+                )
             case "report":
                 self.evidence.report(event["backfill_id"])
 

@@ -140,7 +140,7 @@ class EvidenceWorld:
                 break
             for event in events:
                 if event["action"] == "account":
-                    evidence.count(run_id, event["parts"], PLENTY)
+                    evidence.accountant.count(evidence.counted(run_id), event["parts"], PLENTY)
                 else:
                     evidence.report(run_id, hashed)
         return self.report(run_id)

@@ -370,7 +370,7 @@ def counted(world: EvidenceWorld) -> Evidence:
     """Begin a run, and count its rows."""
     evidence = world.evidence()
     evidence.next_events(RUN, [world.begin()])
-    evidence.count(RUN, [0], PLENTY)
+    evidence.accountant.count(evidence.counted(RUN), [0], PLENTY)
     return evidence
 
 
@@ -491,7 +491,7 @@ def test_what_refuses_a_report_is_named_and_tried_again(world: EvidenceWorld) ->
     world.topic.error = denied("Publish")
     missing = world.evidence("no-such-bucket")
     missing.next_events(RUN, world.table.members(RUN))
-    missing.count(RUN, [0], PLENTY)
+    missing.accountant.count(missing.counted(RUN), [0], PLENTY)
     pauses = [missing.report(RUN) for _ in range(closing.ATTEMPTS)]
     assert pauses[-1] == 0
     assert all(pauses[:-1])
@@ -602,7 +602,7 @@ def test_an_edited_item_of_a_run_is_named(
     lose(world, "lost")
     evidence, once = world.evidence(), iter((900.0,))
     evidence.next_events(RUN, [world.begin(lists=True)])
-    assert evidence.count(RUN, [0], Deadline(lambda: next(once, 0.0)))
+    assert evidence.accountant.count(evidence.counted(RUN), [0], Deadline(lambda: next(once, 0.0)))
     items = world.digests.dynamodb.scan(TableName="backfills")["Items"]
     names = ((item, name) for item in items for name in item.keys() - OF_ANOTHER_RUN)
     for item, name in names:
@@ -644,14 +644,29 @@ def test_a_chain_whose_end_was_removed_goes_on(world: EvidenceWorld) -> None:
     member = world.begin(later)
     evidence = world.evidence()
     evidence.next_events(later, [member])
-    evidence.count(later, [0], PLENTY)
+    evidence.accountant.count(evidence.counted(later), [0], PLENTY)
     begun = world.records.closing(later)
     assert begun
-    assert world.records.choose(later, replace(begun, number=2), None)  # and then it was killed
+    assert world.records.move_closing(later, begun, number=2)  # and then it was killed
     world.digests.dynamodb.delete_item(
         TableName="backfills", Key={"backfill": {"S": "reports"}, "item": {"S": "00000001"}}
     )
     assert world.close(later)["number"] == 2
+
+
+def test_what_another_invocation_changed_stays(world: EvidenceWorld) -> None:
+    """Of the end of a run: neither its attempts nor its delivery are undone."""
+    member, records = world.begin(), world.records
+    world.evidence().next_events(RUN, [member])
+    begun = records.closing(RUN)
+    assert begun
+    assert records.move_closing(RUN, begun, attempts=3)
+    assert records.move_closing(RUN, begun, number=1)
+    assert records.closing(RUN) == replace(begun, attempts=3, number=1)
+    assert not records.move_closing(RUN, begun, number=2)
+    numbered = replace(begun, number=1)
+    assert records.move_closing(RUN, numbered, delivered_at=VERIFIED.at)
+    assert not records.move_closing(RUN, numbered, attempts=4)
 
 
 @pytest.mark.parametrize("writes", range(5))

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from bucketsum.backfill.delivery import Delivery
     from bucketsum.backfill.evidence_table import EvidenceTable
     from bucketsum.backfill.table import BackfillsTable
-    from bucketsum.invocation.deadline import Deadline
 
 SEGMENT_ROWS: Final = 1_000_000
 SEGMENTS_MAX: Final = 64
@@ -90,13 +89,12 @@ class Evidence:
             return Closing(scans, now(), shares=0)
         return Closing(scans * shares, now(), shares=shares)
 
-    def count(self, run_id: str, numbers: Sequence[int], deadline: Deadline) -> Sequence[int]:
-        """Count segments of a run; see `Accountant.count`."""
+    def counted(self, run_id: str) -> CountedRun:
+        """The run whose segments `Accountant.count` counts."""
         closing = self.accountant.evidence.closing(run_id)
         members = {member.bucket: member for member in self.table.members(run_id)}
         listing = members.values() if closing and closing.shares else ()
-        run = CountedRun(run_id, members, self._since(members), partial(self._listed, listing))
-        return self.accountant.count(run, numbers, deadline)
+        return CountedRun(run_id, members, self._since(members), partial(self._listed, listing))
 
     def _listed(self, members: Iterable[Backfill], segment: Segment) -> ListedVersions:
         """The versions that *members* listed, as far as they are of the share of *segment*."""
@@ -206,10 +204,9 @@ class Evidence:
                 return report
             # Where the end was removed, the chain goes on with a gap, and `list --check` says so.
             number = max(_number_of(last) + 1, closing.number or 0)
-            numbered = replace(closing, number=number)
-            if not records.choose(run_id, numbered, closing.number):
+            if not records.move_closing(run_id, closing, number=number):
                 continue  # another invocation is further
-            document = self._document(run_id, numbered, balance, findings)
+            document = self._document(run_id, closing, balance, findings)
             previous = last.sha256 if isinstance(last, ChainedReport) else None
             text = json.dumps(document | {"number": number, "previous_sha256": previous}, indent=1)
             sha256 = hashlib.sha256(text.encode()).hexdigest()
@@ -247,10 +244,8 @@ class Evidence:
         records.deliver(report, place=place, notified_at=notified_at, failure=failure)
         attempts = closing.attempts + 1
         is_over = failure is None or attempts >= ATTEMPTS
-        records.close(
-            run_id,
-            replace(closing, attempts=attempts, delivered_at=now() if is_over else None),
-        )
+        delivered_at = now() if is_over else None
+        records.move_closing(run_id, closing, attempts=attempts, delivered_at=delivered_at)
         return 0 if is_over else _PAUSES[attempts - 1]
 
 

@@ -49,14 +49,12 @@ class EvidenceTable(RunItems):
             self._put(key_of(run_id, _segment_item(number)), segment, absent("item"))
         return self.segments(run_id)
 
-    def close(self, run_id: str, closing: Closing) -> None:
-        """Write the present state of the end of a run."""
-        self._put(key_of(run_id, _CLOSING), closing)
-
-    def choose(self, run_id: str, closing: Closing, before: int | None) -> bool:
-        """Note the number of a report in place of *before*; False if another is noted by now."""
-        same = absent("number") if before is None else compared("number", "=", before)
-        return self._put(key_of(run_id, _CLOSING), closing, same)
+    def move_closing(self, run_id: str, before: Closing, **changes: str | int | None) -> bool:
+        """Change the end of a run; False if it is over, or its number is not that *before*."""
+        same = compared("counted_from", "=", before.counted_from) & absent("delivered_at")
+        number = before.number
+        same &= absent("number") if number is None else compared("number", "=", number)
+        return self._change_item(key_of(run_id, _CLOSING), changes, same)
 
     def segments(self, run_id: str) -> list[Segment]:
         """The segments of a run, by number; consistent."""

@@ -12,7 +12,7 @@ from bucketsum.backfill.counts import TALLY, BackfillCounts, key_of
 from bucketsum.clock import now
 from bucketsum.errors import DamagedItem
 from bucketsum.events.message_fields import shown
-from bucketsum.table.codec import decoded, encoded
+from bucketsum.table.codec import attribute_of, decoded, encoded
 from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read, intact
 
@@ -72,6 +72,27 @@ class RunItems:
             return False
         return True
 
+    def _change_item(
+        self, key: Mapping[str, Any], changes: Mapping[str, str | int | None], condition: Condition
+    ) -> bool:
+        """Set attributes, those that are not None; False if the item does not meet *condition*."""
+        present = {name: value for name, value in changes.items() if value is not None}
+        try:
+            self._dynamodb.update_item(
+                TableName=self._table,
+                Key=key,
+                UpdateExpression="SET " + ", ".join(f"#{name} = :new_{name}" for name in present),
+                **condition.parameters(
+                    names={f"#{name}": name for name in present},
+                    values={
+                        f":new_{name}": attribute_of(value, "") for name, value in present.items()
+                    },
+                ),
+            )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
 
 class BackfillsTable(RunItems, BackfillCounts):
     """The table of backfills.
@@ -108,7 +129,8 @@ class BackfillsTable(RunItems, BackfillCounts):
     ) -> bool:
         """Change the status of a running backfill; returns whether it was running."""
         changes = {"status": status, "ended_at": ended_at, "failure": failure}
-        return self._change(backfill_id, changes, compared("status", "=", BackfillStatus.RUNNING))
+        is_running = compared("status", "=", BackfillStatus.RUNNING)
+        return self._change_item(key_of(RUNS, backfill_id), changes, is_running)
 
     def fail(self, backfill: Backfill, failure: str) -> bool:
         """Mark *backfill* as failed, unless its status has changed, or it rests by now."""
@@ -116,35 +138,18 @@ class BackfillsTable(RunItems, BackfillCounts):
         same = compared("status", "=", backfill.status)
         if not backfill.rested_at:
             same &= absent("rested_at")
-        return self._change(backfill.backfill_id, changes, same)
+        return self._change_item(key_of(RUNS, backfill.backfill_id), changes, same)
 
     def rest(self, backfill_id: str) -> None:
         """Note that nothing of a queued backfill is in a queue or in slices any more."""
         is_queued = compared("status", "=", BackfillStatus.QUEUED)
-        self._change(backfill_id, {"rested_at": now()}, is_queued & absent("rested_at"))
+        key = key_of(RUNS, backfill_id)
+        self._change_item(key, {"rested_at": now()}, is_queued & absent("rested_at"))
 
     def account(self, backfill_id: str) -> None:
         """Note that each object of a backfill has its row."""
-        self._change(backfill_id, {"accounted_at": now()}, absent("accounted_at"))
-
-    def _change(
-        self, backfill_id: str, changes: Mapping[str, str | None], condition: Condition
-    ) -> bool:
-        """Set attributes of a backfill, those that are not None; returns False if refused."""
-        present = {name: value for name, value in changes.items() if value is not None}
-        try:
-            self._dynamodb.update_item(
-                TableName=self._table,
-                Key=key_of(RUNS, backfill_id),
-                UpdateExpression="SET " + ", ".join(f"#{name} = :new_{name}" for name in present),
-                **condition.parameters(
-                    names={f"#{name}": name for name in present},
-                    values={f":new_{name}": {"S": value} for name, value in present.items()},
-                ),
-            )
-        except self._dynamodb.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
+        key = key_of(RUNS, backfill_id)
+        self._change_item(key, {"accounted_at": now()}, absent("accounted_at"))
 
     def record_plan(self, backfill_id: str, parts: list[Part]) -> None:
         """Write the parts of a backfill, then their number."""

@@ -116,8 +116,8 @@ def _settle(event: Event, _: LambdaContext) -> Event:
 
 
 def _account(event: Event, context: LambdaContext) -> Event:
-    deadline = Deadline.of(context)
-    left = _evidence(context).count(event["backfill_id"], event["parts"], deadline)
+    run = _evidence(context).counted(event["backfill_id"])
+    left = _ACCOUNTANT.count(run, event["parts"], Deadline.of(context))
     logger.info("rows counted", run=event["backfill_id"], parts=event["parts"])
     return event | {"parts": left, "pause": 0}
 
