@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import Final
@@ -14,6 +15,7 @@ _POLICY: Final = (
 )
 """With this policy a browser runs no script in the page and fetches nothing for it."""
 
+_CODE: Final = re.compile("`([^`]+)`")
 _COLUMNS_OF_A_DESKTOP: Final = 12
 """Columns that fit into 1,280 pixels."""
 
@@ -41,8 +43,8 @@ def definitions(terms: Mapping[str, str], class_: str) -> ET.Element:
 
 
 def coded(text: str) -> Iterator[ET.Element | str]:
-    """Yield *text*, which is our own, with what is between backticks as ``<code>``."""
-    for number, part in enumerate(text.split("`")):
+    """Yield *text* with what is between two backticks as ``<code>``."""
+    for number, part in enumerate(_CODE.split(text)):
         yield element("code", part) if number % 2 else part
 
 

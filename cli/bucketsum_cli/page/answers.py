@@ -64,6 +64,17 @@ def problems_of(figures: Figures) -> dict[str, int]:
     }
 
 
+def headline_of(figures: Figures) -> tuple[str, bool | None]:
+    """The verdict in a few words, and whether all is well; null if that cannot be said."""
+    if states := problems_of(figures):
+        return tally_text(states), False
+    if not figures.stored:
+        return "There are no objects", None
+    if not figures.is_listed:
+        return "Nothing broken is known; not all of S3 was listed", None
+    return "Nothing is broken", True
+
+
 def url_of(row: Record) -> str:
     """The S3 URL of a version."""
     return f"s3://{row['bucket']}/{row['key']}"
@@ -91,7 +102,7 @@ def _broken(figures: Figures) -> Iterator[PageAnswer]:
     for state, count in [*states.items()][:1]:
         worst = next(row for row in figures.problems if row["state"] == state)
         url = shlex.quote(worst["first_key"])
-        step = next_steps()[state].replace("KEY --bucket BUCKET", url).replace("`", "")
+        step = next_steps()[state].replace("KEY --bucket BUCKET", url)
         step = step.replace("BUCKET", url.partition("//")[2].partition("/")[0])
         advice = f"{tally_text({state: count})}: {step}"
     question = "What is worst, and what to do?"

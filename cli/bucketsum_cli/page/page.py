@@ -8,7 +8,7 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
-from bucketsum_cli.page.answers import PageAnswer, problems_of, url_of
+from bucketsum_cli.page.answers import PageAnswer, headline_of, url_of
 from bucketsum_cli.page.figures import Figures, Record
 from bucketsum_cli.page.history import PageTotals
 from bucketsum_cli.snapshots.folder import Snapshot
@@ -28,6 +28,8 @@ _NO_ACCOUNT: Final = "0" * 12
 _ROWS_MAX: Final = 60
 _TEXT_MAX: Final = 320
 _TEXT_END: Final = 50
+_CLASSES: Final = {True: "good", False: "bad", None: ""}
+"""By whether all is well."""
 _WIDE_TEXT: Final = 120
 """Longer answers have two columns of a desktop."""
 
@@ -42,10 +44,20 @@ def _shares_text(sizes: Mapping[str | None, int]) -> str:
     names = {name or "unknown": size for name, size in sizes.items()}
     if len(names) == 1:
         return "".join(names)
-    whole = max(sum(names.values()), 1)
-    return ", ".join(
-        f"{name} {100 * size // whole or '<1'} %" for name, size in names.items() if size
-    )
+    names = {name: size for name, size in names.items() if size}
+    shown = {0: "<1", 100: ">99"} if len(names) > 1 else {}
+    percents = zip(names, _percents([*names.values()]), strict=True)
+    return ", ".join(f"{name} {shown.get(percent, percent)} %" for name, percent in percents)
+
+
+def _percents(sizes: Sequence[int]) -> list[int]:
+    """Whole percents of *sizes* that add up to 100: the largest remainders are rounded up."""
+    whole = sum(sizes)
+    percents = [100 * size // whole for size in sizes]
+    by_remainder = sorted(range(len(sizes)), key=lambda place: -(100 * sizes[place] % whole))
+    for place in by_remainder[: 100 - sum(percents)]:
+        percents[place] += 1
+    return percents
 
 
 _LONG: Final = frozenset(
@@ -101,8 +113,7 @@ def page_of(
 
     *pages* are this one, and those before.
     """
-    problems = tally_text(problems_of(figures))
-    text, class_ = (problems, "badge") if problems else ("nothing broken", "badge succeeded")
+    headline, is_good = headline_of(figures)
     facts = {
         "account": "the local emulator" if snapshot.account == _NO_ACCOUNT else snapshot.account,
         "Region": snapshot.region,
@@ -114,17 +125,16 @@ def page_of(
         element(
             "div",
             element("dt", element("a", answer.question, href=f"#{answer.section}")),
-            element("dd", element("bdi", _short(answer.answer))),
-            class_={True: "good", False: "bad", None: ""}[answer.is_good]
-            + " wide" * (len(answer.answer) > _WIDE_TEXT),
+            element("dd", element("bdi", *coded(_short(answer.answer)))),
+            class_=_CLASSES[answer.is_good] + " wide" * (len(answer.answer) > _WIDE_TEXT),
         )
         for answer in answers
     )
-    badge = element("span", text, class_=class_)
-    kicker = element("p", f"the stack {snapshot.stack} ", badge, class_="kicker")
+    kicker = element("p", f"the stack {snapshot.stack}: {answers[0].answer}", class_="kicker")
+    verdict = element("h1", headline, class_=_CLASSES[is_good])
     return document(
-        f"{snapshot.stack}: {answers[0].answer}",
-        element("header", kicker, element("h1", answers[0].answer), definitions(facts, "facts")),
+        f"{snapshot.stack}: {headline}",
+        element("header", kicker, verdict, definitions(facts, "facts")),
         element("main", element("dl", *cards, class_="answers"), *_sections(figures, pages)),
     )
 

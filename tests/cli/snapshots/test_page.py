@@ -26,7 +26,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.page.answers import answers_of
 from bucketsum_cli.page.figures import Figures, figures_of
 from bucketsum_cli.page.history import keep, pages_before, totals_of
-from bucketsum_cli.page.page import page_of
+from bucketsum_cli.page.page import _shares_text, page_of
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot
@@ -56,6 +56,8 @@ class ParsedPage(HTMLParser):
         self.links: set[str | None] = set()
         self.rows: defaultdict[str, list[list[str]]] = defaultdict(list)
         self.answers: list[str] = []
+        self.commands: list[str] = []
+        self.headline = ""
         self._section = self._tag = ""
         self.feed(html)
 
@@ -78,8 +80,15 @@ class ParsedPage(HTMLParser):
         """Add it to the cell or to the answer."""
         if self._section and self._tag == "bdi":
             self.rows[self._section][-1][-1] += data
-        elif self._tag == "bdi":
+        elif self._tag in ("bdi", "code") and not self._section:
             self.answers[-1] += data
+            self.commands += [data] * (self._tag == "code")
+        elif self._tag == "h1":
+            self.headline += data
+
+    def handle_endtag(self, tag: str) -> None:
+        """Go on with the answer after a command."""
+        self._tag = "bdi" if tag == "code" else ""
 
 
 def figures(snapshot: Snapshot) -> Figures:
@@ -160,7 +169,7 @@ def test_what_differs_or_is_unreadable_has_a_digest(tmp_path: Path) -> None:
     assert four["Does every object have a digest?"].startswith("Yes: 100 % have a digest;")
     assert "50.00 % were read again" in four["When was this last verified?"]
     assert "compare: 25.00 % of the digests" in four["Do S3's own checksums agree?"]
-    assert "bucketsum repair s3://p/differs " in four["What is worst, and what to do?"]
+    assert "`bucketsum repair s3://p/differs` " in four["What is worst, and what to do?"]
     changed = answers(*rows[:2])["Has any content changed since it was recorded?"]
     assert changed == "Yes, of 1 object: a newer version has the recorded one"
 
@@ -184,7 +193,8 @@ def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
     differing = sections.problems[0]["state_objects"]
     problems = f"{differing} differ, {gone[ObjectState.LOST]} lost,"
     assert f"Yes: {problems}" in page.answers[1]
-    assert problems in html_of(*case).partition("<h1>")[0]
+    assert page.headline.startswith(problems)
+    assert [command.split()[1] for command in page.commands] == ["show", "repair"]
     assert f"the last reading of {differing} objects differed" in page.answers[3]
     for group in sections.duplicates:
         assert len({row["sha1"] for row in group}) == 1
@@ -269,12 +279,33 @@ def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> No
         "0 objects, 0 B, in 0 buckets",
         "No: nothing differs, is lost or unreadable",
     ]
+    assert page.headline == "There are no objects"
     put_and_record(stack, "a", b"x")
     run("snapshot")
     unlisted = run("page", "--snapshot", "last", "--output", file, "--json").document
     good = {answer["question"]: answer["is_good"] for answer in unlisted["answers"]}
     assert good["Is anything broken?"] is good["Does every object have a digest?"] is None
+    headline = ParsedPage(file.read_text("utf-8")).headline
+    assert headline == "Nothing broken is known; not all of S3 was listed"
     assert stack.name in file.read_text("utf-8")
+    run("page", "--output", file)
+    assert ParsedPage(file.read_text("utf-8")).headline == "Nothing is broken"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "text"),
+    [
+        ({"A": 1, "B": 1, "C": 1}, "A 34 %, B 33 %, C 33 %"),
+        ({"A": 665, "B": 335}, "A 67 %, B 33 %"),
+        ({"A": 10**12, "B": 1}, "A >99 %, B <1 %"),
+        ({"A": 600, "B": 398, "C": 2}, "A 60 %, B 40 %, C <1 %"),
+        ({"A": 5, "B": 0}, "A 100 %"),
+        ({None: 5}, "unknown"),
+    ],
+)
+def test_the_shares_of_classes_add_up(sizes: dict[str | None, int], text: str) -> None:
+    """Whole percents are 100 together; a part that is there is neither nothing nor everything."""
+    assert _shares_text(sizes) == text
 
 
 def test_a_page_says_that_it_is_of_the_local_emulator(case: tuple[Snapshot, Figures]) -> None:
