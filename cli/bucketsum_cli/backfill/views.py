@@ -107,8 +107,8 @@ def print_progress(progress: RecordedProgress) -> None:
     if progress.archived:
         say(f"archived {progress.archived:,}: not read; restored, they are hashed")
     if verifies:
-        say(f"checked  {tally.verified + tally.differs:,}: verified {tally.verified:,} "
-            f"({size_text(tally.verified_bytes)}), differs {tally.differs:,}")  # fmt: skip
+        say(f"verified {tally.verified:,} ({size_text(tally.verified_bytes)}), "
+            f"differs {tally.differs:,}")  # fmt: skip
     say(f"done     {tally.objects:,}: hashed {tally.hashed:,} ({size_text(tally.hashed_bytes)}), "
         f"skipped {tally.skipped:,}, superseded {tally.superseded:,}, gone {tally.gone:,}, "
         f"unreadable {tally.unreadable:,}, in slices {tally.long:,}, failed "
