@@ -67,18 +67,18 @@ second: $(SECOND)/.ready ## Run the end-to-end tests on a second emulator of AWS
 TRINO := .venv/trino
 TRINO_RELEASE := io.trino:trino-server:476:tar.gz
 
-# 800 MB, for one plugin of many: the others are hard links to each other, and go after it is unpacked.
-$(TRINO)/.ready: .venv/.ready
+# 800 MB, for two plugins of many: the others are hard links to each other, and go after it is unpacked.
+$(TRINO)/plugin/iceberg/.ready: .venv/.ready
 	@rm -rf $(TRINO) && mkdir -p $(TRINO)
 	@PYTHONPATH=. $(BIN)/python -c 'import sys; from tests.cli.trino.trino_server import java; sys.exit(not java())' \
 	  && mvn --batch-mode --quiet org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
 	    -Dartifact=$(TRINO_RELEASE) -DoutputDirectory=$(CURDIR)/$(TRINO) \
 	  && tar -xzf $(TRINO)/trino-server-*.tar.gz -C $(TRINO) --strip-components 1 \
-	  && find $(TRINO)/plugin -mindepth 1 -maxdepth 1 ! -name hive -exec rm -rf {} + \
+	  && find $(TRINO)/plugin -mindepth 1 -maxdepth 1 ! -name hive ! -name iceberg -exec rm -rf {} + \
 	  && rm -rf $(TRINO)/trino-server-*.tar.gz $(TRINO)/secrets-plugin && touch $@ \
 	  || echo "there is no Java 24 or newer, or Trino could not be fetched" >&2
 
-trino: $(TRINO)/.ready ## Ask every question of a real Trino, the engine of Athena (Java 24, Maven; else it is skipped)
+trino: $(TRINO)/plugin/iceberg/.ready ## Ask every question of a real Trino, the engine of Athena (Java 24, Maven; else it is skipped)
 	@PYTHONPATH=. $(BIN)/pytest --numprocesses 0 -p tests.cli.trino.plugin $(or $(ARGS),tests/cli/trino tests/cli/snapshots/test_queries.py -k 'not (need_little_memory or line_is_that_of)')
 
 soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its parts fail at random (ARGS="--objects 1000": fewer objects)

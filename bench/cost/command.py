@@ -22,6 +22,7 @@ from bucketsum.prices import (
     ATHENA_BYTE,
     DEFAULT_REGION,
     EXPORTED_BYTE,
+    METADATA_OBJECT,
     PRICE_DATE,
     PRICES,
     prices_in,
@@ -218,6 +219,7 @@ def questions() -> Table:
     ):
         scanned = _ROWS * _ROW_BYTES[form] * reads
         rows.append((step, scanned, scanned * price.each))
+    rows.append(("a live inventory table, filled once", None, _ROWS * METADATA_OBJECT.each))
     columns: Columns = ("step", SpreadColumn("bytes", size_text), *dollars("USD"))
     return Table("cost-questions", columns, tuple(rows))
 

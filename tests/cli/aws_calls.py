@@ -75,3 +75,14 @@ def answered(answers: dict[str, Any]) -> Change:
         return answer(request) if callable(answer) else answer
 
     return change
+
+
+def metadata_answer(**table: object) -> dict[str, Any]:
+    """S3's answer about a bucket with an active live inventory table, which *table* changes."""
+    active = {"ConfigurationState": "ENABLED", "TableStatus": "ACTIVE", "TableName": "inventory"}
+    result = {
+        "DestinationResult": {"TableBucketType": "aws", "TableNamespace": "b_my-photos"},
+        "JournalTableConfigurationResult": {"TableStatus": "ACTIVE", "TableName": "journal"},
+        "InventoryTableConfigurationResult": active | table,
+    }
+    return {"GetBucketMetadataConfigurationResult": {"MetadataConfigurationResult": result}}

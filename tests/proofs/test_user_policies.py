@@ -22,6 +22,10 @@ Analyse dynamodb:DescribeExport table/bucketsum-DigestsTable-1/export/01
 Analyse s3:PutObject,PutObjectAcl my-lists/export/1
 Analyse glue:CreateTable table/bucketsum_1f/objects
 Analyse athena:StartQueryExecution,GetWorkGroup workgroup/primary,workgroup/my-workgroup
+Analyse glue:GetTable table/s3tablescatalog/aws-s3/b_my-photos/inventory
+Analyse glue:GetCatalog catalog/s3tablescatalog/aws-s3
+Analyse s3tables:GetTableData bucket/aws-s3/table/1
+Analyse s3:GetBucketMetadataTableConfiguration my-photos
 Operate states:StartExecution stateMachine:bucketsum-Backfill
 Operate,Measure states:StopExecution execution:bucketsum-Sweep:1
 Operate dynamodb:DeleteItem table/bucketsum-DigestsTable-1 in/bucketsum-selftest-1/a
@@ -51,6 +55,8 @@ Analyse s3:PutObject,GetObject my-photos/a,bucketsum-123456789012-us-east-1/a
 Administer s3:DeleteBucket,DeleteObjectVersion my-photos,my-photos/a,bucketsum-two-123456789012-x
 Administer dynamodb:DeleteTable table/bucketsum-two-DigestsTable-1,table/payroll
 Analyse glue:CreateTable,DeleteDatabase table/payroll/t,database/payroll
+Analyse glue:CreateTable,DeleteTable table/s3tablescatalog/aws-s3/b_my-photos/inventory
+Analyse s3tables:GetTableData bucket/payroll/table/1
 Analyse athena:StartQueryExecution workgroup/other
 Read lambda:GetFunctionConfiguration payroll,bucketsum-two-HasherFunction-1
 Operate logs:FilterLogEvents /aws/lambda/payroll,/bucketsum/bucketsum-two/hasher

@@ -35,6 +35,7 @@ _ACTIONS: Final = {
     "s3:ListMultipartUploads": "s3:ListBucketMultipartUploads",
     "s3:GetBucketNotificationConfiguration": "s3:GetBucketNotification",
     "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
+    "s3:GetBucketMetadataConfiguration": "s3:GetBucketMetadataTableConfiguration",
     "s3:PutBucketNotificationConfiguration": "s3:PutBucketNotification",
     "s3:DeleteObjects": "s3:DeleteObject",
     "s3:CreateMultipartUpload": "s3:PutObject",

@@ -52,8 +52,11 @@ _ATHENA: Final = (
     f"{_EXPORT} athena:StartQueryExecution athena:GetQueryExecution athena:GetQueryResults "
     "athena:StopQueryExecution athena:GetWorkGroup glue:CreateDatabase glue:CreateTable "
     "glue:GetTable glue:GetTables s3:ListBucket s3:GetBucketLocation "
-    f"s3:ListMultipartUploadParts {_FORGET}"
+    f"s3:ListMultipartUploadParts {_FORGET} s3:GetBucketMetadataTableConfiguration "
+    "glue:GetCatalog lakeformation:GetDataAccess s3tables:GetNamespace s3tables:GetTable "
+    "s3tables:GetTableBucket s3tables:GetTableData s3tables:GetTableMetadataLocation"
 )
+"""The last, from `glue:GetCatalog` on, Athena needs for S3 Metadata's tables, as AWS documents."""
 _INVENTORIES: Final = "s3:GetBucketVersioning"
 _CHECK: Final = (
     f"{_SHOW} {_TABLES} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
@@ -71,7 +74,7 @@ ACTIONS: Final = {
     **{f"check {option}": f"{_LS} s3:GetObjectVersion" for option in ("--bag", "--bags")},
     "snapshot": _SNAPSHOT,
     "snapshot --inventory": f"{_SNAPSHOT} s3:GetObject s3:GetBucketVersioning",
-    "snapshot --via export": f"{_EXPORT} {_INVENTORIES}",
+    "snapshot --via export": f"{_EXPORT} {_INVENTORIES} s3:GetBucketMetadataTableConfiguration",
     "duplicates": _STORED,
     "compare": _STORED,
     "coverage": f"{_STORED} s3:GetBucketVersioning",
@@ -142,10 +145,23 @@ _QUEUES: Final = tuple(
     f"sqs:*:*:bucketsum-{name}Queue-*" for name in ("Arrivals", "Backfill", "LongObjects")
 )
 
+_GLUE: Final = (
+    "glue:*:*:catalog",
+    "glue:*:*:database/bucketsum_*",
+    "glue:*:*:table/bucketsum_*/*",
+    "glue:*:*:userDefinedFunction/bucketsum_*/*",
+)
+_READ_IN_GLUE: Final = (
+    *_GLUE,
+    "glue:*:*:catalog/s3tablescatalog",
+    *(f"glue:*:*:{kind}/s3tablescatalog/aws-s3{of}" for kind, of in
+      (("catalog", ""), ("database", "/*"), ("table", "/*"))),
+)  # fmt: skip
+
 _ANY: Final = (
     "cloudformation:ListStacks cloudwatch:DescribeAlarms cloudwatch:GetMetricData "
-    "cloudwatch:ListMetrics dynamodb:ListTables lambda:GetAccountSettings "
-    "lambda:ListEventSourceMappings"
+    "cloudwatch:ListMetrics dynamodb:ListTables lakeformation:GetDataAccess "
+    "lambda:GetAccountSettings lambda:ListEventSourceMappings"
 )
 """Actions that AWS permits for no narrower resource; all of them only read."""
 
@@ -159,12 +175,8 @@ _RESOURCES: Final[Mapping[str, tuple[str, ...]]] = {
     "dynamodb:PutItem": _RUNS,
     "dynamodb:UpdateItem": _RUNS,
     "events": ("events:*:*:rule/bucketsum-attached-*",),
-    "glue": (
-        "glue:*:*:catalog",
-        "glue:*:*:database/bucketsum_*",
-        "glue:*:*:table/bucketsum_*/*",
-        "glue:*:*:userDefinedFunction/bucketsum_*/*",
-    ),
+    "glue": _GLUE,
+    **dict.fromkeys(("glue:GetCatalog", "glue:GetDatabase", "glue:GetTable"), _READ_IN_GLUE),
     "iam": tuple(
         f"iam::*:{name}-*"
         for name in (
@@ -182,6 +194,7 @@ _RESOURCES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "logs": ("logs:*:*:log-group:/bucketsum/bucketsum/*",),
     "s3": (*_OWN_BUCKETS, "s3:::my-photos", "s3:::my-photos/*"),
+    "s3tables": ("s3tables:*:*:bucket/aws-s3", "s3tables:*:*:bucket/aws-s3/table/*"),
     "sqs": (_DEAD_LETTERS, *_QUEUES),
     "sqs:ChangeMessageVisibility": (_DEAD_LETTERS,),
     "sqs:DeleteMessage": (_DEAD_LETTERS,),
@@ -200,7 +213,10 @@ Its name is in lower case, so none of another stack begins as these do.
 _RESOURCES_OF_USER: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "Analyse": {
         "s3": _LISTS,
-        "s3:GetBucketVersioning": ("s3:::my-photos", *_OWN_BUCKETS),
+        **dict.fromkeys(
+            ("s3:GetBucketMetadataTableConfiguration", "s3:GetBucketVersioning"),
+            ("s3:::my-photos", *_OWN_BUCKETS),
+        ),
         "s3:GetObjectVersion": tuple(
             f"{bucket}/*.txt" for bucket in (_OWN_BUCKETS[0], "s3:::my-photos")
         ),

@@ -16,7 +16,7 @@ from bucketsum_cli.arguments.options import limit_option, prefix_option
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import Asking, athena_option, question
 from bucketsum_cli.snapshots.database import require_engine
-from bucketsum_cli.snapshots.folder import Snapshot
+from bucketsum_cli.snapshots.folder import LIVE, Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -136,7 +136,7 @@ def _snapshots(
     before = first.snapshot([] if first.snapshot_name else first.keys(bucket, ""))
     if since:
         return before, before
-    if second.snapshot_name is None and any(keys.inventory for keys in before.listed):
+    if second.snapshot_name is None and any(k.inventory not in ("", LIVE) for k in before.listed):
         take = command_line("snapshot", "--via", "export", "--inventory")
         raise CannotDoError(
             f"{before.name} has S3 inventories, which are older: take a snapshot with newer ones "

@@ -62,9 +62,9 @@ class CoverageResult:
 @prefix_option("Only keys that begin with TEXT.")
 @click.option(
     "--inventory",
-    metavar="URL",
+    metavar="URL|live",
     help="Instead of listing BUCKET, read the S3 inventory with this manifest.json, in CSV; with "
-    "--athena also in ORC or Parquet.",
+    "--athena also in ORC or Parquet, or S3 Metadata's live inventory table.",
 )
 @question(CoverageResult)
 def coverage(

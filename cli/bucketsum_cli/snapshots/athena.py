@@ -18,7 +18,7 @@ from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.athena_queries import AthenaQueries
 from bucketsum_cli.snapshots.database import Answer, DuckDb
-from bucketsum_cli.snapshots.folder import LISTING, ROWS, Listed, Snapshot
+from bucketsum_cli.snapshots.folder import LISTING, LIVE, ROWS, Listed, Snapshot
 from bucketsum_cli.snapshots.glue_tables import (
     AthenaPlace,
     GlueTables,
@@ -34,7 +34,14 @@ from bucketsum_cli.snapshots.in_place import (
     form_of_tables,
 )
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
-from bucketsum_cli.snapshots.inventories import columns_of, links_at, manifest_listing
+from bucketsum_cli.snapshots.inventories import (
+    columns_of,
+    links_at,
+    live_listing,
+    live_name,
+    live_table,
+    manifest_listing,
+)
 from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import size_text, usd_text
@@ -111,6 +118,12 @@ class Athena(InPlaceEngine):
     def _inventory(self, database: str, table: str, keys: Listed) -> str:
         """A query of the versions in the inventory of *keys*, over a *table* of its files."""
         s3, tables = self._aws.client("s3"), self._databases[database]
+        if keys.inventory == LIVE:
+            live = live_table(s3, keys.bucket)
+            listing, files = live_listing(live, keys), live_name(live, "$files")
+            [(size,)] = self._run(f"SELECT sum(file_size_in_bytes) FROM {files}")  # noqa: S608 - quoted
+            self._sizes[live] = size or 0
+            return listing
         manifest, links = links_at(s3, keys.inventory)
         folder = _folder(tables.place, table)
         s3.put_object(Bucket=folder.bucket, Key=f"{folder.key}symlink.txt", Body=links.encode())

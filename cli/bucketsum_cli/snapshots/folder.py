@@ -27,6 +27,9 @@ ROWS: Final = "data"
 LISTING: Final = "listing"
 MEASUREMENTS: Final = "measurements"
 
+LIVE: Final = "live"
+"""In place of a manifest: the live inventory table that S3 Metadata keeps of a bucket."""
+
 PARTIAL: Final = ".partial-"
 """The name of a folder begins so, until it is whole."""
 
@@ -65,7 +68,9 @@ class Listed:
 
     bucket: str
     prefix: Annotated[str, "Beginning of the keys; empty for all."]
-    inventory: Annotated[str, "Manifest of an S3 inventory; empty if S3 was listed."] = ""
+    inventory: Annotated[
+        str, f"Manifest of an S3 inventory; `{LIVE}` is S3 Metadata's; empty if S3 was listed."
+    ] = ""
     until: Annotated[str, "The time that an inventory has all changes until."] = ""
 
 

@@ -13,6 +13,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.export import export
 from bucketsum_cli.snapshots.folder import (
+    LIVE,
     MEASUREMENTS,
     ROWS,
     Listed,
@@ -137,12 +138,12 @@ def _ask(figures: TableFigures, usd: float, room: str, *, is_export: bool) -> No
 
 
 def keys_in(s3: S3Client, inventories: Sequence[str], others: Sequence[str]) -> list[Listed]:
-    """The buckets of these manifests of *inventories*, and the *others*, which are listed."""
+    """The buckets of *inventories*; the *others* are listed, or all live if that is among them."""
     from bucketsum.backfill.inventory import read_manifest  # noqa: PLC0415 - as in `take`
 
-    sources = {read_manifest(s3, url).source: url for url in inventories}
+    sources = {read_manifest(s3, url).source: url for url in inventories if url != LIVE}
     for bucket in others:
-        sources.setdefault(bucket, "")
+        sources.setdefault(bucket, LIVE if LIVE in inventories else "")
     return [Listed(bucket, "", source) for bucket, source in sources.items()]
 
 

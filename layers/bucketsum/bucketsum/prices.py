@@ -193,6 +193,9 @@ STORED_BYTE_MONTH: Final = {
 ATHENA_BYTE: Final = Price(
     "Athena, scanned byte (per TB)", 5.0, 1000 * _GB, "athena/pricing", _QUOTED
 )
+METADATA_OBJECT: Final = Price(
+    "S3 Metadata, object of a new live inventory table", 0.30, _MILLION, _S3, _ASSUMED
+)
 BATCH_JOB: Final = Price("S3 Batch Operations, job", 0.25, 1, _S3, _COPY)
 BATCH_OBJECT: Final = Price("S3 Batch Operations, object", 1.00, _MILLION, _S3, _COPY)
 CHECKSUM_BYTE: Final = Price("S3 compute checksum (per GB)", 0.004, _GB, _S3, _COPY)
@@ -208,7 +211,7 @@ PRICES: Final = (
     SQS_REQUEST, S3_GET, S3_LIST, S3_PUT, STATE_TRANSITION, WRITE_UNIT, READ_UNIT,
     TABLE_BYTE_MONTH, BACKUP_BYTE_MONTH, EXPORTED_BYTE, LOG_BYTE,
     METRIC_READ, EGRESS_BYTE, *RETRIEVED_BYTE.values(), *RESTORED_BYTE.values(), RESTORED_OBJECT,
-    *STORED_BYTE_MONTH.values(), ATHENA_BYTE,
+    *STORED_BYTE_MONTH.values(), ATHENA_BYTE, METADATA_OBJECT,
     BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
 )  # fmt: skip
 """Everything that the project prices, in us-east-1."""

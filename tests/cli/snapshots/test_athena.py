@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.aws_calls import answered, change_calls
+from tests.cli.aws_calls import answered, change_calls, metadata_answer
 from tests.cli.conftest import Run
 from tests.cli.snapshots.athena_server import NAME, URL, athena_server, stored, write_tables
 from tests.cli.snapshots.changes_oracle import later
@@ -23,7 +23,7 @@ from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots import queries
 from bucketsum_cli.snapshots.athena import athena
 from bucketsum_cli.snapshots.athena_queries import AthenaQueries
-from bucketsum_cli.snapshots.folder import Listed, Snapshot
+from bucketsum_cli.snapshots.folder import LIVE, Listed, Snapshot
 from bucketsum_cli.snapshots.glue_tables import (
     AthenaPlace,
     GlueTables,
@@ -335,6 +335,37 @@ def test_an_inventory_is_read_where_it_lies(
     run("coverage", *rest[:2]).assert_refused("is an inventory in S3", "with --athena")
     run("snapshot", "delete", NAME, "--yes")
     assert keys_in(aws, "athena/") == set()
+
+
+def test_a_live_table_is_read_as_it_was(
+    aws: Connection, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is priced, and buckets once, within a day: then S3 forgets what it was."""
+    rest = ("--snapshot", NAME, "--athena", URL, "--json")
+    sample, buckets = hostile(300), []
+
+    def keys(until: datetime) -> list[Listed]:
+        return [Listed("photos", "", LIVE, f"{until:%Y-%m-%dT%H:%M:%S.000Z}")]
+
+    def configuration(request: dict[str, Any]) -> Any:  # noqa: ANN401 - an answer
+        buckets.append(request["Bucket"])
+        return metadata_answer()
+
+    change_calls(monkeypatch, answered({"GetBucketMetadataConfiguration": configuration}))
+    until = datetime.now(UTC) - timedelta(hours=25)
+    own = stored(aws, sample.write(tmp_path / "own", keys(until)))
+    calls = write_tables(monkeypatch, own)
+    covered = run("coverage", *rest)
+    assert "to write the table listing, Athena scans at most 20.0 MB" in covered.err
+    [statement] = [call for call in calls if f"{database_of(own)}.listing WITH" in call]
+    at = f"{until + timedelta(hours=2):%Y-%m-%d %H:%M:%S} UTC"
+    name = '"s3tablescatalog/aws-s3"."b_my-photos"."inventory"'
+    assert f"{name} FOR TIMESTAMP AS OF TIMESTAMP '{at}'" in statement
+    assert run("coverage", *rest).document == covered.document
+    assert buckets == ["photos"]
+    run("snapshot", "delete", NAME, "--yes")
+    stored(aws, sample.write(tmp_path / "old", keys(until - timedelta(hours=2))))
+    run("coverage", *rest).assert_refused("cannot be read as it was at", "take another snapshot")
 
 
 def test_an_export_is_written_by_athena(

@@ -8,13 +8,14 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.cli.aws_calls import change_calls
+from tests.cli.aws_calls import answered, change_calls, metadata_answer, refusal
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record, put_object
 
@@ -226,6 +227,60 @@ def test_an_inventory_stays_where_it_is(
     run("snapshot", "--inventory", url).assert_refused("of the format Parquet, not CSV")
     last = run("changes", "last")
     last.assert_refused("which are older", "--inventory")
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (None, "is missing: enable it in S3 Metadata"),
+        ({"TableStatus": "BACKFILLING"}, "is BACKFILLING: wait until it is ACTIVE"),
+        ({"TableStatus": "CREATING"}, "is CREATING: wait until it is ACTIVE"),
+        ({"ConfigurationState": "DISABLED"}, "is DISABLED: enable it"),
+        ({"TableStatus": "FAILED", "Error": {"ErrorCode": "x", "ErrorMessage": "no key"}},
+         "is FAILED (no key): enable it"),
+    ],
+)  # fmt: skip
+def test_a_live_table_that_is_not_active_is_refused(
+    run: Run,
+    stack: Stack,
+    monkeypatch: pytest.MonkeyPatch,
+    table: dict[str, object] | None,
+    reason: str,
+) -> None:
+    """Nothing is exported: what it lacks would look as if S3 had lost it."""
+    complete_exports(stack, monkeypatch)
+    answer = metadata_answer(**(table or {}))
+    error = refusal("GetBucketMetadataConfiguration", "MetadataConfigurationNotFound")
+    answers = {"GetBucketMetadataConfiguration": answer if table else error,
+               "ExportTableToPointInTime": AssertionError()}  # fmt: skip
+    change_calls(monkeypatch, answered(answers))
+    rest = ("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x")
+    run(*rest, "--inventory", "live").assert_refused(reason, f"of {BUCKET}", "without --inventory")
+
+
+def test_a_live_table_is_asked_by_athena_alone(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lists the buckets that no manifest names, with all changes until two hours ago."""
+    put_and_record(stack, "a", b"a")
+    complete_exports(stack, monkeypatch)
+    answers = {"GetBucketMetadataConfiguration": metadata_answer(),
+               "ListObjectVersions": AssertionError()}  # fmt: skip
+    change_calls(monkeypatch, answered(answers))
+    rest = ("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x", "--json")
+    document = run(*rest, "--inventory", "live").document
+    [listed] = document["listed"]
+    assert (listed["bucket"], listed["inventory"]) == (BUCKET, "live")
+    hidden = datetime.fromisoformat(document["begun_at"]) - datetime.fromisoformat(listed["until"])
+    assert timedelta(hours=2) <= hidden < timedelta(hours=2.1)
+    run("coverage", "--snapshot", "last").assert_refused("is an inventory in S3", "--athena")
+    write_inventory(stack, [])
+    url = f"s3://{LISTS}/manifest.json"
+    [listed] = run(*rest, "--inventory", "live", "--inventory", url).document["listed"]
+    assert listed["inventory"] == url
+    for command in (("snapshot",), ("coverage", BUCKET)):
+        ended = run(*command, "--inventory", "live")
+        ended.assert_refused("only Athena reads a live inventory table", "--athena")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.cli.trino.trino_server import Trino
 
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.snapshots.database import Database
-from bucketsum_cli.snapshots.folder import Listed, Snapshot
+from bucketsum_cli.snapshots.folder import LIVE, Listed, Snapshot
 from bucketsum_cli.snapshots.sides_database import LISTED, SidesDatabase
 from bucketsum_cli.snapshots.tables import VIEWS, open_snapshots
 
@@ -124,9 +124,9 @@ def test_a_list_is_compared(trino: Trino, snapshot: Snapshot) -> None:
     assert_one_answer(both, "compare", rows=1000)
 
 
-@pytest.mark.parametrize("file_format", ["CSV", "ORC", "Parquet"])
+@pytest.mark.parametrize("file_format", ["CSV", "ORC", "Parquet", LIVE])
 def test_an_inventory_is_a_listing(trino: Trino, tmp_path: Path, file_format: str) -> None:
-    """Its files are found by links, whatever their format."""
+    """Its files are found by links, whatever their format; a live table is as it was at a time."""
     sample, keys = hostile(2000), Listed("photos", "a")
     here = open_snapshots({"here": sample.write(tmp_path / "s", [keys])}).engine
     query = put_inventory(trino, rows_of(sample.listing, "photos"), keys, file_format)

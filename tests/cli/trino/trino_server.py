@@ -21,6 +21,11 @@ _JAVA_LEAST: Final = 24
 _START_SECONDS: Final = 300
 _HEAP: Final = "2G"
 METASTORE: Final = "metastore"
+CATALOGS: Final = {
+    "hive": {"hive.metastore": "file", "hive.non-managed-table-writes-enabled": "true"},
+    "s3tablescatalog/aws-s3": {"iceberg.catalog.type": "TESTING_FILE_METASTORE"},
+}
+"""Besides the settings of all: Athena's own, and that of S3 Metadata's tables, of Iceberg."""
 
 
 class TrinoError(Exception):
@@ -92,17 +97,12 @@ def trino_server(java: Path, release: Path, folder: Path) -> Iterator[Trino]:
         "node.bind-ip": "127.0.0.1", "coordinator": "true",
         "node-scheduler.include-coordinator": "true", "http-server.http.port": port,
         "discovery.uri": f"http://127.0.0.1:{port}", "plugin.dir": release / "plugin",
-        "query.max-memory-per-node": "1GB",
+        "query.max-memory-per-node": "1GB", "catalog.management": "dynamic",
+        "catalog.store": "memory",
     }  # fmt: skip
-    catalog = {
-        "connector.name": "hive", "hive.metastore": "file",
-        "hive.metastore.catalog.dir": f"local:///{METASTORE}", "fs.native-local.enabled": "true",
-        "local.location": lake, "hive.non-managed-table-writes-enabled": "true",
-    }  # fmt: skip
-    for path, values in (("config.properties", settings), ("catalog/hive.properties", catalog)):
-        file = folder / "etc" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+    file = folder / "etc" / "config.properties"
+    file.parent.mkdir()
+    file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
     lake.mkdir()
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
@@ -116,6 +116,14 @@ def trino_server(java: Path, release: Path, folder: Path) -> Iterator[Trino]:
         try:
             trino = Trino(port, lake)
             _wait_for(trino, server)
+            for name, own in CATALOGS.items():
+                values = own | {
+                    "hive.metastore.catalog.dir": f"local:///{METASTORE}",
+                    "fs.native-local.enabled": "true", "local.location": str(lake),
+                }  # fmt: skip
+                options = ", ".join(f"\"{key}\" = '{value}'" for key, value in values.items())
+                kind = "hive" if name == "hive" else "iceberg"
+                trino.run(f'CREATE CATALOG "{name}" USING {kind} WITH ({options})')
             trino.run("CREATE SCHEMA snapshot")
             yield trino
         finally:

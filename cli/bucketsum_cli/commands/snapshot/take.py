@@ -11,7 +11,7 @@ import click
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.served_buckets import buckets_of
-from bucketsum_cli.snapshots.folder import Snapshot
+from bucketsum_cli.snapshots.folder import LIVE, Snapshot
 from bucketsum_cli.snapshots.keeping import size_of
 from bucketsum_cli.snapshots.taking import LAST, Taking, keys_in, take
 from bucketsum_cli.terminal.documents import INLINE
@@ -52,9 +52,10 @@ class KeptSnapshot:
     "--inventory",
     "inventories",
     multiple=True,
-    metavar="URL",
+    metavar="URL|live",
     help="Instead of listing a bucket, read the S3 inventory with this manifest.json (may be "
-    "repeated). With --via export, Athena reads it where it is.",
+    "repeated); live is S3 Metadata's live inventory table of every other bucket. With --via "
+    "export, Athena reads them where they are; ask live ones within a day.",
 )
 @click.option(
     "--to", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder for it."
@@ -83,7 +84,9 @@ def take_snapshot(
     if (via == "export") != (export_to is not None):
         raise click.UsageError("--via export and --export-to must be used together")
     stack = target.find_kept()
-    listed = keys_in(stack.client("s3"), inventories, buckets_of(stack) if listing else ())
+    listed = keys_in(
+        stack.client("s3"), inventories, buckets_of(stack) if listing or LIVE in inventories else ()
+    )
     snapshot = take(stack, Taking(export_to, listed, to=to, yes=yes, is_kept=True))
     if as_json:
         print_json(KeptSnapshot.of(snapshot))
