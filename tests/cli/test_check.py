@@ -176,6 +176,21 @@ def test_deleted_object_is_not_equal(
     assert comparison["reason"] == "deleted at 2026-11-21T03:04:05.000Z by a request"
 
 
+def test_the_deletion_of_a_version_is_not_that_of_the_key(
+    run: Run, stack: Stack, folder: Path
+) -> None:
+    """An older version, whose deletion nobody reported, is hidden or lost."""
+    s3 = stack.client("s3")
+    older, newer = (put_and_record(stack, "a", b"a", number) for number in ("01", "02"))
+    s3.delete_object(Bucket=stack.bucket, Key="a", VersionId=newer.entry)
+    record_deletion(stack, newer)
+    marker = s3.delete_object(Bucket=stack.bucket, Key="a")["VersionId"]
+    assert verdicts(run, folder / "a") == {"a": "hidden"}
+    for version in (older.entry, marker):
+        s3.delete_object(Bucket=stack.bucket, Key="a", VersionId=version)
+    assert verdicts(run, folder / "a") == {"a": "lost"}
+
+
 def test_longer_key_is_another_object(run: Run, stack: Stack, folder: Path) -> None:
     """S3 lists by prefix; only the exact key counts."""
     put_and_record(stack, "aa", b"a")

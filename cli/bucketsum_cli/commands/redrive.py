@@ -139,5 +139,6 @@ def _as_listed(stack: Stack, key: str, rows: Sequence[Row]) -> Iterator[Row]:
     for row in rows:
         entry = listed.get(row.entry)
         etag = entry["ETag"].strip('"') if entry else None
-        is_same = not row.version.is_null or row.etag in (None, etag)
-        yield replace(row, etag=etag, size_bytes=entry["Size"]) if entry and is_same else row
+        yield (
+            replace(row, etag=etag, size_bytes=entry["Size"]) if entry and row.is_of(etag) else row
+        )

@@ -89,9 +89,10 @@ def _objects_of(stack: Stack, keys: Collection[str]) -> dict[str, Counterpart]:
     def counterpart(key: str, newest: Newest, is_hidden: bool) -> Counterpart:  # noqa: FBT001 - of a tuple
         if newest:
             return Counterpart(newest[1], newest[0])
-        recorded = next(iter(table.versions_of(stack.bucket, key)), None)
-        if recorded is None:
+        rows = table.versions_of(stack.bucket, key)
+        if not rows:
             return Counterpart()
+        recorded = next((row for row in rows if not row.deletion), rows[0])
         state = state_of(recorded, Presence.ABSENT)
         if state is ObjectState.LOST and is_hidden:
             return Counterpart(absent=Result.HIDDEN, reason="its newest version is a delete marker")

@@ -60,7 +60,7 @@ def broken_version(stack: Stack, key: str) -> Broken | None:
     for row in rows:
         entry = by_entry.get(row.entry)
         presence = Presence.ABSENT if entry is None else Presence.LISTED
-        if entry and row.version.is_null and row.etag not in (None, entry["ETag"].strip('"')):
+        if entry and not row.is_of(entry["ETag"].strip('"')):
             presence = Presence.CHANGED
         state = state_of(row, presence, is_repaired=is_repaired(row, rows))
         if state in _BROKEN:

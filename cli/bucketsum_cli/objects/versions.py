@@ -185,6 +185,6 @@ def _with_rows(
     rows = table.rows_at(versions)
     for row_key, version in versions.items():
         row = rows.get(row_key)
-        if row and (row.deletion or row.etag not in (None, version.etag)):
+        if row and (row.deletion or not row.is_of(version.etag)):
             row = None  # of an earlier object at this key, in a bucket without versions
         yield version, row

@@ -55,7 +55,7 @@ class Oracle:
     def entry_of(self, row: Row) -> dict[str, Any] | None:
         """S3's entry of the object with *row*, if it lists it."""
         entry = self.listing.get(place_of(row))
-        is_same = entry and row.deletion is None and row.etag in (None, entry["etag"])
+        is_same = entry and row.deletion is None and row.is_of(entry["etag"])
         return entry if is_same else None
 
     def is_present(self, row: Row) -> bool:

@@ -50,6 +50,7 @@ UNSOUND: Final = frozenset(ObjectState) - {ObjectState.HASHED, ObjectState.HIDDE
 
 FACTS: Final[dict[str, dict[str, Any]]] = {
     "hashed/verified": {},
+    "hashed/tag": {"etag": "of another program"},
     "differs/read": {"difference": Difference("sha1:00", LATER)},
     "differs/checksum": {
         "compared": Compared(ChecksumResult.DIFFERS, "crc32:AA==", "crc32:AB== as read")
@@ -60,6 +61,13 @@ FACTS: Final[dict[str, dict[str, Any]]] = {
         "sha1": None,
         "reason": "no key",
         "verified": None,
+    },
+    "unreadable/tag": {
+        "status": Status.UNREADABLE,
+        "sha1": None,
+        "reason": "no right",
+        "verified": None,
+        "etag": "of another program",
     },
     "unreadable/since": {"failed_reading": FailedReading(LATER, "denied")},
     "archived/class": {

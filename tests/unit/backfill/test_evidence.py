@@ -713,6 +713,18 @@ def test_the_message_names_what_is_repaired(world: EvidenceWorld) -> None:
     assert message["Subject"] == "bucketsum: 1 object verified, 1 repaired"
 
 
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_repair_that_s3_no_longer_has_is_none(world: EvidenceWorld, *, is_deleted: bool) -> None:
+    """Whether its deletion is recorded or not; `ls` and a snapshot see neither."""
+    world.put("a", difference=Difference("sha1:" + "a" * 40, SINCE))
+    facts: dict[str, Any] = {"deletion": DELETION} if is_deleted else {}
+    copy = world.put("a", arrived_at=SINCE, sequencer="1".ljust(32, "0"), **facts)
+    world.s3.delete_object(Bucket=BUCKET, Key="a", VersionId=copy.entry)
+    world.begin()
+    named = "deleted" if is_deleted else "lost"
+    assert balance_of(world.close()) == {"differs": 1, named: 1}
+
+
 def test_the_message_names_what_is_wrong(world: EvidenceWorld) -> None:
     """Numbers in the subject; in the text the first objects, and what to do."""
     everything(world)

@@ -1,6 +1,7 @@
 -- Rows and the listing → the table `versions`: every version that a row or S3 has, and its state as
 -- `state_of` says, with the reason. What S3 lists and no row has is `not recorded`; so is a row
--- whose version S3 lists with another entity tag, which is not present. An inventory is older than
+-- whose version `null` S3 lists with another entity tag, which is not present; a version with an ID
+-- never changes, whatever tag another program gave its row. An inventory is older than
 -- the rows: what was created since it was written is unknown to it, and what was deleted is gone.
 CREATE TABLE versions AS
 WITH inventories AS (
@@ -10,7 +11,8 @@ WITH inventories AS (
     CASE WHEN l.key IS NULL THEN CASE WHEN EXISTS (
         SELECT 1 FROM listed WHERE listed.bucket = o.bucket AND starts_with(o.key, listed.prefix)
       ) AND coalesce(o.created_at < i.until, true) THEN 'absent' ELSE 'unknown' END
-      WHEN o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag THEN 'listed'
+      WHEN o.deleted_at IS NULL AND (o.version <> 'null' OR coalesce(o.etag, l.etag) = l.etag)
+        THEN 'listed'
       WHEN o.created_at >= i.until THEN 'unknown' ELSE 'changed' END AS presence
   FROM items o LEFT JOIN listing l
     ON l.bucket = o.bucket AND l.key = o.key AND l.version = o.version
@@ -70,8 +72,8 @@ SELECT l.bucket, l.key, l.version, 'not recorded', 'not recorded', NULL, {NULL A
   l.latest AND n.key IS NULL, l.created_at, {NULL AS @column, ...}
 FROM listing l LEFT JOIN inventories i ON i.bucket = l.bucket LEFT JOIN items o
   ON o.kind = 'object' AND o.bucket = l.bucket AND o.key = l.key AND o.version = l.version
-    AND (o.deleted_at IS NULL AND coalesce(o.etag, l.etag) = l.etag OR o.created_at >= i.until
-      OR o.deleted_at >= i.until)
+    AND (o.deleted_at IS NULL AND (o.version <> 'null' OR coalesce(o.etag, l.etag) = l.etag)
+      OR o.created_at >= i.until OR o.deleted_at >= i.until)
 LEFT JOIN newest n ON n.bucket = l.bucket AND n.key = l.key
 WHERE o.key IS NULL;
 

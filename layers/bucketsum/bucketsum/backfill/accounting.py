@@ -216,8 +216,12 @@ class Accountant:
 
     def _bad(self, row: Row, presence: Presence) -> Standing:
         """The standing of what differs or is lost, unless a newer version has repaired it."""
-        versions = self.digests.versions_of(row.bucket, row.key)
-        return Standing(state_of(row, presence, is_repaired=is_repaired(row, versions)).value)
+        repairs = (
+            other
+            for other in self.digests.versions_of(row.bucket, row.key)
+            if is_repaired(row, [other]) and head_of(self.s3, other).presence is Presence.LISTED
+        )
+        return Standing(state_of(row, presence, is_repaired=any(repairs)).value)
 
     def _lost(self, row: Row) -> BalanceEntry:
         """It is lost, unless its deletion was recorded since the page was read."""
@@ -248,11 +252,10 @@ def _head(s3: S3Client, row: Row, version_id: str | None) -> Head:
             reason = f"S3 did not say whether it exists: {error}"
             return Head(None, refusal=reason, version_id=version_id)
         raise
-    is_same = row.etag in (None, answer["ETag"].strip('"'))
     storage_class = answer.get("StorageClass", "STANDARD")
     is_archived = storage_class in ARCHIVED or "ArchiveStatus" in answer
     return Head(
-        Presence.LISTED if is_same or not row.version.is_null else Presence.CHANGED,
+        Presence.LISTED if row.is_of(answer["ETag"].strip('"')) else Presence.CHANGED,
         storage_class,
         is_archived and _RESTORED not in answer.get("Restore", ""),
         version_id=version_id,

@@ -39,7 +39,7 @@ def hash_restored(
     elif (
         isinstance(record, Row)
         and record.status is not Status.HASHED
-        and (record.etag in (None, restored.etag or record.etag) or not record.version.is_null)
+        and record.is_of(restored.etag)
     ):
         content = restored.etag or record.etag, restored.size_bytes
         created = ObjectCreated(*version, *content, record.sequencer, record.arrived_at)

@@ -137,6 +137,13 @@ class Row:
         """Speed in 10⁶ bytes per second, if it was measured."""
         return self.timing.mb_per_s if self.timing else None
 
+    def is_of(self, etag: str | None) -> bool:
+        """Whether S3's object with *etag*, at its key and version, is its own.
+
+        A version with an ID is never put again; if its tag is another, a program changed the row.
+        """
+        return not self.version.is_null or None in (self.etag, etag) or self.etag == etag
+
     def has_digest_of(self, etag: str | None) -> bool:
         """Whether it has the digest of the object with *etag*, and no deletion of that.
 

@@ -29,7 +29,7 @@ class ObjectState(StrEnum):
     HIDDEN = "hidden"
     """State of a key: its newest version is a delete marker."""
     NOT_RECORDED = "not recorded"
-    """S3 lists it, and no row has its version and entity tag."""
+    """S3 lists it, and no row is about it; see `Row.is_of`."""
     DAMAGED = "damaged"
     """Another program changed its row."""
 
