@@ -76,7 +76,7 @@ def test_the_estimate_names_what_s3_adds(
     """Retrieval is the first line; archived objects are left out, unless asked for."""
     for storage_class in ("STANDARD_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"):
         arguments: Any = {"StorageClass": storage_class}
-        body = bytes(10_000_000)
+        body = bytes(1_000_000)
         stack.client("s3").put_object(Bucket=BUCKET, Key=storage_class, Body=body, **arguments)
     estimate = run("backfill", BUCKET, "--dry-run", "--json").document["estimate"]
     assert (estimate["object_count"], estimate["archived_objects"]) == (3, 2)
@@ -84,7 +84,7 @@ def test_the_estimate_names_what_s3_adds(
         "bytes from STANDARD_IA",
         "bytes from GLACIER_IR",
     ]
-    assert estimate["retrieval_usd"] == pytest.approx(0.01 * 0.01 + 0.01 * 0.03)
+    assert estimate["retrieval_usd"] == pytest.approx(0.001 * 0.01 + 0.001 * 0.03)
     shown = run("backfill", BUCKET, "--dry-run").out
     assert (
         "left out: 2 in GLACIER or DEEP_ARCHIVE (add --archived to queue them anyway)"
@@ -97,7 +97,7 @@ def test_the_estimate_names_what_s3_adds(
     assert executions == {}
     classes = ("--storage-class", "STANDARD_IA", "--storage-class", "DEEP_ARCHIVE")
     shown = " ".join(run("backfill", BUCKET, *classes, "--dry-run").out.split())
-    assert "1 object, 10.0 MB" in shown
+    assert "1 object, 1.0 MB" in shown
     assert "left out: 1 in GLACIER or DEEP_ARCHIVE" in shown
     assert "left out: 3 in other storage classes" in shown
     name = run("backfill", BUCKET, *classes, "--yes", "--json").document["backfill"]

@@ -14,6 +14,7 @@ from mypy_boto3_s3 import S3Client
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS
+from tests.support.moto_state import set_up
 from tests.support.sam_template import load_template
 
 from bucketsum.table.rows import RowKey
@@ -33,6 +34,12 @@ pytestmark = [
 @pytest.fixture
 def serving(s3: S3Client, run: Run) -> Stack:
     """A stack whose own bucket and one attached bucket are complete."""
+    set_up(attach, s3, run)
+    return Target(NAME).find()
+
+
+def attach(s3: S3Client, run: Run) -> None:
+    """Complete the own bucket, and attach another one."""
     stack = Target(NAME).find()
     entry: Any = {"QueueArn": stack.outputs["ArrivalsQueueArn"], "Events": EVENTS}
     s3.put_bucket_notification_configuration(  # moto ignores this property of a bucket
@@ -40,7 +47,6 @@ def serving(s3: S3Client, run: Run) -> Stack:
     )
     admit(stack, "arn:aws:s3:::*")
     assert run("attach", PHOTOS, "--prefix", "2026/", "--deploy").status == 0
-    return Target(NAME).find()
 
 
 def admit(stack: Stack, *arns: str) -> None:

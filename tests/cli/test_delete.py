@@ -12,6 +12,8 @@ from unittest.mock import Mock
 import boto3
 import pytest
 from moto import mock_aws
+from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.s3.models import s3_backends
 from tests.cli.aws_calls import answered, change_calls, refusal
 from tests.cli.conftest import Run
 
@@ -105,10 +107,10 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def fill(bucket: str, keys: int = 3) -> None:
     """Put *keys* objects, and delete them, which leaves a version and a marker each."""
-    s3 = boto3.client("s3")
+    s3 = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]  # past the client, which takes 50 times as long
     for number in range(keys):
-        s3.put_object(Bucket=bucket, Key=f"k{number:05}", Body=b"x")
-        s3.delete_object(Bucket=bucket, Key=f"k{number:05}")
+        s3.put_object(bucket, f"k{number:05}", b"x")
+        s3.delete_object(bucket, f"k{number:05}")
 
 
 def sweep_bucket() -> str:

@@ -14,6 +14,7 @@ from tests.cli.aws_calls import EXECUTED, HEALTHY, answered, change_calls
 from tests.cli.conftest import Run, SleepReplacer
 from tests.cli.deployed import BUCKET, put_and_record
 from tests.cli.reporting import FIRST, REPORTS, reporting
+from tests.support.moto_state import set_up
 from tests.support.sam_template import create_table
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Tally
@@ -209,6 +210,15 @@ def remove(number: int) -> Callable[[Stack], None]:
     return change
 
 
+def chain_reports(run: Run, stack: Stack, reported: Reported) -> None:
+    """Make a chain of three reports, which is whole."""
+    lose(stack, "a")
+    for name in (FIRST, "20261122T100000-aaaaaa", "20261123T100000-aaaaaa"):
+        reported(name)
+    whole = run("verify", "list", "--check")
+    assert (whole.status, "3 reports, each with the digest" in whole.err) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -225,11 +235,7 @@ def test_the_chain_says_where_it_breaks(
     run: Run, stack: Stack, reported: Reported, change: Callable[[Stack], None], text: str
 ) -> None:
     """A change of one report needs a change of all that follow, and of their files."""
-    lose(stack, "a")
-    for name in (FIRST, "20261122T100000-aaaaaa", "20261123T100000-aaaaaa"):
-        reported(name)
-    whole = run("verify", "list", "--check")
-    assert (whole.status, "3 reports, each with the digest" in whole.err) == (0, True)
+    set_up(chain_reports, run, stack, reported)
     change(stack)
     broken = run("verify", "list", "--check")
     assert broken.status == 1

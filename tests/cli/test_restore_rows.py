@@ -44,10 +44,10 @@ def test_only_missing_rows_are_written(stack: Stack) -> None:
     dynamodb = stack.client("dynamodb")
     create_table(dynamodb, "DigestsTable", "restored")
     rows = [{"object": {"S": f"b/{n}"}, "entry": {"S": "null"}} for n in range(250)]
-    for row in rows:
-        dynamodb.put_item(TableName="restored", Item=row)
-    for row in rows[:240]:
-        dynamodb.put_item(TableName=stack.table, Item=row)
+    for table, there in (("restored", rows), (stack.table, rows[:240])):
+        for begin in range(0, len(there), 25):
+            puts: Any = [{"PutRequest": {"Item": row}} for row in there[begin : begin + 25]]
+            dynamodb.batch_write_item(RequestItems={table: puts})
     written: list[str] = []
 
     def put_item(**request: Any) -> Any:  # noqa: ANN401 - DynamoDB's

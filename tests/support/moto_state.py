@@ -19,18 +19,21 @@ _LOCKS: Final[dict[type[Any], Any]] = {
 _USED: Final[list[Any]] = vars(BackendDict)["_instances"]
 """Services that have a state, which moto empties."""
 
-_STATES: Final[dict[Callable[[], None], bytes]] = {}
+_STATES: Final[dict[Callable[..., object], bytes]] = {}
 
 
-def set_up(make: Callable[[], None]) -> None:
-    """Bring moto, which is empty, into the state that *make*, a module's function, leaves."""
+def set_up(make: Callable[..., object], *arguments: object) -> None:
+    """Bring moto into the state that *make*, a module's function, leaves.
+
+    Moto is empty, or always in the same state before; the *arguments* change nothing of it.
+    """
     if make in _STATES:
         for service, accounts in pickle.loads(_STATES[make]):  # noqa: S301 - ours
             backends: Any = get_backend(service)
             backends.update(accounts)
             _USED.append(backends)
         return
-    make()
+    make(*arguments)
     file = io.BytesIO()
     pickler = pickle.Pickler(file)
     pickler.dispatch_table = {**copyreg.dispatch_table, **_LOCKS}

@@ -241,13 +241,24 @@ def _tombstone(row: Row) -> dict[str, Any]:
 
 def _listed(chance: random.Random, row: Row, *, latest: bool) -> dict[str, Any]:
     is_same = chance.random() < 0.9
-    return {
-        "bucket": row.bucket,
-        "key": row.key,
-        "version": row.entry,
+    return listing_of(row) | {
         "latest": latest,
-        "size_bytes": row.size_bytes,
         "etag": row.etag if is_same and row.etag else "other",
-        "created_at": "2026-11-20T10:00:00",
         "storage_class": chance.choice(("STANDARD", "STANDARD_IA", "GLACIER")),
     }
+
+
+def listing_of(row: Row) -> dict[str, Any]:
+    """What S3 lists of the object with *row*, the newest of its key."""
+    return {
+        "bucket": row.bucket, "key": row.key, "version": row.entry, "latest": True,
+        "size_bytes": row.size_bytes, "etag": row.etag, "created_at": "2026-11-20T10:00:00",
+        "storage_class": "STANDARD",
+    }  # fmt: skip
+
+
+def listed_snapshot(folder: Path, rows: Sequence[Row], unrecorded: Sequence[Row] = ()) -> Path:
+    """Write a snapshot of *rows*, of which S3 lists what is not deleted, and *unrecorded*."""
+    there = [*(row for row in rows if row.deletion is None), *unrecorded]
+    listed = [Listed(bucket, "") for bucket in sorted({row.bucket for row in there})]
+    return Hostile([*map(item_of, rows)], [*map(listing_of, there)]).write(folder, listed).folder

@@ -43,7 +43,7 @@ def planted(stack: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> St
 def test_questions_leave_a_few_in_the_folder_of_the_person(run: Run, tmp_path: Path) -> None:
     """They are in XDG's folder for data, not where one stands; a snapshot that was taken stays."""
     first = Path(run("snapshot", "--json").document["folder"])
-    for _ in range(6):
+    for _ in range(keeping.LAST_ONES + 1):
         assert run("coverage", BUCKET).status == 0
     assert first.parent == snapshots_folder() == tmp_path / "data" / "bucketsum" / "snapshots"
     kept = run("snapshot", "list", "--json").document
@@ -68,7 +68,7 @@ def test_a_snapshot_that_is_read_or_has_tables_elsewhere_stays(run: Run) -> None
         stored = snapshots()[0]
         file = stored.folder / "snapshot.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"place": "s3://lists/x/"}))
-        for _ in range(5):
+        for _ in range(keeping.LAST_ONES):
             assert run("coverage", BUCKET).status == 0
         assert {held.folder, stored.folder} <= {snapshot.folder for snapshot in snapshots()}
         assert "its rows are in S3" in run("snapshot", "list").out
@@ -78,7 +78,7 @@ def test_a_snapshot_that_is_read_or_has_tables_elsewhere_stays(run: Run) -> None
 
 
 def test_another_tables_snapshots_are_not_counted(run: Run, planted: Stack) -> None:
-    """Three of snapshot table stay, and folders of dead processes go after a day."""
+    """Three of a table stay, and folders of dead processes go after a day."""
     assert run("coverage", BUCKET).status == 0
     [old] = snapshots()
     text = (old.folder / "snapshot.json").read_text()
@@ -87,7 +87,7 @@ def test_another_tables_snapshots_are_not_counted(run: Run, planted: Stack) -> N
     for folder in (young, dead):
         folder.mkdir()
     os.utime(dead, (0, 0))
-    for _ in range(4):
+    for _ in range(keeping.LAST_ONES):
         assert run("coverage", BUCKET).status == 0
     assert old.folder in {snapshot.folder for snapshot in snapshots()}
     assert (young.exists(), dead.exists()) == (True, False)

@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
 import pytest
 from tests.cli.snapshots.hostile_rows import STRANGE, Hostile, damaged, hostile
 from tests.cli.snapshots.oracle import Oracle
@@ -27,21 +28,23 @@ from bucketsum_cli.manifests.entries import Entry
 from bucketsum_cli.manifests.formats import FORMATS
 from bucketsum_cli.snapshots import database
 from bucketsum_cli.snapshots.database import Database, DuckDb
-from bucketsum_cli.snapshots.folder import ROWS, Listed
+from bucketsum_cli.snapshots.folder import ROWS, Listed, Snapshot
 from bucketsum_cli.snapshots.manifest_lines import lines_of
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.storage_prices import put_prices
-from bucketsum_cli.snapshots.tables import open_snapshot
+from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
 
 HOSTILE: Final = hostile(2000)
 LISTINGS: Final[dict[str, tuple[Hostile, tuple[Listed, ...]]]] = {
     "without a listing": (HOSTILE, ()),
     "with a listing": (HOSTILE, (Listed("photos", ""), Listed("films", ""))),
-    "130,000 rows, with a listing of prefixes": (  # more than DuckDB reads at a time
-        replace(HOSTILE, marks=[f"#{number}" for number in range(65)]),
+    "10,000 rows in small groups, with a listing of prefixes": (
+        replace(HOSTILE, marks=[f"#{number}" for number in range(5)]),
         (Listed("photos", "a"), Listed("films", "")),
     ),
 }
+_GROUP_ROWS: Final = 122_880
+"""The rows that DuckDB reads at a time, in parallel with others."""
 
 
 class Case:
@@ -52,12 +55,30 @@ class Case:
         self.oracle = oracle
 
 
+def open_in_groups(snapshot: Snapshot) -> Database:
+    """Open *snapshot*, of whose tables DuckDB reads 2,048 rows at a time."""
+    opened = open_snapshot(snapshot)
+    if not isinstance(opened.engine, DuckDb):  # Trino has files
+        return opened
+    opened.engine.close()
+    [tables] = snapshot.folder.glob("tables-*.duckdb")
+    copied = tables.rename(tables.with_name("copied"))
+    with duckdb.connect() as plain:
+        plain.execute(f"ATTACH '{copied}' AS copied (READ_ONLY)")
+        plain.execute(f"ATTACH '{tables}' AS tables (ROW_GROUP_SIZE 2048)")
+        plain.execute("COPY FROM DATABASE copied TO tables")
+    opened = open_snapshot(snapshot)
+    groups = "SELECT count(DISTINCT row_group_id) > 3 FROM pragma_storage_info('versions')"
+    assert [*opened.engine.run(groups)] == [(True,)]
+    return opened
+
+
 @pytest.fixture(scope="module", params=[*LISTINGS.values()], ids=[*LISTINGS])
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """The snapshot with each of the listings."""
     rows, listed = request.param
-    folder = tmp_path_factory.mktemp("snapshots") / "s"
-    opened = open_snapshot(rows.write(folder, listed))
+    snapshot = rows.write(tmp_path_factory.mktemp("snapshots") / "s", listed)
+    opened = open_in_groups(snapshot) if len(rows.marks) > 1 else open_snapshot(snapshot)
     put_prices(opened)
     return Case(opened, Oracle(rows, listed))
 
@@ -87,6 +108,26 @@ def test_the_views_have_every_row_once(case: Case) -> None:
     )
     deletions = case.database.engine.run("SELECT bucket, key, version, deleted_by FROM deletions")
     assert Counter(deletions) == case.oracle.deletions()
+
+
+def test_tables_of_many_rows_are_those_of_few(tmp_path: Path) -> None:
+    """Rows of more than one group are loaded and joined as those of one are."""
+    copies = _GROUP_ROWS // len(HOSTILE.items) + 1
+    many = replace(HOSTILE, marks=[f"#{number}" for number in range(copies)])
+    listed = (Listed("photos", "a"), Listed("films", ""))
+    snapshots = {"few": HOSTILE.write(tmp_path / "few", listed),
+                 "many": many.write(tmp_path / "many", listed)}  # fmt: skip
+    engine = open_snapshots(snapshots).engine
+    for table in ("versions", "members", "deletions"):
+        unmarked = "* REPLACE (regexp_replace(key, '#[0-9]+$', '') AS key), count(*) AS copies"
+        query = (  # names of ours
+            f"SELECT {unmarked} FROM many.{table} GROUP BY ALL "  # noqa: S608
+            f"EXCEPT SELECT *, count(*) * {copies} FROM few.{table} GROUP BY ALL"
+        )
+        assert [*engine.run(query)] == []
+        counts = "SELECT (SELECT count(*) FROM many.{0}), (SELECT count(*) FROM few.{0})"
+        [(all_rows, rows)] = engine.run(counts.format(table))
+        assert all_rows == rows * copies > 0
 
 
 def test_the_state_of_each_version_is_that_of_the_function(case: Case) -> None:

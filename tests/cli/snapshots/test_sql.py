@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import click
 import duckdb
@@ -15,10 +17,11 @@ import pytest
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
-from tests.cli.conftest import Run
+from tests.cli.conftest import Ended, Run
 from tests.cli.deployed import BUCKET, Stdin, hashed, put_and_record, put_object, unreadable
-from tests.cli.snapshots.hostile_rows import hostile
+from tests.cli.snapshots.hostile_rows import Hostile, hostile, listed_snapshot
 
+from bucketsum.table.items import item_of
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots.database import Answer, Database, DuckDb
@@ -76,33 +79,58 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+ROWS: Final = [
+    hashed(RowKey(BUCKET, "=cmd()\x9b", "v1"), b"x"),
+    unreadable(RowKey(BUCKET, "z", "v1"), b"z", "denied"),
+]
+LATER: Final = hashed(RowKey(BUCKET, "later", "v1"), b"later")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A snapshot of one hashed and one unreadable object, without a listing."""
+    return Hostile([*map(item_of, ROWS)]).write(tmp_path_factory.mktemp("rows") / "s", ()).folder
+
+
 @pytest.fixture
-def run_sql(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command, with one hashed and one unreadable object."""
+def run_sql(run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command `sql`, which asks the snapshot of `ROWS`."""
+    monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path))
+
+    def ask(*arguments: object, answer: str | bytes = "") -> Ended:
+        return run("sql", *arguments, "--snapshot", folder, answer=answer)
+
+    return ask
+
+
+@pytest.fixture
+def planted(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """A stack with one hashed and one unreadable object."""
     monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path))
     put_and_record(stack, "=cmd()\x9b", b"x")
     stack.digests_table().record(unreadable(put_object(stack, "z", b"z"), b"z", "denied"))
-    return run
+    return stack
 
 
-def test_a_query_has_a_table_json_and_csv(run_sql: Run) -> None:
+@pytest.mark.usefixtures("planted")
+def test_a_query_has_a_table_json_and_csv(run: Run) -> None:
     """The same answer in three forms; a hostile key is inert on a terminal, exact for programs."""
     query = "SELECT key, status, created_at, size_bytes FROM objects ORDER BY key"
-    ended = run_sql("sql", query)
+    ended = run("sql", query)
     assert ended.status == 0
     assert "\\x9b" in ended.out
-    rows = run_sql("sql", query, "--json", "--snapshot", "last").document
+    rows = run("sql", query, "--json", "--snapshot", "last").document
     assert rows[0] == {
         "key": "=cmd()\x9b", "status": "hashed", "created_at": "2026-11-20T10:00:00.000Z",
         "size_bytes": 1,
     }  # fmt: skip
-    text = run_sql("sql", query, "--csv", "--snapshot", "last").out
+    text = run("sql", query, "--csv", "--snapshot", "last").out
     assert text.splitlines()[0] == "key,status,created_at,size_bytes"
-    run_sql("sql", "SELECT", "--snapshot", "last").assert_refused("DuckDB: ")
+    run("sql", "SELECT", "--snapshot", "last").assert_refused("DuckDB: ")
     odd = "SELECT TIMESTAMP '10000-01-01' a, 1 n, 2 n"
-    [row] = run_sql("sql", odd, "--json", "--snapshot", "last").document
+    [row] = run("sql", odd, "--json", "--snapshot", "last").document
     assert row == {"a": "10000-01-01 00:00:00", "n": 1, "n_2": 2}
-    assert "no rows" in run_sql("sql", "SELECT 1 WHERE false", "--snapshot", "last").err
+    assert "no rows" in run("sql", "SELECT 1 WHERE false", "--snapshot", "last").err
 
 
 def test_columns_that_fit_no_terminal_are_lines(
@@ -111,23 +139,22 @@ def test_columns_that_fit_no_terminal_are_lines(
     """Each value has one, with its name; what fits stays a table."""
     terminal(80)
     query = "SELECT * FROM objects ORDER BY key"
-    lines = [*map(click.unstyle, run_sql("sql", query).out.splitlines())]
+    lines = [*map(click.unstyle, run_sql(query).out.splitlines())]
     assert lines[:3] == ["row 1", "bucket              inbox", "key                 =cmd()\\x9b"]
     assert "status              hashed" in lines
     assert "row 2" in lines
-    narrow = run_sql("sql", "SELECT key, status FROM objects ORDER BY key", "--snapshot", "last")
+    narrow = run_sql("SELECT key, status FROM objects ORDER BY key")
     assert click.unstyle(narrow.out).splitlines()[0].split() == ["key", "status"]
 
 
 def test_queries_from_stdin_end_at_the_first_error(run_sql: Run) -> None:
     """Semicolons end them, wherever they stand in a line; comments and texts may have some."""
     typed = "SELECT ';' AS a; -- SELECT 5;\nSELECT count(*)\nFROM objects; nonsense;\nSELECT 'last'"
-    ended = run_sql("sql", "--csv", answer=typed)
+    ended = run_sql("--csv", answer=typed)
     assert (ended.status, ended.out) == (2, "a\n;\ncount_star()\n2\n")
     assert "\nLINE 1: nonsense" in ended.err
-    last = ("--snapshot", "last")
-    assert run_sql("sql", "--csv", *last, answer="SELECT 1; /* ; */").out == "1\n1\n"
-    assert run_sql("sql", "--json", *last, answer="SELECT bad;").status == 2
+    assert run_sql("--csv", answer="SELECT 1; /* ; */").out == "1\n1\n"
+    assert run_sql("--json", answer="SELECT bad;").status == 2
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
@@ -147,12 +174,12 @@ def test_at_the_prompt_an_error_or_ctrl_c_ends_a_query_alone(
     queries = "help\nnonsense;\nSELECT 'slow'; SELECT\n7 -- ;\n;"
     if is_plain:
         monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
-        ended = run_sql("sql", "--csv", answer=queries)
+        ended = run_sql("--csv", answer=queries)
     else:
         typed = f"{queries}\nSELECT dropped\x03SELECT count(*) n FROM current_o\t;\n\x04"
         with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
             pipe.send_text(typed.replace("\n", "\r"))
-            ended = run_sql("sql", "--csv", answer="")
+            ended = run_sql("--csv", answer="")
         (history,) = tmp_path.rglob("sql-history")
         assert "\n+SELECT count(*) n FROM current_objects;\n" in history.read_text()
         assert "dropped" not in history.read_text()
@@ -162,26 +189,24 @@ def test_at_the_prompt_an_error_or_ctrl_c_ends_a_query_alone(
         assert text in ended.err
 
 
-def test_several_snapshots_are_asked_together(run_sql: Run, stack: Stack, tmp_path: Path) -> None:
+def test_several_snapshots_are_asked_together(run: Run, folder: Path, tmp_path: Path) -> None:
     """A query compares an older one with a newer; each of several has a name."""
-    old, new = tmp_path / "it's old", tmp_path / "new"
-    assert run_sql("snapshot", "--to", old).status == 0
-    put_and_record(stack, "later", b"later")
-    assert run_sql("snapshot", "--to", new).status == 0
+    old = shutil.copytree(folder, tmp_path / "it's old")
+    new = Hostile([*map(item_of, (*ROWS, LATER))]).write(tmp_path / "new", ()).folder
     both = ("--snapshot", f"old={old}", "--snapshot", f"new={new}")
     query = "SELECT key FROM new.objects ANTI JOIN old.objects USING (bucket, key, etag)"
-    assert run_sql("sql", query, *both, "--csv").out == "key\nlater\n"
-    assert run_sql("sql", "SELECT count(*) n FROM objects", *both, "--csv").out == "n\n2\n"
-    assert run_sql("sql", "SHOW TABLES", *both[:2], "--csv").status == 0
+    assert run("sql", query, *both, "--csv").out == "key\nlater\n"
+    assert run("sql", "SELECT count(*) n FROM objects", *both, "--csv").out == "n\n2\n"
+    assert run("sql", "SHOW TABLES", *both[:2], "--csv").status == 0
     odd = "FROM bucketsum_own.objects SELECT count(*) n"  # the name of a database of ours once
-    assert run_sql("sql", odd, "--snapshot", f"bucketsum_own={new}", "--csv").out == "n\n3\n"
+    assert run("sql", odd, "--snapshot", f"bucketsum_own={new}", "--csv").out == "n\n3\n"
     for names, reason in (
         ((*both, "--snapshot", "last"), "need a name each"),
         ((*both[:2], "--snapshot", f"old={new}"), "need a name each"),
         ((*both[:2], "--snapshot", f"memory={new}"), "DuckDB: "),
         ((*both, "--athena", "s3://b/f"), "one snapshot, without a name"),
     ):
-        run_sql("sql", "SELECT 1", *names).assert_refused(reason)
+        run("sql", "SELECT 1", *names).assert_refused(reason)
     [tables] = new.glob("tables-*.duckdb")  # as docs/how-to/ask-questions.md has it
     plain = duckdb.connect()
     plain.execute(f"ATTACH '{tables}' AS new (READ_ONLY)")
@@ -195,50 +220,46 @@ def test_own_lists_are_asked_beside_the_views(run_sql: Run, tmp_path: Path) -> N
         (tmp_path / name).write_text(text)
     own = ("--with", f"a={tmp_path}/a.csv", "--with", f"b={tmp_path}/b.jsonl")
     query = "SELECT a.key, crc, n + 1 AS n FROM objects JOIN a USING (key) JOIN b USING (key)"
-    assert run_sql("sql", query, *own, "--json").document == [{"key": "z", "crc": "00012", "n": 8}]
-    last = ("--snapshot", "last")
+    assert run_sql(query, *own, "--json").document == [{"key": "z", "crc": "00012", "n": 8}]
     DuckDb().execute(f"COPY (SELECT 1 AS n) TO '{tmp_path}/p.parquet'")
-    assert run_sql("sql", "FROM p", "--with", f"p={tmp_path}/p.parquet", *last, "--csv").out == (
-        "n\n1\n"
-    )
+    assert run_sql("FROM p", "--with", f"p={tmp_path}/p.parquet", "--csv").out == ("n\n1\n")
     for text, reason in (
         (f"Objects={tmp_path}/a.csv", "is a view or table already"), ("a", "is not NAME=FILE"),
         (f"listed={tmp_path}/a.csv", "is a view or table already"), ("a=no.csv", "no such file"),
         (f"a={tmp_path}/x*.csv", "has one of"), (f"c={tmp_path}/c.txt", "must end with"),
         ('a"=x.csv', "is not NAME=FILE"),
     ):  # fmt: skip
-        run_sql("sql", "SELECT 1", "--with", text, *last).assert_refused(reason)
-    refused = run_sql("sql", f"FROM '{tmp_path}/a.csv'", *own, *last)
+        run_sql("SELECT 1", "--with", text).assert_refused(reason)
+    refused = run_sql(f"FROM '{tmp_path}/a.csv'", *own)
     refused.assert_refused("DuckDB: ")
 
 
 def test_answers_are_written_whole(run_sql: Run, tmp_path: Path) -> None:
     """A query that fails leaves the file as it was; queries come from a file too."""
     file, lines = tmp_path / "o.csv", tmp_path / "o.jsonl"
-    assert run_sql("sql", "SELECT 1 a, NULL b", "-o", file).status == 0
+    assert run_sql("SELECT 1 a, NULL b", "-o", file).status == 0
     assert file.read_text() == "a,b\n1,\n"
-    last = ("--snapshot", "last")
-    run_sql("sql", "SELECT 1 a, 2 a", "-o", lines, *last)
+    run_sql("SELECT 1 a, 2 a", "-o", lines)
     assert lines.read_text() == '{"a": 1, "a_2": 2}\n'
     parquet = tmp_path / "o.parquet"
     query = "PIVOT objects ON status USING count(*) GROUP BY bucket; -- all"
-    assert run_sql("sql", query, "-o", parquet, "--timeout", 9, *last).status == 0
+    assert run_sql(query, "-o", parquet, "--timeout", 9).status == 0
     assert duckdb.read_parquet(str(parquet)).fetchall() == [(BUCKET, 1, 1)]
     for text in ("SELECT bad", "COPY objects TO 'x'", f"FROM '{parquet}'"):
-        run_sql("sql", text, "-o", parquet, *last).assert_refused("")
-    run_sql("sql", "SELECT bad", "-o", file, *last).assert_refused("DuckDB: ")
+        run_sql(text, "-o", parquet).assert_refused("")
+    run_sql("SELECT bad", "-o", file).assert_refused("DuckDB: ")
     assert file.read_text() == "a,b\n1,\n"
-    run_sql("sql", "SELECT 1", "-o", tmp_path / "o.txt", *last).assert_refused("must end with")
+    run_sql("SELECT 1", "-o", tmp_path / "o.txt").assert_refused("must end with")
     (tmp_path / "q.sql").write_text("-- two\nSELECT 1 AS a; SELECT 2 AS b")
-    ended = run_sql("sql", "--file", tmp_path / "q.sql", "--csv", *last)
+    ended = run_sql("--file", tmp_path / "q.sql", "--csv")
     assert ended.out == "a\n1\nb\n2\n", ended.err
 
 
 def test_a_query_ends_at_its_timeout(run_sql: Run) -> None:
     """Its error says so, and others are theirs."""
     query = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t"
-    run_sql("sql", query, "--timeout", 1).assert_refused("took longer than 1 s")
-    run_sql("sql", "SELECT bad", "--timeout", 9, "--snapshot", "last").assert_refused("DuckDB: ")
+    run_sql(query, "--timeout", 1).assert_refused("took longer than 1 s")
+    run_sql("SELECT bad", "--timeout", 9).assert_refused("DuckDB: ")
 
 
 def printed(code: str, **environment: str) -> bytes:
@@ -329,7 +350,7 @@ def test_times_are_in_utc_wherever_the_machine_is(zone: str) -> None:
 )  # fmt: skip
 def test_every_kind_of_query_is_answered(run_sql: Run, query: str) -> None:
     """Also those that begin with a comment."""
-    assert run_sql("sql", query).status == 0
+    assert run_sql(query).status == 0
 
 
 def test_the_lowest_duckdb_is_the_tested_one() -> None:
@@ -341,50 +362,47 @@ def test_the_lowest_duckdb_is_the_tested_one() -> None:
 def test_every_view_can_be_asked(run_sql: Run) -> None:
     """Also those of which this stack has nothing."""
     for view in VIEWS:
-        name = "last" if view != VIEWS[0] else None
-        rest = ("--snapshot", name) if name else ()
         query = f"FROM {view} LIMIT 0" if view != "listing" else "DESCRIBE listing"
-        assert run_sql("sql", query, "--json", *rest).status == 0
+        assert run_sql(query, "--json").status == 0
 
 
 @pytest.mark.parametrize("query", ["FROM Listing", "SELECT 1 WHERE EXISTS (FROM old.listing)"])
-def test_a_view_of_what_s3_has_needs_a_listing(run_sql: Run, tmp_path: Path, query: str) -> None:
-    """Without one it would answer as if S3 had nothing; a text of that name is not the view."""
-    for name, listing in (("old", ()), ("new", ("--listing",))):
-        run_sql("snapshot", *listing, "--to", tmp_path / name)
-    both = [option for name in ("old", "new") for option in
-            ("--snapshot", f"{name}={tmp_path / name}")]  # fmt: skip
-    run_sql("sql", query, *both).assert_refused("S3 was not listed", "--listing")
-    assert run_sql("sql", "SELECT 'listing' AS listing FROM new.listing", *both).status == 0
-
-
-def test_rows_of_another_bucket_do_not_stop_a_question_about_one(
-    run_sql: Run, stack: Stack
+def test_a_view_of_what_s3_has_needs_a_listing(
+    run: Run, folder: Path, tmp_path: Path, query: str
 ) -> None:
+    """Without one it would answer as if S3 had nothing; a text of that name is not the view."""
+    new = listed_snapshot(tmp_path / "new", ROWS)
+    both = ("--snapshot", f"old={folder}", "--snapshot", f"new={new}")
+    run("sql", query, *both).assert_refused("S3 was not listed", "--listing")
+    assert run("sql", "SELECT 'listing' AS listing FROM new.listing", *both).status == 0
+
+
+def test_rows_of_another_bucket_do_not_stop_a_question_about_one(run: Run, planted: Stack) -> None:
     """Rows of a detached bucket are named, and left out: no answer says what is there now."""
-    put_and_record(stack, "alone", b"a")
-    stack.digests_table().record(hashed(RowKey("former", "k", "v1"), b"k"))
-    ended = run_sql("coverage", BUCKET, "--prefix", "alone")
+    put_and_record(planted, "alone", b"a")
+    planted.digests_table().record(hashed(RowKey("former", "k", "v1"), b"k"))
+    ended = run("coverage", BUCKET, "--prefix", "alone")
     assert (ended.status, "1 hashed" in ended.out) == (0, True), ended.err
     for row in (hashed(RowKey("former", key, "v1"), b"b") for key in "kl"):
-        stack.digests_table().record(row)
+        planted.digests_table().record(row)
     for question, status in (("coverage", 1), ("duplicates", 0)):
-        ended = run_sql(question)
+        ended = run(question)
         assert (ended.status, "left out former, as S3 was not asked" in ended.err) == (status, True)
         assert "former" not in ended.out
     alone = ("coverage", "--prefix", "alone")
-    assert (run_sql(*alone).status, run_sql(*alone, "--snapshot", "last").status) == (0, 1)
+    assert (run(*alone).status, run(*alone, "--snapshot", "last").status) == (0, 1)
 
 
-def test_coverage_names_what_has_no_digest(run_sql: Run, stack: Stack) -> None:
+def test_coverage_names_what_has_no_digest(run: Run, tmp_path: Path) -> None:
     """A version without a row, and one that could not be read, are named with the reason."""
-    put_object(stack, "new/never", b"never")
-    ended = run_sql("coverage", BUCKET, "--json")
+    never = hashed(RowKey(BUCKET, "new/never", "v1"), b"never")
+    coverage = ("coverage", "--snapshot", listed_snapshot(tmp_path / "s", ROWS, [never]))
+    ended = run(*coverage, "--bucket", BUCKET, "--json")
     assert ended.status == 1
     parts = {(p["folder"], p["state"]): p for p in ended.document["parts"]}
     assert parts["new/", "not recorded"]["objects"] == 1
     assert parts["", "unreadable"]["reason"] == "denied"
-    shown = run_sql("coverage", "--snapshot", "last")
+    shown = run(*coverage)
     assert "1 unreadable" in shown.out
     assert "`bucketsum redrive --key KEY --bucket BUCKET`" in " ".join(shown.err.split())
     hint = " ".join(shown.err.split())
@@ -393,6 +411,6 @@ def test_coverage_names_what_has_no_digest(run_sql: Run, stack: Stack) -> None:
     )
     hashes = "`bucketsum backfill BUCKET` hashes them"
     assert f"{hashes}, those in DEEP_ARCHIVE or GLACIER after a restore, with --archived" in hint
-    assert run_sql("coverage", "--prefix", "=cmd", "--snapshot", "last").status == 0
-    refused = run_sql("coverage", "--prefix", "\udcff", "--snapshot", "last")
+    assert run(*coverage, "--prefix", "=cmd").status == 0
+    refused = run(*coverage, "--prefix", "\udcff")
     refused.assert_refused("\\udcff is not valid UTF-8")
