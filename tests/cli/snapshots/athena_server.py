@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -103,6 +104,7 @@ def write_tables(
     Returns these, statements that only Trino understands, and keys that are read.
     """
     snapshots = {database_of(known): known for known in (snapshot, *others)}
+    local_of = cache(lambda database: open_snapshot(snapshots[database]).local)
     calls: list[str] = []
 
     def change(operation: str, request: dict[str, Any]) -> None:
@@ -113,10 +115,7 @@ def write_tables(
             database, table, location, query = match.groups()
             calls.append(f"made {table.partition('_')[0]}")
             aws = Connection(new_session())
-            if table in MADE:
-                local = open_snapshot(snapshots[database]).local
-            else:
-                local = _answer(aws, database, query)
+            local = local_of(database) if table in MADE else _answer(aws, database, query)
             source = table if table in MADE else "answer"
             if table == "items":  # only its number of rows is asked
                 source = f"(SELECT 'x' AS kind FROM range({rows or snapshots[database].rows}))"  # noqa: S608 - a number

@@ -249,7 +249,7 @@ def _listed(chance: random.Random, row: Row, *, latest: bool) -> dict[str, Any]:
 
 
 def listing_of(row: Row) -> dict[str, Any]:
-    """What S3 lists of the object with *row*, the newest of its key."""
+    """S3's entry of the object with *row*, the newest of its key."""
     return {
         "bucket": row.bucket, "key": row.key, "version": row.entry, "latest": True,
         "size_bytes": row.size_bytes, "etag": row.etag, "created_at": "2026-11-20T10:00:00",

@@ -52,10 +52,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """Hostile rows, in no folder of the person's."""
+    return hostile(300).write(tmp_path_factory.mktemp("rows") / "own", LISTED)
+
+
 @pytest.fixture
-def own(aws: Connection, tmp_path: Path) -> Iterator[Snapshot]:
+def own(aws: Connection, written: Snapshot) -> Iterator[Snapshot]:
     """Hostile rows in S3, and nowhere else."""
-    snapshot = stored(aws, hostile(300).write(tmp_path / "own", LISTED))
+    snapshot = stored(aws, written)
     yield snapshot
     delete_tables(aws, database_of(snapshot))
 

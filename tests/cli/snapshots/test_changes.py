@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record, put_object, record_deletion
 from tests.cli.snapshots.changes_oracle import Side, changes, later
-from tests.cli.snapshots.hostile_rows import hostile
+from tests.cli.snapshots.hostile_rows import Hostile, hostile
 
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots.folder import Listed
@@ -19,13 +19,22 @@ ALL: Final = (Listed("photos", ""), Listed("films", ""))
 SOME: Final = (Listed("photos", "a"), Listed("films", ""))
 
 
+@pytest.fixture(scope="module")
+def both() -> tuple[Hostile, Hostile]:
+    """Hostile rows, and what became of them."""
+    before = hostile(1500)
+    return before, later(before)
+
+
 @pytest.mark.parametrize("listed", [(ALL, ALL), ((), ()), (SOME, ALL), (ALL, ())])
 def test_changes_are_those_of_a_loop_over_the_rows(
-    run: Run, tmp_path: Path, listed: tuple[tuple[Listed, ...], tuple[Listed, ...]]
+    run: Run,
+    tmp_path: Path,
+    both: tuple[Hostile, Hostile],
+    listed: tuple[tuple[Listed, ...], tuple[Listed, ...]],
 ) -> None:
     """Each version changed once; a change is counted in its folder, with the first keys."""
-    before = hostile(1500)
-    after = later(before)
+    before, after = both
     folders = (
         before.write(tmp_path / "a", listed[0]).folder,
         after.write(tmp_path / "b", listed[1]).folder,
