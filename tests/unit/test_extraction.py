@@ -34,6 +34,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(autouse=True)
 def _restored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ZipFile, "extractall", ZipFile.extractall)
+    monkeypatch.setattr(ZipFile, "namelist", ZipFile.namelist)
 
 
 def test_every_worker_has_all_files(tmp_path: Path) -> None:
@@ -57,9 +58,9 @@ def test_each_archive_is_extracted_once(tmp_path: Path, monkeypatch: pytest.Monk
     extracted: list[str] = []
     extract_all = ZipFile.extractall
 
-    def noted(archive: ZipFile, path: Path) -> None:
+    def noted(archive: ZipFile, path: Path, names: list[str]) -> None:
         extracted.append(archive.read("app.py").decode())
-        extract_all(archive, path)
+        extract_all(archive, path, names)
 
     monkeypatch.setattr(ZipFile, "extractall", noted)
     extract_once(tmp_path / "extracted")
@@ -81,3 +82,16 @@ def test_a_damaged_archive_is_extracted_again(tmp_path: Path) -> None:
         with ZipFile(file) as archive, pytest.raises(BadZipFile):
             archive.extractall(tmp_path)
     assert not (tmp_path / "app.py").exists()
+
+
+def test_a_path_in_an_archive_leads_nowhere_else(tmp_path: Path) -> None:
+    """One that begins outside is listed, and ministack refuses it; others stay in the folder."""
+    archive = archive_of(tmp_path / "code.zip", {"../a.py": b"", "b/../../c.py": b"inside"})
+    worker = tmp_path / "worker" / "code"
+    worker.mkdir(parents=True)
+    extract_once(tmp_path / "worker" / "extracted")
+    with ZipFile(archive) as opened:
+        assert set(opened.namelist()) == {"..", "b"}
+        opened.extractall(str(worker))
+    assert files_in(worker) == {"a.py": b"", "b/c.py": b"inside"}
+    assert {path.name for path in tmp_path.iterdir()} == {"code.zip", "worker"}

@@ -8,9 +8,10 @@ Five things differ from ``python -m ministack``, without touching its private co
 - ListObjectVersions encodes keys if ``encoding-type=url`` is set, as S3 does. ministack ignores the
   parameter there, and XML cannot have all characters that a key may have.
 - A GET of a range of a version answers with the range. ministack answers with the whole version.
-- An archive with a function or a layer is extracted once. ministack extracts it again for every
-  worker. The layer has more than a thousand files, so that would take most of the emulator's CPU
-  time in a sweep.
+- An archive with a function or a layer is extracted once, and only the top-level names in it are
+  listed. ministack extracts it again for every worker, after a look at the path of each entry. The
+  layer has more than a thousand files, so that would take most of the emulator's CPU time in a
+  sweep.
 """
 
 from __future__ import annotations
@@ -180,15 +181,15 @@ def extract_once(folder: Path) -> None:
     The links are to the top-level entries. Workers only read there, as they do on Lambda. After an
     extraction that failed, nothing is kept.
     """
-    extract_all, lock = ZipFile.extractall, Lock()
+    extract_all, names_in, lock = ZipFile.extractall, ZipFile.namelist, Lock()
 
     def extracted(archive: ZipFile) -> Path:
-        with Path(archive.filename or "").open("rb") as file:
-            target = folder / hashlib.file_digest(file, "sha256").hexdigest()
+        content = [(entry.filename, entry.CRC, entry.file_size) for entry in archive.infolist()]
+        target = folder / hashlib.sha256(repr(content).encode()).hexdigest()
         if not target.exists():
             incomplete = target.with_suffix(".incomplete")
             shutil.rmtree(incomplete, ignore_errors=True)
-            extract_all(archive, incomplete)
+            extract_all(archive, incomplete, names_in(archive))
             incomplete.rename(target)
         return target
 
@@ -198,6 +199,10 @@ def extract_once(folder: Path) -> None:
         for entry in source.iterdir():
             Path(path, entry.name).symlink_to(entry)
 
+    def top_level(archive: ZipFile) -> list[str]:
+        return list({name.partition("/")[0] for name in names_in(archive)})
+
+    ZipFile.namelist = top_level  # type: ignore[method-assign,assignment] # as below
     ZipFile.extractall = link_all  # type: ignore[method-assign,assignment] # with fewer parameters
 
 
