@@ -88,7 +88,7 @@ class Backfills:
             listed = set(self._listable(all_versions=backfill.all_versions))
             versions[:] = [version for version in versions if version in listed]  # for good
             name = backfill.backfill_id
-            if name in changed or not self._is_queued(backfill):
+            if name in changed or not self._is_queued(backfill) or not any(map(is_left, versions)):
                 continue
             items = {i["item"]["S"]: i for i in self._dynamodb.items(BACKFILLS)
                      if i["backfill"]["S"] == name}  # fmt: skip

@@ -79,14 +79,19 @@ _ENVIRONMENT: Final = {
 }
 
 
+def _nothing(*_: object, **__: object) -> None:
+    """Do nothing."""
+
+
 class _Silent:
     """A logger and a recorder of metrics that do nothing."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any method
-        return lambda *_, **__: None
+        return _nothing
 
 
-_SILENT: Final[Any] = _Silent()
+SILENT: Final[Any] = _Silent()
+"""In place of what is for people."""
 
 
 @cache
@@ -98,7 +103,7 @@ def module_of(function: str) -> ModuleType:
         assert spec.loader
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    vars(module).update(logger=_SILENT, metrics=_SILENT)
+    vars(module).update(logger=SILENT, metrics=SILENT)
     return module
 
 
@@ -201,4 +206,4 @@ class Functions:
         sqs: Any = self.sqs
         dead_letters = DeadLetters(sqs, _SETTINGS, self.schedule.random.random)
         vars(module)["_dead_letters"] = lambda: dead_letters
-        return Report(lambda: dead_letters, _SILENT, _SILENT)
+        return Report(lambda: dead_letters, SILENT, SILENT)

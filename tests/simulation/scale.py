@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, tzinfo
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final
 
 from botocore.httpsession import URLLib3Session
-from tests.simulation.functions import CHUNK_BYTES
+from tests.simulation.functions import CHUNK_BYTES, SILENT
 from tests.simulation.lambda_model import Threads
 from tests.simulation.s3_model import EPOCH
 from tests.simulation.schedule import Schedule
@@ -24,6 +24,7 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.queue import dead_letters
 from bucketsum.table import digests_table
 from bucketsum_cli.commands import redrive
+from bucketsum_cli.dead_letters import queue as dead_letter_queue
 
 _LOOK_UP_BYTES: Final = 4 * CHUNK_BYTES
 _LARGE_BYTES: Final = 6 * CHUNK_BYTES
@@ -54,8 +55,9 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
         (enqueue, "time", model_time),
         (enqueue, "QUEUED_MESSAGES_MIN", 2),
         (listing, "PAGE_OBJECTS", 2),
-        (redrive, "print_json", _print_nothing),
-        (redrive, "note", _print_nothing),
+        (dead_letter_queue, "progress", _no_bar),
+        (redrive, "print_json", SILENT.print),
+        (redrive, "note", SILENT.print),
         (URLLib3Session, "send", _refuse),
     )
     originals = [(target, name, getattr(target, name)) for target, name, _ in changes]
@@ -73,8 +75,8 @@ def _refuse(_session: object, request: object) -> None:
     raise AssertionError(f"a request for the network: {request!r}")
 
 
-def _print_nothing(_: object) -> None:
-    """Print nothing."""
+def _no_bar(*_: object, **__: object) -> AbstractContextManager[Any]:
+    return nullcontext(SILENT)
 
 
 def _now(schedule: Schedule, zone: tzinfo) -> datetime:

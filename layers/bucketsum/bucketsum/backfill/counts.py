@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.backfill.backfill_records import Tally, tally_of
 from bucketsum.clock import now
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.codec import attributes_of
 from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class BackfillCounts:
 
 
 def _counts_in(tally: Tally) -> dict[str, int]:
-    return {name: count for name, count in asdict(tally).items() if count}
+    return {name: count for name, count in attributes_of(tally) if count}
 
 
 def object_hash(listed: ObjectCreated) -> int:
