@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -17,13 +18,9 @@ import pytest
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.support.shared_layer import CACHE, copied_project, shared_layer
 
-from bucketsum_cli.emulator.interpreter import newest_interpreter
+from bucketsum_cli.emulator.interpreter import Interpreter, newest_interpreter
 
 ARCHITECTURE: Final = "arm64" if platform.machine().lower() in {"aarch64", "arm64"} else "x86_64"
-INTERPRETER: Final = newest_interpreter()
-RUNTIME: Final = INTERPRETER.runtime
-OVERRIDES: Final = f"PythonRuntime={RUNTIME} Architecture={ARCHITECTURE}"
-"""The template's parameters for the newest Python of this machine that Lambda has."""
 
 LAMBDA_BRINGS: Final = (
     "boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3",
@@ -32,6 +29,17 @@ LAMBDA_BRINGS: Final = (
 """The distributions that Lambda's Python runtimes bring: boto3, the runtime client, their needs."""
 
 _BIN: Final = Path(sys.executable).parent
+
+
+@cache
+def interpreter() -> Interpreter:
+    """The newest Python of this machine that Lambda has."""
+    return newest_interpreter()
+
+
+def overrides() -> str:
+    """The template's parameters for it."""
+    return f"PythonRuntime={interpreter().runtime} Architecture={ARCHITECTURE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,7 @@ def with_tools(**more: str) -> dict[str, str]:
 
     SAM looks for ``pythonX.Y`` on PATH and does not accept a pyenv shim.
     """
-    path = os.pathsep.join([str(_BIN), str(INTERPRETER.path.parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(_BIN), str(interpreter().path.parent), os.environ["PATH"]])
     return os.environ | {"PATH": path, "SAM_CLI_TELEMETRY": "0"} | more
 
 
@@ -87,7 +95,7 @@ def sam_build(into: Path, factory: pytest.TempPathFactory) -> Built:
     with shared_layer(project, into, factory):
         done = sam(
             "build", "--template", project / "template.yaml", "--build-dir", into / "build",
-            "--cache-dir", into / CACHE, "--parameter-overrides", OVERRIDES,
+            "--cache-dir", into / CACHE, "--parameter-overrides", overrides(),
         )  # fmt: skip
         assert done.returncode == 0, f"sam build failed:\n{done.stdout}\n{done.stderr}"
     return Built(into / "build")
@@ -104,9 +112,9 @@ def copy_lambda_packages(into: Path) -> Path:
         distribution = importlib.metadata.distribution(name)
         for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             _copy(Path(str(distribution.locate_file(top))), into / top)
-    if sys.version_info.minor != INTERPRETER.minor:
+    if sys.version_info.minor != interpreter().minor:
         shutil.copy(Path(__file__).with_name("runtime_client.py"), into)
-    subprocess.run([INTERPRETER.path, "-m", "compileall", "-q", into], check=True)
+    subprocess.run([interpreter().path, "-m", "compileall", "-q", into], check=True)
     return into
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
-from moto.server import ThreadedMotoServer
 from tests.build.artifacts import Built, copy_lambda_packages, sam_build
 from tests.build.local_aws import LocalAws, make_local_aws
+from tests.support.moto_server import moto_server
 
 
 @pytest.fixture(scope="session")
@@ -27,11 +27,8 @@ def lambda_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[str]:
     """Where a local S3, SQS and DynamoDB answer."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with moto_server() as address:
+        yield address
 
 
 @pytest.fixture

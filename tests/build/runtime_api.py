@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.build.artifacts import ARCHITECTURE, INTERPRETER
+from tests.build.artifacts import ARCHITECTURE, interpreter
 from tests.support.servers import reserved_port
 
 _START_LIMIT_SECONDS: Final = 60.0
@@ -102,7 +102,7 @@ def _running_at(port: int, api_port: int, function: Function, log: Path) -> Iter
         emulator(),
         *("--runtime-interface-emulator-address", f"127.0.0.1:{port}"),
         *("--runtime-api-address", f"127.0.0.1:{api_port}"),
-        *(INTERPRETER.path, "-S", "-m", "awslambdaric", "app.lambda_handler"),
+        *(interpreter().path, "-S", "-m", "awslambdaric", "app.lambda_handler"),
     ]
     with log.open("wb") as out:
         process = subprocess.Popen(

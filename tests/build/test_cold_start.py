@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.build.artifacts import INTERPRETER, RUNTIME, Built
+from tests.build.artifacts import Built, interpreter
 from tests.support.settings import VARIABLES
 
 _TELLS: Final = """
@@ -24,10 +24,10 @@ _UNCHECKED_HASH: Final = 0b01  # PEP 552: by hash, and never compared with the s
 @pytest.fixture(scope="module")
 def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
     """The modules of a hasher that has just started, traced as on AWS, and their files."""
-    site = built.layer / "lib" / RUNTIME / "site-packages"
+    site = built.layer / "lib" / interpreter().runtime / "site-packages"
     done = subprocess.run(
         [
-            *(INTERPRETER.path, "-B", "-I", "-S", "-c", _TELLS),
+            *(interpreter().path, "-B", "-I", "-S", "-c", _TELLS),
             *(built.function("HasherFunction"), site, built.layer, lambda_packages),
         ],
         check=True,
@@ -71,7 +71,7 @@ def test_start_compiles_nothing_of_the_layer(built: Built, loaded: dict[str, str
     sources = [file for file in ours if file.suffix == ".py"]
     assert built.layer / "bucketsum" / "hashing" / "object_hasher.py" in sources
     for source in sources:
-        name = f"{source.stem}.cpython-3{INTERPRETER.minor}.pyc"
+        name = f"{source.stem}.cpython-3{interpreter().minor}.pyc"
         bytecode = (source.parent / "__pycache__" / name).read_bytes()
         assert int.from_bytes(bytecode[4:8], "little") == _UNCHECKED_HASH, source
         magic = int.from_bytes(bytecode[:4], "little")

@@ -1,4 +1,4 @@
-"""The parts of a release: a template without local paths, and a wheel that works alone."""
+"""A part of a release: a wheel that works alone."""
 
 from __future__ import annotations
 
@@ -7,66 +7,14 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
-import boto3
 import pytest
-import yaml
-from tests.build.artifacts import Built, sam, with_tools
+from tests.build.artifacts import with_tools
 from tests.support.sam_template import TEMPLATE
 
 from bucketsum import __version__
-
-BUCKET: Final = "packages"
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads intrinsic functions as their arguments."""
-
-
-_Loader.add_multi_constructor("!", lambda loader, _, node: loader.construct_yaml_str(node)
-                              if isinstance(node, yaml.ScalarNode) else None)  # fmt: skip
-
-
-def texts(value: object) -> Iterator[str]:
-    """All texts in a document."""
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from texts(item)
-    elif isinstance(value, str):
-        yield value
-
-
-def test_the_packaged_template_refers_to_the_bucket_alone(
-    built: Built, endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is deployed without a clone: code, layer, state machine and README are all uploaded."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    s3 = boto3.client("s3")
-    s3.create_bucket(Bucket=BUCKET)
-    packaged = tmp_path / "packaged.yaml"
-    done = sam(
-        "package", "--template-file", built.template, "--s3-bucket", BUCKET,
-        "--s3-prefix", "bucketsum", "--output-template-file", packaged,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    document = yaml.load(packaged.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a SafeLoader
-    references = {text for text in texts(document) if text.startswith(f"s3://{BUCKET}/bucketsum/")}
-    listed = s3.list_objects_v2(Bucket=BUCKET)["Contents"]
-    assert {f"s3://{BUCKET}/{item['Key']}" for item in listed} >= references
-    application = document["Metadata"]["AWS::ServerlessRepo::Application"]
-    assert {application["ReadmeUrl"], application["LicenseUrl"]} <= references
-    folders = (str(built.folder), str(TEMPLATE.parent), str(tmp_path), "../")
-    for text in texts({name: part for name, part in document.items() if name != "Parameters"}):
-        assert not text.startswith(folders), text
-    for name, resource in document["Resources"].items():
-        for field in ("CodeUri", "ContentUri"):
-            assert resource["Properties"].get(field, f"s3://{BUCKET}/").startswith("s3://"), name
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from unittest.mock import Mock
 
 import botocore
 import pytest
-from tests.build.artifacts import RUNTIME, Built
+from tests.build.artifacts import Built, interpreter
 from tests.support.sam_template import TEMPLATE
 
 from bucketsum.invocation.layer_manifest import log_layer
@@ -157,7 +157,7 @@ def test_the_built_layer_is_whole(built: Built) -> None:
     """`sam build` wrote a manifest; it names no missing wheel, and the interpreter's bytecode."""
     manifest = manifest_in(built.layer)
     assert manifest["missing"] == []
-    assert RUNTIME.removeprefix("python") in manifest["bytecode"]
+    assert interpreter().runtime.removeprefix("python") in manifest["bytecode"]
 
 
 def test_the_library_finds_the_manifest_of_its_layer(built: Built) -> None:

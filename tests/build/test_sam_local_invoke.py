@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 from events import objects
-from tests.build.artifacts import OVERRIDES, Built, sam
+from tests.build.artifacts import Built, overrides, sam
 
 TEST_EVENT: Final = Path(objects.__file__).parent / "sqs-s3-test-event.json"
 ANSWER_LIMIT_SECONDS: Final = 20
@@ -37,7 +37,7 @@ def test_sam_local_invoke(built: Built) -> None:
         pytest.skip(reason)
     done = sam(
         "local", "invoke", "HasherFunction", "--template", built.template,
-        "--event", TEST_EVENT, "--region", "us-east-1", "--parameter-overrides", OVERRIDES,
+        "--event", TEST_EVENT, "--region", "us-east-1", "--parameter-overrides", overrides(),
     )  # fmt: skip
     # SAM's exit status is 0 even where the function failed: only its answer tells.
     answers = [line for line in done.stdout.splitlines() if line.startswith("{")]

@@ -17,6 +17,9 @@ from bucketsum_cli.commands.root import cli
 T = TypeVar("T")
 
 _SECONDS: Final = 600
+_PAUSE_SECONDS: Final = 0.25
+_BUSY_SHARE: Final = 0.2
+"""Of the time, at most, so that looking does not slow down what is waited for."""
 
 
 def run(*arguments: str, expected: int = 0) -> Result:
@@ -34,11 +37,13 @@ def answer(*arguments: str) -> Any:  # noqa: ANN401 - a JSON document
 def until(look: Callable[[], T | None], expected: str, seconds: float = _SECONDS) -> T:
     """Look until the result is true, and return it."""
     deadline = time.monotonic() + seconds
-    while not (seen := look()):
-        if time.monotonic() > deadline:
+    while True:
+        began = time.monotonic()
+        if seen := look():
+            return seen
+        if began > deadline:
             pytest.fail(f"waited {seconds} s for {expected}: {seen!r}")
-        time.sleep(0.1)
-    return seen
+        time.sleep(max(_PAUSE_SECONDS, (time.monotonic() - began) / _BUSY_SHARE))
 
 
 def physical_name(stack: Stack, logical_id: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.command import run
+from tests.support.shared_layer import linked
 
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local import demonstration, deployment
@@ -35,7 +36,7 @@ def interpreter() -> Interpreter:
 def empty_project(tmp_path: Path, project: LocalProject) -> LocalProject:
     """A project of its own, with a workers' runtime that is made already."""
     empty = LocalProject.at(tmp_path)
-    shutil.copytree(project.home / "runtime", empty.home / "runtime")
+    linked(project.home / "runtime", empty.home / "runtime")
     for part in ("template.yaml", "samconfig.toml", "requirements.lock", "README.md", "LICENSE"):
         shutil.copyfile(project.folder / part, tmp_path / part)
     shutil.copytree(project.folder / "layers", tmp_path / "layers")
@@ -176,9 +177,10 @@ def small_demo(
     monkeypatch.setattr(sys, "prefix", str(environment_with_wheels(tmp_path / "environment")))
     monkeypatch.setattr(demonstration, "ENOUGH_BYTES", 1_000_000)
     home = at_project.separate("demo").home  # these wheels do not have boto3
-    shutil.copytree(at_project.home / "runtime", home / "runtime", dirs_exist_ok=True)
+    if not (home / "runtime").exists():
+        linked(at_project.home / "runtime", home / "runtime")
     if not (home / "build.toml").exists():  # so that `sam build` finds the same layer as built
-        shutil.copytree(at_project.home / "build-cache", home / "build-cache")
+        linked(at_project.home / "build-cache", home / "build-cache")
         shutil.copyfile(at_project.home / "build.toml", home / "build.toml")
     return at_project
 

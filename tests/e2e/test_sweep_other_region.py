@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -25,10 +26,10 @@ PACKAGES: Final = "packages-of-tests"
 
 
 @pytest.fixture
-def deployed(
+def packaged(
     project: LocalProject, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> str:
-    """The name of a stack that `sam deploy` made of the packaged template alone."""
+) -> Path:
+    """The packaged template, of which `sam deploy` has made a stack."""
     assert stack.name  # it is deployed, so that its built template is there
     interpreter = newest_interpreter()
     parameters = template_parameters(project.folder / "template.yaml", interpreter, {})
@@ -40,7 +41,7 @@ def deployed(
         Bucket=PACKAGES, CreateBucketConfiguration={"LocationConstraint": REGION}
     )
     packaged = tmp_path / "packaged.yaml"
-    bucket = ["--s3-bucket", PACKAGES, "--region", REGION]
+    bucket = ["--s3-bucket", PACKAGES, "--s3-prefix", "bucketsum", "--region", REGION, "--use-json"]
     template = str(project.home / "build" / "template.yaml")
 
     def sam(*arguments: str) -> None:
@@ -56,12 +57,41 @@ def deployed(
         "--capabilities", "CAPABILITY_IAM", "--parameter-overrides", *local.overrides(),
     )  # fmt: skip
     correct_mappings(boto3.client("lambda", region_name=REGION))
-    return NAME
+    return packaged
 
 
-@pytest.mark.usefixtures("deployed")
-def test_a_sweep_of_the_packaged_template_runs_in_another_region() -> None:
-    """A stack deployed without a clone in eu-central-1 plans, measures and prices a sweep."""
+def texts(value: object) -> Iterator[str]:
+    """All texts in a document."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    for item in value if isinstance(value, list) else ():
+        yield from texts(item)
+    if isinstance(value, str):
+        yield value
+
+
+def assert_it_refers_to_the_bucket_alone(packaged: Path, project: LocalProject) -> None:
+    """Code, layers, state machines and README are all uploaded."""
+    place = f"s3://{PACKAGES}/"
+    document = json.loads(packaged.read_text(encoding="utf-8"))
+    references = {text for text in texts(document) if text.startswith(f"{place}bucketsum/")}
+    listed = boto3.client("s3", region_name=REGION).list_objects_v2(Bucket=PACKAGES)["Contents"]
+    assert {f"{place}{item['Key']}" for item in listed} >= references
+    application = document["Metadata"]["AWS::ServerlessRepo::Application"]
+    assert {application["ReadmeUrl"], application["LicenseUrl"]} <= references
+    folders = (str(project.folder), str(packaged.parent), "../")
+    for text in texts({name: part for name, part in document.items() if name != "Parameters"}):
+        assert not text.startswith(folders), text
+    for name, resource in document["Resources"].items():
+        for field in ("CodeUri", "ContentUri"):
+            assert resource["Properties"].get(field, place).startswith("s3://"), name
+
+
+def test_the_packaged_template_runs_a_sweep_in_another_region(
+    packaged: Path, project: LocalProject
+) -> None:
+    """It needs no clone: a stack made of it in eu-central-1 plans, measures and prices a sweep."""
+    assert_it_refers_to_the_bucket_alone(packaged, project)
     ended = run(
         "tune", "run", "--yes", "--memory", "256", "--chunk", "1MiB", "--object-size", "1MB",
         "--runs", "2", "--stack", NAME, "--region", REGION, "--json",

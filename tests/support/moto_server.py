@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from moto.server import ThreadedMotoServer
-
 
 @contextmanager
 def moto_server() -> Iterator[str]:
     """Serve on a free port; yields the address."""
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - takes Flask, for few tests
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:
