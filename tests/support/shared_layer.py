@@ -36,6 +36,11 @@ def copied_project(into: Path) -> Path:
     return into
 
 
+def linked(source: Path, target: Path) -> None:
+    """Copy a folder as links to its files, none of which is ever changed in place."""
+    shutil.copytree(source, target, symlinks=True, copy_function=os.link)
+
+
 @contextmanager
 def shared_layer(project: Path, into: Path, factory: pytest.TempPathFactory) -> Iterator[None]:
     """Build *project* in the block with its cache in *into*: the first builds the layer for all.
@@ -51,10 +56,10 @@ def shared_layer(project: Path, into: Path, factory: pytest.TempPathFactory) -> 
         fcntl.flock(file, fcntl.LOCK_EX)
         if not definitions.exists():
             yield
-            shutil.copytree(into / CACHE, shared / CACHE)
+            linked(into / CACHE, shared / CACHE)
             text = (into / "build.toml").read_text()
             definitions.write_text(text.replace(str(project), _PROJECT))
             return
-    shutil.copytree(shared / CACHE, into / CACHE)
+    linked(shared / CACHE, into / CACHE)
     (into / "build.toml").write_text(definitions.read_text().replace(_PROJECT, str(project)))
     yield

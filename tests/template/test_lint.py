@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.support.sam_template import TEMPLATE
+from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.state_machines import inline_template
 
 TESTS: Final = Path(__file__).parents[1]
@@ -21,6 +22,13 @@ REGISTRY: Final = re.compile(
 )
 """The host of a package registry, or an option or a field that names it."""
 
+
+GENERATED: Final = {
+    "AWS::Lambda::Function", "AWS::Lambda::LayerVersion", "AWS::Lambda::EventSourceMapping",
+    "AWS::Lambda::Permission", "AWS::IAM::Role", "AWS::Events::Rule",
+    "AWS::StepFunctions::StateMachine",
+}  # fmt: skip
+"""Types of the resources that SAM makes of its own."""
 
 BROKEN: Final = """
 Transform: AWS::Serverless-2016-10-31
@@ -42,6 +50,17 @@ def matches(template: str) -> list[str]:
 def test_cfn_lint_has_nothing_against_the_state_machines() -> None:
     """cfn-lint looks at definitions within a template only."""
     assert matches(json.dumps(inline_template())) == []
+
+
+def test_the_linted_regions_stand_for_all() -> None:
+    """For cfn-lint, every Region has all types of the template, with the same properties."""
+    package = Path(str(importlib.metadata.distribution("cfn-lint").locate_file("cfnlint")))
+    types = GENERATED | {resource["Type"] for resource in load_template()["Resources"].values()}
+    files = (package / "data" / "schemas" / "providers").glob("*-*.json")
+    schemas = {file.stem: json.loads(file.read_bytes()) for file in files}
+    assert {*REGIONS} < schemas.keys()
+    for kind in (kind for kind in types if not kind.startswith("AWS::Serverless::")):
+        assert {region.get(kind) for region in schemas.values()} == {schemas["us-east-1"][kind]}
 
 
 def test_lint_would_find_a_mistake() -> None:
