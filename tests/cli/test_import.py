@@ -257,8 +257,9 @@ def test_a_report_without_lines_or_time_is_refused(run: Run, versioned: Stack) -
     """Nothing imported is never a success, and without its time a report verifies nothing."""
     report(versioned)
     run("import", MANIFEST).assert_refused("has no lines")
-    report(versioned, line(versioned, "a", "v", sha1_of(b"a")), made_at="yesterday")
-    run("import", MANIFEST).assert_refused("ReportCreationDate")
+    for made_at in ("yesterday", "0001-01-01T00:00:00+14:00"):  # in UTC, before the first year
+        report(versioned, line(versioned, "a", "v", sha1_of(b"a")), made_at=made_at)
+        run("import", MANIFEST).assert_refused("ReportCreationDate")
     run("import", f"s3://{REPORTS}/checksums/1.csv").assert_refused("is not the manifest.json")
     run("import").assert_refused("manifest.json")
 

@@ -6,11 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import IO, Final
 from urllib.parse import unquote_plus
 
+from bucketsum.clock import text_of
 from bucketsum_cli.manifests.entries import (
     BadLine,
     Entry,
@@ -57,9 +58,8 @@ def created_at(manifest: bytes, file: str) -> str:
     """
     try:
         content = json.loads(manifest) if is_manifest(manifest) else {}
-        created = datetime.fromisoformat(content["ReportCreationDate"])
-        return f"{created.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return text_of(datetime.fromisoformat(content["ReportCreationDate"]))
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise CannotDoError(
             f"{file} is not the manifest.json of a completion report of S3 Batch Operations, whose "
             f"ReportCreationDate says when S3 read the objects: {error!r}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from itertools import islice
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.algorithms import SHA1
-from bucketsum.clock import now
+from bucketsum.clock import now, text_of
 from bucketsum.errors import BucketsumError, DamagedRow, ObjectUnreadable
+from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.version import NULL
 from bucketsum.hashing.verification import mark
 from bucketsum.table.outcome import Outcome
@@ -35,7 +36,6 @@ _BATCH: Final = 100
 """Rows that are looked up by one request."""
 _GONE: Final = ("404", "NoSuchKey", "NoSuchVersion", "405", "MethodNotAllowed")
 _REFUSED: Final = ("400", "InvalidArgument", "BadRequest")
-_KEY_BYTES_MAX: Final = 1024
 _VERSION: Final = re.compile(r"[\w.~-]{0,1024}", re.ASCII)
 """[A] Version IDs need no encoding in a URL."""
 
@@ -185,7 +185,7 @@ class ReportImport:
             status=Status.HASHED,
             size_bytes=head["ContentLength"],
             sequencer=record.sequencer if record else NO_SEQUENCER,
-            arrived_at=record.arrived_at if record else _text_of(head["LastModified"]),
+            arrived_at=record.arrived_at if record else text_of(head["LastModified"]),
             recorded_at=now(),
             etag=_etag_of(head),
             sha1=digests.pop(SHA1.name),
@@ -222,7 +222,7 @@ class ReportImport:
             raise
         read = entry.reported.etag if entry.reported else ""
         is_read = read in ("", _etag_of(head)) and _is_earlier(
-            _text_of(head["LastModified"]), self.source.at
+            text_of(head["LastModified"]), self.source.at
         )
         return (None, head) if is_read or not at.version.is_null else (LineOutcome.SUPERSEDED, None)
 
@@ -248,8 +248,8 @@ def _impossible(entry: Entry) -> str | None:
         entry.name.decode()
     except UnicodeDecodeError:
         return NOT_UTF_8
-    if not 0 < len(entry.name) <= _KEY_BYTES_MAX:
-        return f"its key has {len(entry.name):,} bytes, one of S3 1 to {_KEY_BYTES_MAX:,}"
+    if not 0 < len(entry.name) <= KEY_MAX_BYTES:
+        return f"its key has {len(entry.name):,} bytes, one of S3 1 to {KEY_MAX_BYTES:,}"
     version = entry.reported.version if entry.reported else ""
     return None if _VERSION.fullmatch(version) else "its version ID is not one of S3"
 
@@ -257,10 +257,6 @@ def _impossible(entry: Entry) -> str | None:
 def _etag_of(head: Any) -> str:  # noqa: ANN401 - the output of HeadObject
     etag: str = head["ETag"]
     return etag.strip('"')
-
-
-def _text_of(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.000Z"
 
 
 def _is_earlier(text: str, than: str) -> bool:
