@@ -16,7 +16,6 @@ from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import buckets_of
 from bucketsum_cli.snapshots.database import Database, require_engine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
-from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.snapshots.stored import fetch, stored_snapshot
 from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
 from bucketsum_cli.snapshots.taking import LAST, Taking, kept_snapshot, take
@@ -27,6 +26,7 @@ from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from bucketsum_cli.snapshots.athena import Athena  # boto3
+    from bucketsum_cli.snapshots.sides_database import SidesDatabase
 
 snapshot_option = click.option(
     "--snapshot",
@@ -122,6 +122,10 @@ class Asking:
 
     def sides(self) -> SidesDatabase:
         """A database of two sides, which Athena compares if it may write somewhere."""
+        from bucketsum_cli.snapshots.sides_database import (  # noqa: PLC0415 - manifests take 40 ms
+            SidesDatabase,
+        )
+
         engine = self._engine(self.athena) if self.athena else None
         return SidesDatabase(engine, self._local)
 
