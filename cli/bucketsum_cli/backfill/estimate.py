@@ -108,11 +108,15 @@ class Setup:
     algorithms: tuple[str, ...] = ()
 
     @property
+    def cpu_share(self) -> float:
+        """CPU share of an execution environment; more than one CPU is not used."""
+        return min(1, self.memory_mb / MEMORY_MB_PER_CPU)
+
+    @property
     def bytes_per_second(self) -> float:
         """Speed of an execution environment: the slower of its network and its CPU."""
         nanoseconds = _CPU_NS_PER_BYTE + sum(EXTRA_NS_PER_BYTE[name] for name in self.algorithms)
-        share = min(1, self.memory_mb / MEMORY_MB_PER_CPU)
-        return min(READ_BYTES_PER_SECOND, share * 1e9 / nanoseconds)
+        return min(READ_BYTES_PER_SECOND, self.cpu_share * 1e9 / nanoseconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +199,8 @@ def retrieval_items(work: Work) -> tuple[Item, ...]:
 
 def _object_seconds(work: Work, setup: Setup) -> float:
     """Seconds that an execution environment needs for an object."""
-    share = min(1, setup.memory_mb / MEMORY_MB_PER_CPU)
-    return CPU_SECONDS_PER_OBJECT / share + work.mean_bytes / setup.bytes_per_second
+    own = CPU_SECONDS_PER_OBJECT / setup.cpu_share
+    return own + work.mean_bytes / setup.bytes_per_second
 
 
 def _gets_per_object(work: Work, setup: Setup) -> int:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bucketsum_cli.manifests.entries import BadLine, Entry, algorithm_called
-from bucketsum_cli.manifests.sums import BYTE_ORDER_MARK, bag_entries_in
+from bucketsum_cli.manifests.lines import BYTE_ORDER_MARK
+from bucketsum_cli.manifests.sums import bag_entries_in
 
 DECLARATION: Final = "bagit.txt"
 FETCH: Final = "fetch.txt"

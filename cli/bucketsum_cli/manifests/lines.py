@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LINE_BYTES_MAX: Final = 1 << 20
 _TOO_LONG: Final = b"\0 more than 1 MiB\n"
 """Stands for such a line; no format has an entry with a NUL."""
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _OPENERS: Final[Mapping[bytes, Callable[[Any], Any]]] = {
     b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open,
 }  # fmt: skip
@@ -77,8 +77,8 @@ def _line_reader(stream: IO[bytes]) -> Callable[[int], bytes]:
     head, stream = peeked(stream, 4)
     encoding = json.detect_encoding(head)
     if encoding in ("utf-8", "utf-8-sig"):
-        if head.startswith(_BYTE_ORDER_MARK):
-            stream.read(len(_BYTE_ORDER_MARK))
+        if head.startswith(BYTE_ORDER_MARK):
+            stream.read(len(BYTE_ORDER_MARK))
         return stream.readline
     text = io.TextIOWrapper(stream, encoding, "surrogatepass", newline="\n")
     return lambda size: text.readline(size).encode("utf-8", "surrogatepass")

@@ -15,9 +15,9 @@ from bucketsum_cli.manifests.entries import (
     as_path,
     digests_of,
 )
+from bucketsum_cli.manifests.lines import BYTE_ORDER_MARK
 
 NO_CR: Final = "like the first, without CR"
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _TAGGED: Final = re.compile(
     rb"[ \t]*(\\?)([A-Za-z][\w/-]*) ?\((.+)\)[ \t]*=[ \t]*([^ \t]+)", re.DOTALL
 )

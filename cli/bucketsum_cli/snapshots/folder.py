@@ -10,10 +10,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+from bucketsum.clock import seconds_since
 from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -124,7 +125,7 @@ class Snapshot:
     @property
     def age_seconds(self) -> float:
         """Time since its last row was read."""
-        return (datetime.now(UTC) - datetime.fromisoformat(self.ended_at)).total_seconds()
+        return seconds_since(self.ended_at)
 
     @property
     def source(self) -> tuple[str, ...]:

@@ -137,18 +137,18 @@ def _make_tables(snapshot: Snapshot, file: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _create(tables: DuckDb, snapshot: Snapshot | None = None) -> None:
-    """Make the tables of *snapshot*, and the views; without it, they are empty."""
+def _create(tables: DuckDb, snapshot: Snapshot) -> None:
+    """Make the tables of *snapshot*, and the views."""
     tables.execute(query_text("tables"))
-    for keys in snapshot.listed if snapshot else ():
+    for keys in snapshot.listed:
         tables.execute(
             "INSERT INTO listed VALUES ($bucket, $prefix, CAST(nullif($until, '') AS TIMESTAMP))",
             {"bucket": keys.bucket, "prefix": keys.prefix, "until": keys.until},
         )
     for query, kind in (("load", ROWS), ("load_listing", LISTING),
                         ("load_measurements", MEASUREMENTS)):  # fmt: skip
-        files = snapshot.of_kind(kind) if snapshot else ()
-        _load(tables, query, [str(snapshot.folder / file.name) for file in files if snapshot])
+        files = [str(snapshot.folder / file.name) for file in snapshot.of_kind(kind)]
+        _load(tables, query, files)
     tables.execute(query_text("join"))
     tables.execute(query_text("views"))
 
