@@ -12,7 +12,7 @@ from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.buckets.attachments.checks import Attachment, attachments
 from bucketsum_cli.terminal.columns import Cell, Column
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.output import print_json
 from bucketsum_cli.terminal.tables import print_table
 
@@ -51,8 +51,7 @@ def buckets(target: Target, as_json: bool) -> None:
         print_json(BucketListing(stack.name, listed))
     else:
         print_table(_COLUMNS, map(_as_cells, listed))
-    if any(entry.problems for entry in listed):
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(any(entry.problems for entry in listed))
 
 
 def _as_cells(entry: Attachment) -> list[str | Cell]:

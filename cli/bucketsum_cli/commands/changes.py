@@ -19,7 +19,7 @@ from bucketsum_cli.snapshots.database import require_engine
 from bucketsum_cli.snapshots.folder import LIVE, Snapshot
 from bucketsum_cli.snapshots.sides_database import SidesDatabase
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import size_text, tally_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -116,8 +116,7 @@ def changes(
         print_json(result)
     else:
         _print(result)
-    if result.has_findings:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(result.has_findings)
 
 
 def _snapshots(

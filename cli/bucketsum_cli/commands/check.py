@@ -27,7 +27,7 @@ from bucketsum_cli.objects.extracted_files import files_as_members, members_by_p
 from bucketsum_cli.objects.file_digests import files_listed, hashed_files
 from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_left_out, note_skipped
 from bucketsum_cli.terminal.columns import KEY, Cell, Column
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, tally_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
@@ -242,8 +242,7 @@ def _report(checked: _Checked, *, show_all: bool, as_json: bool) -> None:
         note_all_differ()
     if not checked.archive:
         note_hints(stack, files)
-    if not all_equal:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(not all_equal)
 
 
 def _lines(file: ComparedFile) -> Iterator[list[str | Cell]]:

@@ -9,7 +9,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.bags.bags_in_bucket import validate_bag, validate_bags
 from bucketsum_cli.bags.results import BagResult, Verdict
 from bucketsum_cli.terminal.columns import Cell, Column
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array
@@ -50,8 +50,7 @@ def check_bags(stack: Stack, bag: str | None, bags: str | None, *, as_json: bool
         coverage, verify = command_line("coverage", stack.bucket), command_line("verify")
         note(f"cannot tell: `{coverage}` shows what is not recorded; `{verify} {stack.bucket} "
              "--missing ALGORITHM` adds digests of the stack's ExtraAlgorithms")  # fmt: skip
-    if states != {Verdict.VALID}:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(states != {Verdict.VALID})
 
 
 def _cells(result: BagResult) -> list[str | Cell]:

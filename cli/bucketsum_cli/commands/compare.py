@@ -25,7 +25,7 @@ from bucketsum_cli.snapshots.manifest_rows import STDIN, ManifestFile, rows_of, 
 from bucketsum_cli.snapshots.sides import Objects, name_pattern, side_of
 from bucketsum_cli.snapshots.sides_database import LISTED, SidesDatabase
 from bucketsum_cli.terminal.columns import Cell, Column
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -149,8 +149,7 @@ def compare(
         and not counts.keys() & {_EQUAL, "moved"}
     ):
         note_all_differ()
-    if not result.all_equal:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(not result.all_equal)
 
 
 def _side(target: Target, text: str, form: ListForm) -> Objects | ManifestFile:

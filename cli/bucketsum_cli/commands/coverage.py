@@ -17,7 +17,7 @@ from bucketsum_cli.commands.asking import Asking, is_all_listed, no_objects, que
 from bucketsum_cli.snapshots.next_steps import NEUTRAL, next_steps
 from bucketsum_cli.terminal.columns import SIZE, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.formatting import moment_text, size_text, tally_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import print_table
@@ -108,8 +108,7 @@ def coverage(
         for state, hint in next_steps().items():
             if counts[state]:
                 note(f"{state}: {hint}")
-    if not is_complete:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(not is_complete)
 
 
 def _cells(part: CoveredPart) -> list[Any]:

@@ -24,7 +24,7 @@ from bucketsum_cli.manifests.formats import BAGIT, FORMATS
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.snapshots.manifest_lines import is_bag_folder, lines_of
 from bucketsum_cli.snapshots.stored import require_empty
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import note
 
@@ -101,8 +101,7 @@ def export(
                 problems = write_lines(lines, file, has_percents=format_name == BAGIT.name)
     states = _not_hashed(counts, with_all=format_name == _PARQUET)
     _note_states(states, is_parquet=format_name == _PARQUET)
-    if are_left_out(problems, bucket, algorithm) or states:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(are_left_out(problems, bucket, algorithm) or states)
 
 
 def _require_output(

@@ -18,7 +18,7 @@ from bucketsum_cli.dead_letters.queue import delete_letters, received
 from bucketsum_cli.machine.folders import kept_files
 from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.documents import json_text
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.formatting import count_text, moment_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -130,8 +130,7 @@ def _discard(stack: Stack, limit: int, *, of_all: bool, yes: bool, as_json: bool
         note(f"{file} has them")
     if left := len(letters) - len(chosen):
         note(f"{count_text(left, 'message')} left: `{command_line('redrive')}` tries them again")
-    if undeleted:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(undeleted)
 
 
 def _show(message: FailedMessage, stack: Stack) -> None:

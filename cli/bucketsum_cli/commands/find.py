@@ -35,7 +35,7 @@ from bucketsum_cli.objects.recorded_row import RecordedRow, recorded_row
 from bucketsum_cli.objects.row_names import full_name, version_of
 from bucketsum_cli.objects.row_states import with_states
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import progress, with_bar
@@ -145,8 +145,7 @@ def _end(matches: Matches, *, is_complete: bool) -> None:
     """Exit with the status."""
     states = [{state for _, state in places} for places in matches.values()]
     is_damaged = any(ObjectState.DAMAGED in kinds for kinds in states)
-    if is_damaged or not is_complete or not all(kinds & HELD for kinds in states):
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(is_damaged or not is_complete or not all(kinds & HELD for kinds in states))
 
 
 def _note_each(matches: Matches, bad: Iterable[str]) -> None:

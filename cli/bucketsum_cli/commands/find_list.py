@@ -16,7 +16,7 @@ from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import Moment
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array, say
@@ -122,8 +122,7 @@ def find_in_snapshot(
     absent = [*dict.fromkeys(_absent(results, wanted, recorded))]
     note_first(absent, "; see --json")
     note_first([f"skipped {reason}" for reason in bad])
-    if _are_unlisted(results, snapshot) or absent or bad:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(_are_unlisted(results, snapshot) or absent or bad)
 
 
 def _are_unlisted(results: Iterable[ListedDigest], snapshot: Snapshot) -> bool:

@@ -23,7 +23,7 @@ from bucketsum_cli.manifests import reports
 from bucketsum_cli.objects.s3_readings import PROBLEMS, ImportedLine, LineOutcome, ReportImport
 from bucketsum_cli.snapshots.manifest_rows import opened, reported
 from bucketsum_cli.terminal.columns import Column
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, tally_text
 from bucketsum_cli.terminal.live_progress import notes
 from bucketsum_cli.terminal.output import print_json, print_text, say
@@ -103,8 +103,7 @@ def import_report(
         print_json(result)
     else:
         _show(result, dry_run=dry_run)
-    if PROBLEMS & result.counts.keys():
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(PROBLEMS & result.counts.keys())
 
 
 def _imported(stack: Stack, place: str, *, dry_run: bool) -> ImportResult:

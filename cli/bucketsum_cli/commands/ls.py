@@ -26,7 +26,7 @@ from bucketsum_cli.objects.pending import Pending
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.terminal.columns import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, Column
 from bucketsum_cli.terminal.documents import INLINE, Moment
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
 from bucketsum_cli.terminal.output import note, print_json_array
 from bucketsum_cli.terminal.screen import width_of
@@ -87,8 +87,7 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
                 else "the bucket is empty"
             )
         listed.reasons.note()
-    if listed.has_findings:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(listed.has_findings)
 
 
 class _Listed:

@@ -32,7 +32,7 @@ from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.terminal.columns import KEY, SHA1, SIZE, SPEED, Cell
 from bucketsum_cli.terminal.documents import INLINE
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import progress
@@ -150,8 +150,7 @@ def put(
             "no events in the first minutes of a new notification: after a deployment or `attach`, "
             f"run `{command_line('backfill', stack.bucket)}` ten minutes later"
         )
-    if skipped or not (no_wait or all(item.digest.sha1 for item in objects)):
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(skipped or not (no_wait or all(item.digest.sha1 for item in objects)))
 
 
 def _show_plan(stack: Stack, selection: FileSelection, *, as_json: bool) -> None:

@@ -22,7 +22,7 @@ from bucketsum_cli.dead_letters.redrive import SentMessages, send_back
 from bucketsum_cli.objects.row_events import event_body
 from bucketsum_cli.objects.versions import entries_of
 from bucketsum_cli.terminal.confirmation import confirm
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -82,8 +82,7 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
     _report(result, as_json=as_json)
     if len(messages) == limit:
         note(f"there may be more than these {limit}: run it again")
-    if result.refused:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(result.refused)
 
 
 def _report(result: SentMessages, *, as_json: bool) -> None:
@@ -125,8 +124,7 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
             f"no version of {key} is recorded as unreadable; "
             f"`{command_line('show', key)}` lists its versions{bucket_hint(stack, key)}"
         )
-    if readable:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(readable)
 
 
 def _as_listed(stack: Stack, key: str, rows: Sequence[Row]) -> Iterator[Row]:

@@ -30,7 +30,7 @@ from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHECKS
 from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.documents import INLINE, fields_of
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.formatting import count_text, usd_text
 from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -137,8 +137,7 @@ def selftest(
         print_json(SelftestResult(header, usd, all_passed, results))
     else:
         say(_summary(results), "bold green" if all_passed else "bold red")
-    if not all_passed:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(not all_passed)
 
 
 def _selected(only: Sequence[str], skip: Sequence[str]) -> list[SelftestCheck]:

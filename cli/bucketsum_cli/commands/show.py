@@ -27,7 +27,7 @@ from bucketsum_cli.objects.row_states import versions_of_member
 from bucketsum_cli.objects.similar_keys import similar_keys
 from bucketsum_cli.objects.versions import listed_key, newest_version
 from bucketsum_cli.terminal.documents import fields_of
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 
@@ -81,8 +81,7 @@ def show(target: Target, key: str, as_json: bool) -> None:
             why = _why(stack, key)
         note(f"nothing is recorded for {key}; {why}")
         raise SystemExit(ANSWER_IS_NO)
-    if damaged or any(state in FINDINGS for _, state in rows):
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(damaged or any(state in FINDINGS for _, state in rows))
 
 
 def _why(stack: Stack, key: str) -> str:

@@ -18,7 +18,7 @@ from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
 from bucketsum_cli.objects.pending import dead_letters_hint
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
 from bucketsum_cli.terminal.columns import Cell, Column
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CANNOT_DO
+from bucketsum_cli.terminal.errors import CANNOT_DO, end_if
 from bucketsum_cli.terminal.formatting import (
     MISSING,
     count_text,
@@ -84,8 +84,7 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
         print_json(state)
     else:
         _print(state)
-    if state.needs_attention:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(state.needs_attention)
     if reads.denials:  # the notes name them
         raise SystemExit(CANNOT_DO)
 

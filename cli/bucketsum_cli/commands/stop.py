@@ -18,7 +18,7 @@ from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.served_buckets import bucket_hint
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_object, progress_text
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.formatting import size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
@@ -66,8 +66,7 @@ def stop(target: Target, key: str, as_json: bool) -> None:
             f"{key} is not being hashed in slices; `{command_line('status')}` lists those that are"
             f"{bucket_hint(stack, key)}"
         )
-    if damaged or not stopped:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(damaged or not stopped)
 
 
 def _stopped(stack: Stack, progress: Progress) -> Progress | None:

@@ -21,3 +21,9 @@ class CannotDoError(click.ClickException):
     """The command cannot run; the message has the value, what is allowed and what to do."""
 
     exit_code = CANNOT_DO
+
+
+def end_if(is_no: object) -> None:
+    """End the command with 1 if the answer *is_no*: true, or a collection that is not empty."""
+    if is_no:
+        raise SystemExit(ANSWER_IS_NO)

@@ -19,7 +19,7 @@ from bucketsum_cli.backfill.report_views import (
 from bucketsum_cli.backfill.reports import ReadReport, Reports
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.terminal.documents import json_text
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.output_files import write_text
 
 _JSON: Final = "json"
@@ -57,8 +57,7 @@ def _report_command(words: PurposeWords, metavar: str) -> click.Command:
             _write(target, output, _text(read, _JSON if as_json else form or _JSON))
         else:
             print_report(read)
-        if read.problems:
-            raise SystemExit(ANSWER_IS_NO)
+        end_if(read.problems)
 
     return report
 

@@ -23,7 +23,7 @@ from bucketsum_cli.backfill.views import (
     print_progress,
     progress_document,
 )
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if
 from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.unexpected import end_if_damaged
@@ -143,8 +143,7 @@ def _show_command(words: PurposeWords, metavar: str, named: str) -> click.Comman
         else:
             print_progress(progress)
             print_findings(reports, progress.backfill)
-        if progress.has_failed or reports.problems_of(progress.backfill.run_id):
-            raise SystemExit(ANSWER_IS_NO)
+        end_if(progress.has_failed or reports.problems_of(progress.backfill.run_id))
 
     return show
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.backfill.report_views import print_findings
 from bucketsum_cli.backfill.reports import Reports
 from bucketsum_cli.backfill.views import print_progress
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if
 from bucketsum_cli.terminal.live_progress import progress
 from bucketsum_cli.terminal.output import note
 
@@ -50,5 +50,4 @@ def show_end(backfills: Backfills, ended: RecordedProgress, *, as_json: bool) ->
         note("no object was read: their storage class, version or sample leaves all of them out")
         raise SystemExit(ANSWER_IS_NO)
     problems = reports.problems_of(ended.backfill.run_id)
-    if ended.has_failed or not ended.is_done or problems:
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(ended.has_failed or not ended.is_done or problems)

@@ -14,7 +14,7 @@ from bucketsum_cli.commands.local.demonstration import Demonstration, run_demo
 from bucketsum_cli.commands.local.deployment import bring_up, locked, stop
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.machine.folders import HOME_VARIABLE
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.output import note, say
 
 _HOME = "demo"
@@ -62,8 +62,7 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
                 stop(project)
     if not (as_json or keep):
         note(_NEXT_STEP)
-    if not (equal == files and measured):
-        raise SystemExit(ANSWER_IS_NO)
+    end_if(not (equal == files and measured))
 
 
 def _use(project: emulator_state.LocalProject) -> str:
