@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.connection import Connection
 
 _TABLES: Final = ("DigestsTable", "BackfillsTable", "MeasurementsTable")
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from bucketsum_cli.emulator.emulator_state import LocalAws
 
 sys.modules.setdefault("urllib3.contrib.pyopenssl", None)  # type: ignore[arg-type] # Python's own
 """botocore imports it if it is there, as with sam, and uses nothing of it: that takes 60 ms."""
@@ -16,9 +18,6 @@ sys.modules.setdefault("urllib3.contrib.pyopenssl", None)  # type: ignore[arg-ty
 from botocore.session import Session  # noqa: E402 - after that
 
 from bucketsum.invocation.clients import ModelLoader  # noqa: E402 - it imports botocore
-
-if TYPE_CHECKING:
-    from bucketsum_cli.emulator.emulator_state import LocalAws
 
 _NO_FILE: Final = (None, None, os.devnull, None)
 

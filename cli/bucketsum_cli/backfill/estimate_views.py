@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
+from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.estimate import Estimate, Group, Limit
+from bucketsum_cli.backfill.purpose_words import PurposeWords
 from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
 from bucketsum_cli.terminal.columns import Column
@@ -16,10 +18,6 @@ from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import cents_text, count_text, hours_text, size_text
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
-
-if TYPE_CHECKING:
-    from bucketsum_cli.backfill.counting import Count
-    from bucketsum_cli.backfill.purpose_words import PurposeWords
 
 _ESTIMATE: Final = (
     Column("part"),

@@ -19,6 +19,7 @@ from bucketsum.backfill.report import (
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
 from bucketsum_cli.terminal.columns import Cell, Column
+from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import MISSING, size_text
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
@@ -37,9 +38,7 @@ _BALANCE: Final = (
     Column("number", right=True),
     Column("size", right=True),
 )
-_BALANCE_HEADS: Final = (
-    ("bucket", "word"), ("rows are", "word"), ("number", "number"), ("size", "number"),
-)  # fmt: skip
+_BALANCE_HEADS: Final = tuple((c.title, "number" if c.right else "word") for c in _BALANCE)
 _FINDING_HEADS: Final = tuple(
     (name, "text") for name in ("object", "version", "recorded", "read", "at", "reason")
 )
@@ -100,34 +99,22 @@ class ReportDocument:
 
 def report_document(read: ReadReport) -> ReportDocument:
     """Return the report as a document."""
-    report = read.document
-    own = {name: report[name] for name in (
-        "stack", "account", "region", "version", "purpose", "started_by", "started_at", "ended_at",
-        "rows", "uncounted",
-    )}  # fmt: skip
-    return ReportDocument(
-        run=read.chained.run,
-        subject=subject_of(report),
-        buckets=list(map(_bucket_report, report["buckets"])),
-        counts=report["findings"],
+    return document_of(
+        ReportDocument,
+        read.chained,
+        read.document,
+        subject=subject_of(read.document),
+        buckets=list(map(_bucket_report, read.document["buckets"])),
+        counts=read.document["findings"],
         findings=read.findings,
-        number=read.chained.number,
-        sha256=read.chained.sha256,
-        previous_sha256=read.chained.previous_sha256,
-        place=read.chained.place,
-        notified_at=read.chained.notified_at,
         not_delivered=read.chained.failure,
-        **own,
     )
 
 
 def _bucket_report(bucket: Mapping[str, Any]) -> BucketReport:
-    own = {name: bucket[name] for name in (
-        "bucket", "backfill", "state", "failure", "queued_objects", "rows",
-    )}  # fmt: skip
     lines = bucket["balance"]
     balance = None if lines is None else [BalanceLine(**line) for line in lines]
-    return BucketReport(balance=balance, **own)
+    return document_of(BucketReport, bucket, balance=balance)
 
 
 def print_report(read: ReadReport) -> None:

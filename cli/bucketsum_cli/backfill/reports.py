@@ -9,27 +9,23 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.closing import whole_findings
+from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
+from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.report import findings_file, problems_in, sorted_findings
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
-from bucketsum_cli.backfill.purpose_words import LAST, VERIFICATION
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.backfill.purpose_words import LAST, VERIFICATION, PurposeWords
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import tally_text
-
-if TYPE_CHECKING:
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
-    from bucketsum.backfill.evidence_table import EvidenceTable
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.purpose_words import PurposeWords
 
 _OPEN: Final = (ObjectState.DIFFERS, ObjectState.LOST)
 _LOOKED_UP: Final = 100

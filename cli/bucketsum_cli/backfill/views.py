@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.ending import Purpose
+from bucketsum_cli.backfill.progress import RecordedProgress
+from bucketsum_cli.backfill.purpose_words import PurposeWords
 from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.documents import document_of
@@ -23,10 +25,6 @@ from bucketsum_cli.terminal.formatting import (
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
-
-if TYPE_CHECKING:
-    from bucketsum_cli.backfill.progress import RecordedProgress
-    from bucketsum_cli.backfill.purpose_words import PurposeWords
 
 _LIST: Final = (
     Column("bucket", shrinks=True),

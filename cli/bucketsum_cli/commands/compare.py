@@ -25,6 +25,7 @@ from bucketsum_cli.snapshots.manifest_rows import STDIN, ManifestFile, rows_of, 
 from bucketsum_cli.snapshots.sides import Objects, name_pattern, side_of
 from bucketsum_cli.snapshots.sides_database import LISTED, SidesDatabase
 from bucketsum_cli.terminal.columns import Cell, Column
+from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
@@ -135,7 +136,7 @@ def compare(
         right or str(names),
         counts.keys() <= {_EQUAL, _LEFT_OUT},
         counts,
-        [_difference(record) for record in records if record["result"] != _EQUAL],
+        [document_of(ComparedName, record) for record in records if record["result"] != _EQUAL],
     )
     if as_json:
         print_json(result)
@@ -200,10 +201,6 @@ def _put_listed(comparison: SidesDatabase, table: str, manifest: ManifestFile) -
     if repeated := comparison.put_listed(table):
         lines = count_text(repeated, "line")
         note(f"{lines} of {manifest.place} left out: the name is in another line")
-
-
-def _difference(record: Mapping[str, Any]) -> ComparedName:
-    return ComparedName(**{name: record[name] for name in ComparedName.__annotations__})
 
 
 def _print(result: CompareResult, records: Sequence[Mapping[str, Any]]) -> None:

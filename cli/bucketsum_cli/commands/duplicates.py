@@ -17,6 +17,7 @@ from bucketsum_cli.commands.asking import Asking, is_all_listed, no_objects, que
 from bucketsum_cli.snapshots.database import Database
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.terminal.columns import KEY, VERSION, Cell, Column
+from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import cents_text, count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
@@ -60,8 +61,6 @@ class DuplicatesResult:
     groups: Annotated[Sequence[DuplicateGroup], "Those that waste most."]
 
 
-_COPY: Final = tuple(Copy.__annotations__)
-_GROUP: Final = tuple(name for name in DuplicateGroup.__annotations__ if name != "objects")
 _TOTALS: Final = ("all_groups", "all_wasted_bytes", "all_wasted_usd_per_month")
 
 
@@ -112,8 +111,8 @@ def duplicates(
     totals = records[0] if records else dict.fromkeys(_TOTALS, 0)
     if not records and not _are_hashed(database, bucket or "", prefix):
         raise no_objects(bucket, prefix, "in the state hashed ")
-    result = DuplicatesResult(
-        snapshot.folder, **{name: totals[name] for name in _TOTALS}, groups=[*_groups(records)]
+    result = document_of(
+        DuplicatesResult, totals, snapshot=snapshot.folder, groups=[*_groups(records)]
     )
     if as_json:
         print_json(result)
@@ -138,10 +137,8 @@ def _groups(records: Iterable[Mapping[str, Any]]) -> Iterator[DuplicateGroup]:
     """Yield the groups of the answer's rows, which come one after the other."""
     for _, rows in groupby(records, key=lambda record: record["place"]):
         copies = list(rows)
-        yield DuplicateGroup(
-            **{name: copies[0][name] for name in _GROUP},
-            objects=[Copy(**{name: row[name] for name in _COPY}) for row in copies],
-        )
+        objects = [document_of(Copy, row) for row in copies]
+        yield document_of(DuplicateGroup, copies[0], objects=objects)
 
 
 def _print(result: DuplicatesResult, *, is_priced: bool) -> None:

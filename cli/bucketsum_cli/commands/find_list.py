@@ -15,7 +15,7 @@ from bucketsum_cli.commands.lists import ListForm
 from bucketsum_cli.manifests.entries import BadLine
 from bucketsum_cli.snapshots.folder import Listed, Snapshot
 from bucketsum_cli.terminal.columns import KEY, SIZE, VERSION, Cell, Column
-from bucketsum_cli.terminal.documents import Moment
+from bucketsum_cli.terminal.documents import Moment, document_of
 from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, moment_text, size_text
 from bucketsum_cli.terminal.hints import command_line
@@ -169,11 +169,7 @@ def algorithms_of(digest: str) -> list[str]:
 
 
 def _result(rows: Sequence[Mapping[str, Any]]) -> ListedDigest:
-    places = [
-        FoundContent(**{name: row[name] for name in FoundContent.__annotations__})
-        for row in rows
-        if row["bucket"] is not None
-    ]
+    places = [document_of(FoundContent, row) for row in rows if row["bucket"] is not None]
     return ListedDigest(rows[0]["name"], rows[0]["digest"], places)
 
 

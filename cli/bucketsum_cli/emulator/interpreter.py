@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 LAMBDA_MINORS: Final = (14, 13, 12)
 """Minor versions of Python 3 that template.yaml's PythonRuntime allows, the newest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 import click
@@ -15,7 +15,7 @@ from bucketsum_cli.objects.pending import listing_hint
 from bucketsum_cli.objects.recorded_row import recorded_row
 from bucketsum_cli.objects.row_names import split_name
 from bucketsum_cli.terminal.columns import SHA1, SIZE, Cell, Column
-from bucketsum_cli.terminal.documents import fields_of, json_text
+from bucketsum_cli.terminal.documents import document_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import moment_text, size_text
 from bucketsum_cli.terminal.output import note, print_json_array
@@ -86,7 +86,7 @@ def _show_json(members: ArchiveMembers) -> None:
         "archive_reason": members.record.reason,
     }
     click.echo(f'{json_text(head, indent=None)[:-1]}, "members": ', nl=False)
-    print_json_array(map(_listed, members))
+    print_json_array(document_of(ListedMember, recorded_row(row)) for row in members)
     click.echo(f', "complete": {json_text(members.problem is None)}}}')
 
 
@@ -96,8 +96,3 @@ def _as_cells(row: Row, reasons: Reasons) -> list[str | Cell]:
     state = digest_state(row)
     reasons.add(path, state)
     return [path, size_text(row.size_bytes), digest_cell(state), remarks]
-
-
-def _listed(row: Row) -> ListedMember:
-    values = fields_of(recorded_row(row))
-    return ListedMember(**{field.name: values[field.name] for field in fields(ListedMember)})

@@ -6,14 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained, is_denied
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.selftest.scratch import Scratch
 
 
 class CheckOutcome(StrEnum):

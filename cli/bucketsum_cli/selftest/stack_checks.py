@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
@@ -25,10 +25,8 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
+from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.stacks.event_sources import MAXIMA, event_sources_of, quota_problem
-
-if TYPE_CHECKING:
-    from bucketsum_cli.selftest.scratch import Scratch
 
 _ALARM: Final = "AWS::CloudWatch::Alarm"
 _TIMEOUTS: Final = 6

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bucketsum.prices import STORED_BYTE_MONTH
-
-if TYPE_CHECKING:
-    from bucketsum_cli.snapshots.database import Database
+from bucketsum_cli.snapshots.database import Database
 
 
 def put_prices(database: Database) -> None:

@@ -26,11 +26,14 @@ INLINE: Final = {"inline": True}
 def document_of(kind: Callable[..., T], *records: object, **others: object) -> T:
     """Make a document of *kind*: fields that are not in *others* are those of a record.
 
-    Of several *records* with a field, the first counts.
+    A record has attributes, or is a mapping. Of several *records* with a field, the first counts.
     """
     names = {field.name for field in fields(cast("Any", kind))} - others.keys()
     for record in reversed(records):
-        own = {name: getattr(record, name) for name in names if hasattr(record, name)}
+        if isinstance(record, Mapping):
+            own = {name: record[name] for name in names if name in record}
+        else:
+            own = {name: getattr(record, name) for name in names if hasattr(record, name)}
         others = {**others, **own}
     return kind(**others)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import click
 
+from bucketsum.backfill.backfill_records import Backfill
 from bucketsum_cli.arguments.options import count_option, json_option, yes_option
 from bucketsum_cli.arguments.target import stack_options
+from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.counting import Count, count_of, figures_count
 from bucketsum_cli.backfill.estimate import estimate_of
 from bucketsum_cli.backfill.estimate_views import (
@@ -25,11 +28,6 @@ from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import print_json, say
-
-if TYPE_CHECKING:
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.backfill.backfills import Backfills
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.backfill.progress import RecordedProgress
 from bucketsum_cli.backfill.report_views import print_findings
 from bucketsum_cli.backfill.reports import Reports
 from bucketsum_cli.backfill.views import print_progress
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if
 from bucketsum_cli.terminal.live_progress import progress
 from bucketsum_cli.terminal.output import note
-
-if TYPE_CHECKING:
-    from bucketsum_cli.backfill.backfills import Backfills
-    from bucketsum_cli.backfill.progress import RecordedProgress
 
 _POLL_SECONDS: Final = 2.0
 
