@@ -11,7 +11,8 @@ from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.terminal.output import note
 
-_TABLES: Final = ("DigestsTable", "BackfillsTable", "MeasurementsTable")
+TABLES: Final = ("DigestsTable", "BackfillsTable", "MeasurementsTable")
+"""Logical ids of the tables that stay when a stack is deleted."""
 
 
 def kept_tables(connection: Connection, name: str) -> Stack | None:
@@ -24,7 +25,7 @@ def kept_tables(connection: Connection, name: str) -> Stack | None:
     with suppress(ClientError):  # who may not list them has perhaps named another stack
         names = [table for page in pages for table in page["TableNames"]]
     outputs: dict[str, str] = {}
-    for kind in _TABLES:
+    for kind in TABLES:
         created: dict[str, Any] = {
             table: dynamodb.describe_table(TableName=table)["Table"]["CreationDateTime"]
             for table in names

@@ -15,7 +15,9 @@ _POLICY: Final = (
 )
 """With this policy a browser runs no script in the page and fetches nothing for it."""
 
-_CODE: Final = re.compile("`([^`]+)`")
+_COMMAND: Final = re.compile(r"""`(bucketsum (?:[^`'"]|'[^']*'|"[^"]*")+)`""")
+"""A command between backticks; those of a key are between quotes."""
+
 _COLUMNS_OF_A_DESKTOP: Final = 12
 """Columns that fit into 1,280 pixels."""
 
@@ -37,14 +39,16 @@ def element(tag: str, *children: ET.Element | str, **attributes: str) -> ET.Elem
 
 
 def definitions(terms: Mapping[str, str], class_: str) -> ET.Element:
-    """``<dl>`` with the pairs of *terms*."""
-    pairs = (element("div", element("dt", term), element("dd", terms[term])) for term in terms)
+    """``<dl>`` with the pairs of *terms*; see `coded`."""
+    pairs = (
+        element("div", element("dt", term), element("dd", *coded(terms[term]))) for term in terms
+    )
     return element("dl", *pairs, class_=class_)
 
 
 def coded(text: str) -> Iterator[ET.Element | str]:
-    """Yield *text* with what is between two backticks as ``<code>``."""
-    for number, part in enumerate(_CODE.split(text)):
+    """Yield *text* with its commands as ``<code>``; all else stays as it is."""
+    for number, part in enumerate(_COMMAND.split(text)):
         yield element("code", part) if number % 2 else part
 
 

@@ -84,6 +84,8 @@ _COLUMNS: Final[Mapping[str, tuple[str, Callable[[Any], str]]]] = {
 }
 """Column → its title, and the text of a value; others have their name, and texts."""
 
+_OF_COMMANDS: Final = ("problems", "reason")
+"""The section of an answer, and the column, that may have commands; keys stay as they are."""
 _NUMBERS: Final = frozenset({"objects", "copies", "size_bytes", "usd_per_month"})
 _SECTIONS: Final = {
     "stored": ("In the buckets", "bucket objects size_bytes usd_per_month classes states"),
@@ -125,7 +127,7 @@ def page_of(
         element(
             "div",
             element("dt", element("a", answer.question, href=f"#{answer.section}")),
-            element("dd", element("bdi", *coded(_short(answer.answer)))),
+            element("dd", _isolated(answer.section, answer.answer)),
             class_=_CLASSES[answer.is_good] + " wide" * (len(answer.answer) > _WIDE_TEXT),
         )
         for answer in answers
@@ -172,21 +174,14 @@ def _rows(figures: Figures, pages: Sequence[PageTotals]) -> dict[str, Sequence[R
 def _notes(figures: Figures) -> dict[str, ET.Element]:
     """Section → what stands below its table."""
     states = {row["state"]: row["state_objects"] for row in figures.problems}
-    steps = (
-        element(
-            "div",
-            element("dt", tally_text({state: count})),
-            element("dd", *coded(next_steps()[state])),
-        )
-        for state, count in states.items()
-    )
+    steps = {tally_text({state: count}): next_steps()[state] for state, count in states.items()}
     unlisted = "" if figures.is_listed else " What was not listed may be gone: list it first."
     copies = (
         "The first copies of the groups that waste most; `bucketsum duplicates` has all. "
         f"Overwritten versions are copies too.{unlisted}"
     )
     return {
-        "problems": element("dl", *steps, class_="meanings"),
+        "problems": definitions(steps, "meanings"),
         "duplicates": element("p", *coded(copies)),
         "costs": element("p", "Estimated at list prices, without alarms, metrics and KMS."),
     }
@@ -214,7 +209,7 @@ def _table(title: str, rows: Sequence[Record], names: Sequence[str]) -> ET.Eleme
     kinds = ["text" if n in _LONG else "number" if n in _NUMBERS else "word" for n in names]
     body = []
     for row in rows[:_ROWS_MAX]:
-        texts = (element("bdi", _short(_text(name, row))) for name in names)
+        texts = (_isolated(name, _text(name, row)) for name in names)
         cells = zip(texts, kinds, strict=True)
         body.append(element("tr", *(element("td", text, class_=kind) for text, kind in cells)))
     if len(rows) > _ROWS_MAX:
@@ -228,6 +223,11 @@ def _table(title: str, rows: Sequence[Record], names: Sequence[str]) -> ET.Eleme
 def _text(name: str, row: Record) -> str:
     value = url_of(row) if name == "url" else row[name]
     return MISSING if value is None else _COLUMNS.get(name, (name, str))[1](value)
+
+
+def _isolated(place: str, text: str) -> ET.Element:
+    """A *text* that cannot turn others around; where we write commands, they are code."""
+    return element("bdi", *(coded(_short(text)) if place in _OF_COMMANDS else [_short(text)]))
 
 
 def _short(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, WaiterError
 
+from bucketsum_cli.aws.kept_tables import TABLES
 from bucketsum_cli.aws.stack_description import description_of, outputs_of, resources_of
 from bucketsum_cli.buckets.bucket_contents import exists
 from bucketsum_cli.buckets.served_buckets import access_stack_name, attached_buckets
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.aws.connection import Connection
 
-_TABLES: Final = ("DigestsTable", "BackfillsTable", "MeasurementsTable")
 _INBOX: Final = "InboxBucket"
 
 
@@ -81,7 +81,7 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
         for logical, resource in left.items()
         if resource["ResourceType"] == "AWS::S3::Bucket" and exists(s3, names[logical])
     )
-    tables = tuple(names[table] for table in _TABLES if table in names)
+    tables = tuple(names[table] for table in TABLES if table in names)
     inbox = names.get(_INBOX)
     if description is None:
         dynamodb = connection.client("dynamodb")

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree as ET
 
 import pytest
 from tests.cli.conftest import Run
@@ -23,6 +24,7 @@ from bucketsum.table.row_parts import Difference, FailedReading
 from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.aws.stack import Stack
+from bucketsum_cli.html.markup import coded
 from bucketsum_cli.page.answers import answers_of
 from bucketsum_cli.page.figures import Figures, figures_of
 from bucketsum_cli.page.history import keep, pages_before, totals_of
@@ -59,6 +61,7 @@ class ParsedPage(HTMLParser):
         self.commands: list[str] = []
         self.headline = ""
         self._section = self._tag = ""
+        self._is_isolated = False
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -72,23 +75,25 @@ class ParsedPage(HTMLParser):
             self.rows[self._section].append([])
         elif tag == "td":
             self.rows[self._section][-1].append("")
-        elif tag == "bdi" and not self._section:
-            self.answers.append("")
+        elif tag == "bdi":
+            self._is_isolated = True
+            self.answers += [""] * (not self._section)
         self._tag = tag
 
     def handle_data(self, data: str) -> None:
         """Add it to the cell or to the answer."""
-        if self._section and self._tag == "bdi":
+        if self._tag == "h1":
+            self.headline += data
+        elif self._is_isolated and self._section:
             self.rows[self._section][-1][-1] += data
-        elif self._tag in ("bdi", "code") and not self._section:
+        elif self._is_isolated:
             self.answers[-1] += data
             self.commands += [data] * (self._tag == "code")
-        elif self._tag == "h1":
-            self.headline += data
 
     def handle_endtag(self, tag: str) -> None:
-        """Go on with the answer after a command."""
-        self._tag = "bdi" if tag == "code" else ""
+        """A cell or an answer ends."""
+        self._is_isolated = self._is_isolated and tag != "bdi"
+        self._tag = ""
 
 
 def figures(snapshot: Snapshot) -> Figures:
@@ -236,7 +241,11 @@ def test_a_page_says_what_changed_since_the_one_before(
 def test_keys_are_inert(case: tuple[Snapshot, Figures]) -> None:
     """No key makes an element or an attribute, runs backwards or hides; the page needs nothing."""
     sections, row = case[1], case[1].list_of("newest")[0]
-    attacks = [*NAMES, "'\"><script>alert(1)</script><img src=x onerror=alert(2)>"]
+    attacks = [
+        *NAMES,
+        "`bucketsum ls`",
+        "'\"><script>alert(1)</script><img src=x onerror=alert(2)>",
+    ]
     newest = [{**row, "bucket": "b", "key": name, "state": name} for name in attacks]
     problem = {**sections.problems[0], "reason": attacks[-1], "first_key": attacks[-1]}
     named = [*newest, *({**row, "list": "largest"} for row in newest[::-1])]
@@ -290,6 +299,24 @@ def test_an_empty_stack_has_a_page(run: Run, stack: Stack, tmp_path: Path) -> No
     assert stack.name in file.read_text("utf-8")
     run("page", "--output", file)
     assert ParsedPage(file.read_text("utf-8")).headline == "Nothing is broken"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("do `bucketsum ls` or `bucketsum ls x`", ["bucketsum ls", "bucketsum ls x"]),
+        ("do `bucketsum show 's3://b/a`b`c'`: d`e", ["bucketsum show 's3://b/a`b`c'"]),
+        ("""`bucketsum show 's3://b/`'"'"'`'` f""", ["""bucketsum show 's3://b/`'"'"'`'"""]),
+        ("4 B: s3://b/a`b`c", []),
+        ("cut off: `bucketsum show 's3://b/a", []),
+    ],
+)
+def test_commands_are_code_and_keys_stay_as_they_are(text: str, code: list[str]) -> None:
+    """A backtick of a key is neither lost nor the end of a command."""
+    parts = [*coded(text)]
+    assert [part.text for part in parts if isinstance(part, ET.Element)] == code
+    marked = "".join(part if isinstance(part, str) else f"`{part.text}`" for part in parts)
+    assert marked == text
 
 
 @pytest.mark.parametrize(
