@@ -45,6 +45,7 @@ _SUITES: Final = (
     "tests/integration/table/",  # one DynamoDB Local
     "tests/integration/bench/",  # sandboxes, which are counted
     "tests/build/",  # one build, with the layer of an earlier one
+    "tests/template/",  # the syntax trees of all files
 )
 """The first to begin. The stacks take longest, and wait for much of it; meanwhile the simulation
 computes. All but the simulation have one worker each."""
