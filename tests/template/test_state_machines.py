@@ -79,36 +79,48 @@ def program(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_asl_validator_has_nothing_against_the_definition(name: str, tmp_path: Path) -> None:
-    """The validator that knows JSONata takes it."""
-    path = tmp_path / f"{name}.asl.json"
-    path.write_text(json.dumps(substituted(MACHINES[name])))
-    done = program("node_modules/asl-validator/dist/bin/asl-validator.js", "--json-path", str(path))
+def test_asl_validator_has_nothing_against_the_definitions(tmp_path: Path) -> None:
+    """The validator that knows JSONata takes them."""
+    options = []
+    for name, machine in MACHINES.items():
+        path = tmp_path / f"{name}.asl.json"
+        path.write_text(json.dumps(substituted(machine)))
+        options += ["--json-path", str(path)]
+    done = program("node_modules/asl-validator/dist/bin/asl-validator.js", *options)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("text", "fault", "remark"),
-    [
-        ("", "", None),
-        ('"Next": "', '"Next": "No', "must be the name of an existing state"),
-        ('"ErrorEquals": [', '"ErrorEqual": [', 'Missing property "ErrorEquals"'),
-    ],
-    ids=["as it is", "no such state", "misspelt field"],
-)
+FAULTS: Final = {
+    "as it is": ("", "", None),
+    "no such state": ('"Next": "', '"Next": "No', "must be the name of an existing state"),
+    "misspelt field": ('"ErrorEquals": [', '"ErrorEqual": [', 'Missing property "ErrorEquals"'),
+}
+"""A text of each definition, a fault in place of it, and the remark on it."""
+FAULTY: Final = [(name, fault) for name in NAMES for fault in FAULTS]
+
+
+@pytest.fixture(scope="module")
+def remarks(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+    """The remarks of AWS's language service on each of `FAULTY`."""
+    folder, paths = tmp_path_factory.mktemp("faulty"), []
+    for number, (name, fault) in enumerate(FAULTY):
+        text, planted, _ = FAULTS[fault]
+        definition = json.dumps(substituted(MACHINES[name]))
+        assert text in definition
+        paths.append(folder / f"{number}.asl.json")
+        paths[-1].write_text(definition.replace(text, planted, 1))
+    texts: list[list[str]] = json.loads(program("validate.js", *map(str, paths)).stdout)
+    return texts
+
+
+@pytest.mark.parametrize(("name", "fault"), FAULTY)
 def test_aws_language_service_remarks_on_faults_alone(
-    name: str, text: str, fault: str, remark: str | None, tmp_path: Path
+    name: str, fault: str, remarks: list[list[str]]
 ) -> None:
     """AWS's own service for the language has nothing against it, and finds planted faults."""
-    definition = json.dumps(substituted(MACHINES[name]))
-    assert text in definition
-    path = tmp_path / f"{name}.asl.json"
-    path.write_text(definition.replace(text, fault, 1))
-    done = program("validate.js", str(path))
-    remarks = json.loads(done.stdout)
-    assert any(remark in text for text in remarks) if remark else remarks == []
+    *_, remark = FAULTS[fault]
+    texts = remarks[FAULTY.index((name, fault))]
+    assert any(remark in text for text in texts) if remark else texts == []
 
 
 @pytest.mark.parametrize(
