@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, Protocol
+from xml.etree import ElementTree as ET
 
 import boto3
 import pytest
@@ -13,9 +15,9 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import deploy_with_sweeps
 from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_run, analysed
+from tests.support.clients import shared_client
 from tests.support.moto_state import set_up
 from tests.support.sam_template import create_table
-from tests.support.sweeps import put_sample
 
 from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws.connection import Connection
@@ -23,6 +25,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.tune import progress, recorded_runs
 from bucketsum_cli.tune.here import place
+from bucketsum_cli.tune.plots.plot import Plot
 from bucketsum_lab.protocol.run_records import CellRow, Run
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.measurements_table import MeasurementsTable
@@ -38,10 +41,21 @@ def no_runs_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 @pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the plots of reports empty: drawing one takes a tenth of a second."""
+    monkeypatch.setattr(Plot, "svg", lambda _plot, name: ET.Element("svg", id=f"{name}-undrawn"))
+
+
+def _deploy() -> None:
+    deploy_with_sweeps()
+    create_table(shared_client("dynamodb"), "MeasurementsTable", TABLE)
+
+
+@pytest.fixture
 def stack() -> Iterator[Stack]:
     """A deployed stack with sweeps."""
     with mock_aws():
-        set_up(deploy_with_sweeps)
+        set_up(_deploy)
         yield Target().find()
 
 
@@ -49,9 +63,7 @@ def stack() -> Iterator[Stack]:
 def measurements(stack: Stack) -> MeasurementsTable:
     """The table of the deployed stack, as template.yaml makes it."""
     assert stack.outputs[TABLE] == TABLE
-    dynamodb = boto3.client("dynamodb")
-    create_table(dynamodb, "MeasurementsTable", TABLE)
-    return MeasurementsTable(dynamodb, TABLE)
+    return MeasurementsTable(shared_client("dynamodb"), TABLE)
 
 
 @pytest.fixture
@@ -78,19 +90,35 @@ def sweep_bucket(stack: Stack) -> str:
     return name
 
 
-@pytest.fixture
-def record(
-    measurements: MeasurementsTable,
-) -> Callable[[Sequence[CellRow], Sequence[Sample], Run | None], Run]:
+class Record(Protocol):
     """Writes a run that has ended, as the stack would have."""
+
+    def __call__(
+        self, cells: Sequence[CellRow], samples: Sequence[Sample], run: Run | None = None
+    ) -> Run:
+        """Write it; returns the run as it is recorded."""
+        ...
+
+
+@pytest.fixture
+def record(stack: Stack) -> Record:
+    """Writes the items of a run 25 at a time."""
+    assert stack.outputs[TABLE] == TABLE
+    client = shared_client("dynamodb")
 
     def write(cells: Sequence[CellRow], samples: Sequence[Sample], run: Run | None = None) -> Run:
         ended, rows, kept = analysed(cells, samples, run or a_run())
-        measurements.record_run(ended)
+        puts: list[dict[str, Any]] = []
+        collecting: Any = SimpleNamespace(put_item=lambda **request: puts.append(request["Item"]))
+        table = MeasurementsTable(collecting, TABLE)
+        table.record_run(ended)
         for sample in kept:
-            put_sample(boto3.client("dynamodb"), TABLE, ended.run_id, sample)
+            table.record_sample(ended.run_id, sample)
         for row in rows:
-            measurements.record_cell(ended.run_id, row)
+            table.record_cell(ended.run_id, row)
+        for start in range(0, len(puts), 25):
+            batch = [{"PutRequest": {"Item": item}} for item in puts[start : start + 25]]
+            client.batch_write_item(RequestItems={TABLE: batch})
         return ended
 
     return write

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-import boto3
 from botocore.exceptions import ClientError
 from tests.cli.permissions import as_fake
 from tests.cli.tune.sweeps import PRICES, a_sample, failed_samples
-from tests.support.sweeps import DEPLOYED, put_sample
+from tests.support.sweeps import DEPLOYED
 
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
@@ -97,11 +96,10 @@ class StateMachine:
             )
         )
         self.measurements.record_run(self._run)
-        dynamodb = boto3.client("dynamodb")
         positions = [position for rounds in plan.rounds.values() for position in rounds]
         for done, (number, run) in enumerate(positions, start=1):
             for sample in self._samples(cells[number], run):
-                put_sample(dynamodb, "MeasurementsTableName", run_id, sample)
+                self.measurements.record_sample(run_id, sample)
             if done % _POSITIONS_PER_QUESTION == 0:
                 yield
         self._end(ExecutionEnd())

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Run
-from tests.cli.tune.conftest import BEFORE
+from tests.cli.tune.conftest import BEFORE, Record
 from tests.cli.tune.sweeps import MIB, a_cell, a_run, failed_samples, good_samples
-from tests.cli.tune.test_reading import Record
 from tests.support.sam_template import TEMPLATE
 
 
@@ -24,7 +23,7 @@ def own(samconfig: Path) -> Path:
 def recommended(record: Record) -> str:
     """A run that recommends 512 MB and 1 MiB."""
     cell = a_cell(512, MIB)
-    return record([cell], good_samples(cell), None).run_id
+    return record([cell], good_samples(cell)).run_id
 
 
 def test_the_change_is_shown_and_nothing_written_without_a_yes(
@@ -85,7 +84,7 @@ def test_a_run_that_recommends_nothing_changes_nothing(
 ) -> None:
     """The error has the reason."""
     cell = a_cell(512, MIB)
-    record([cell], failed_samples(cell, "it timed out"), None)
+    record([cell], failed_samples(cell, "it timed out"))
     run("tune", "apply", "last", "--yes").assert_refused(
         "has no recommendation: no setting was measured"
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from tests.cli.conftest import Run
+from tests.cli.tune.conftest import Record
 from tests.cli.tune.sweeps import MIB, a_cell, a_run, good_samples, results
 from tests.support.sweeps import unzip_variant
 
@@ -16,12 +17,8 @@ from bucketsum_cli.tune.report.export import results_as_csv
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.table import groups_of
 from bucketsum_lab.protocol.parameters import Setting
-from bucketsum_lab.protocol.run_records import CellRow
-from bucketsum_lab.protocol.run_records import Run as Recorded
-from bucketsum_lab.protocol.samples import DiskSpeed, Sample
+from bucketsum_lab.protocol.samples import DiskSpeed
 from bucketsum_lab.protocol.use import Use, UseCurve
-
-Record = Callable[[Sequence[CellRow], Sequence[Sample]], Recorded]
 
 DISKS = ("/mnt/gp3", "/mnt/io2")
 CELLS = [a_cell(memory_mb, MIB, 20_000_000) for memory_mb in (128, 1769)]
@@ -77,6 +74,7 @@ def test_a_run_without_curves_has_no_column_for_bottlenecks(run: Run, record: Re
     assert "bottleneck" not in run("tune", "compare", name, name).out
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_speed_of_the_disk_is_shown(run: Run, record: Record) -> None:
     """Show, report, compare and JSON have the disk's speed, also if a warm-up measured it."""
     speed = DiskSpeed("/tmp", 120.0, 250.0, 3000.0, 16_000.0)  # noqa: S108 - a name
@@ -93,6 +91,7 @@ def test_the_speed_of_the_disk_is_shown(run: Run, record: Record) -> None:
     assert any(text in line for line in differences(results(CELLS, slow), results(CELLS, samples)))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_each_disk_has_its_speed_and_cells_of_its_own(run: Run, record: Record) -> None:
     """Disks are an axis: of the table, of a comparison, of the plots and of CSV."""
     setting = Setting(1769, MIB, 1, unzip_variant("tmp", "isal"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from tests.cli.tune.sweeps import a_cell, a_run, good_samples, results
 
 from bucketsum_cli.tune.report.page import page_of
@@ -52,6 +53,7 @@ def test_the_table_has_the_times_of_both_stages() -> None:
     assert (streamed["in page cache"], streamed["most on disk"]) == ("–", "–")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_shows_both_stages_in_words_too() -> None:
     """The plot's description has the numbers of each cell by what varies."""
     page = page_of(results([DISK, STREAM], [*DISK_SAMPLES, *STREAM_SAMPLES], RUN))

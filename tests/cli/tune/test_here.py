@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import boto3
 import pytest
 from tests.cli.conftest import Run
+from tests.cli.tune.conftest import Record
 from tests.cli.tune.sweeps import a_cell, good_samples
 
 from bucketsum_cli.aws.stack import Stack
@@ -17,12 +18,8 @@ from bucketsum_cli.tune.here import sweep
 from bucketsum_cli.tune.here.place import PREFIX
 from bucketsum_cli.tune.here.process import Processes
 from bucketsum_lab.protocol.probe import ProbeAnswer
-from bucketsum_lab.protocol.run_records import CellRow
 from bucketsum_lab.protocol.run_records import Run as SweepRun
-from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.measurements_table import MeasurementsTable
-
-Record = Callable[[Sequence[CellRow], Sequence[Sample]], SweepRun]
 
 BUCKET: Final = "data"
 SETTINGS: Final = ("--memory", "512", "--chunk", "1MiB", "--streams", 1, "--object-size", "100MB")
@@ -68,6 +65,7 @@ def the_run(run: Run, run_id: str = "last") -> dict[str, Any]:
     return document
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_is_kept_in_a_file_and_read_like_any_other(run: Run, tmp_path: Path) -> None:
     """Without a stack's name, `show`, `list`, `export` and `report` read the file."""
     ended = run(*HERE)

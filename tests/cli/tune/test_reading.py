@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import boto3
 import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN
-from tests.cli.tune.conftest import TABLE
+from tests.cli.tune.conftest import TABLE, Record
 from tests.cli.tune.sweeps import (
     HUNDRED_MB,
     MIB,
@@ -27,13 +26,9 @@ from tests.cli.tune.sweeps import (
 )
 from tests.support.sweeps import changed
 
-from bucketsum_lab.protocol.run_records import CellRow, RunStatus
-from bucketsum_lab.protocol.run_records import Run as Recorded
-from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.record_values import sample_values
-
-Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
 
 BRYSON_128_MB_10_MB = {
     100_000_000: ((5.18, 7.64), "15.6"),
@@ -68,7 +63,7 @@ def test_show_marks_cold_runs_failures_and_the_recommended_cell(run: Run, record
     """A cold run has a star, a failed one its cause, and what to deploy is named."""
     good, bad = a_cell(512, MIB), a_cell(128, 20_000_000)
     samples = [*good_samples(good, 6, cold=True), *failed_samples(bad, "Task timed out")]
-    record([good, bad], samples, None)
+    record([good, bad], samples)
     out = run("tune", "show", "last").out
     good_line = next(line for line in out.splitlines() if "recommended; fastest" in line)
     assert good_line.count("*") == 1
@@ -81,14 +76,14 @@ def test_show_marks_cold_runs_failures_and_the_recommended_cell(run: Run, record
 def test_a_failure_without_a_cause_says_so(run: Run, record: Record) -> None:
     """Step Functions reports a time-out of its own without a cause."""
     cell = a_cell(128, MIB)
-    record([cell], failed_samples(cell, None), None)
+    record([cell], failed_samples(cell, None))
     assert "failed with Sandbox.Timedout: no cause was reported" in run("tune", "show", "last").out
 
 
 def test_invocations_at_once_stand_together(run: Run, record: Record) -> None:
     """A run of several invocations is one entry with all their seconds."""
     cell = a_cell(512, MIB, concurrency=3)
-    record([cell], good_samples(cell, 5), None)
+    record([cell], good_samples(cell, 5))
     line = next(row for row in run("tune", "show", "last").out.splitlines() if "3 at once" in row)
     assert line.count("/") == 10
 
@@ -115,7 +110,7 @@ def test_what_outsiders_named_is_shown_escaped(run: Run, record: Record) -> None
 def test_show_as_json_is_all_that_is_recorded(run: Run, record: Record) -> None:
     """Statistics and samples come back as they were written, speeds to nine digits."""
     cells, samples = a_grid(memories=(512, 1024), chunks=(MIB,))
-    ended = record(cells, samples, None)
+    ended = record(cells, samples)
     document = run("tune", "show", ended.run_id, "--json").document
     assert document["run"]["summary"]["recommendation"]["parameters"] == {
         "MemorySize": 512,
@@ -249,7 +244,7 @@ def test_csv_has_a_line_a_sample_and_no_formula(run: Run, record: Record) -> Non
 def test_export_writes_what_show_prints_as_json(run: Run, record: Record, tmp_path: Path) -> None:
     """A file has the same document; one that cannot be written is an error."""
     cell = a_cell(512, MIB, HUNDRED_MB)
-    record([cell], good_samples(cell, 5), None)
+    record([cell], good_samples(cell, 5))
     file = tmp_path / "run.json"
     assert run("tune", "export", "last", "-o", file).status == 0
     assert file.read_text("utf-8") == run("tune", "show", "last", "--json").out
@@ -263,7 +258,7 @@ def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record:
     cell = a_cell(512, MIB)
     seconds = [2.0, 2.0, 2.0, 2.0, 12.0]
     samples = [changed(a_sample(cell, at, 1), seconds=took) for at, took in enumerate(seconds, 1)]
-    record([cell], samples, None)
+    record([cell], samples)
     line = next(row for row in run("tune", "show", "last").out.splitlines() if "fastest" in row)
     assert line.split()[9:13] == ["25.0", "50.0", "1,800", "4.472"]
 
@@ -271,7 +266,7 @@ def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record:
 def test_objects_with_the_same_rounded_size_are_shown_in_bytes(run: Run, record: Record) -> None:
     """5.000 and 5.002 MB would both be 5.0 MB."""
     cells = [a_cell(512, MIB, size) for size in (5_000_000, 5_002_000)]
-    record(cells, [sample for cell in cells for sample in good_samples(cell)], None)
+    record(cells, [sample for cell in cells for sample in good_samples(cell)])
     for shown in (run("tune", "show", "last"), run("tune", "compare", "last", "last")):
         assert "5,000,000 B" in shown.out
         assert "5,002,000 B" in shown.out
@@ -310,7 +305,7 @@ def test_what_is_deployed_is_not_to_be_deployed(run: Run, record: Record) -> Non
 def test_a_recommendation_names_the_noise_of_the_runs(run: Run, record: Record) -> None:
     """A setting that is not significantly faster than another is not presented as faster."""
     cells = [a_cell(512, size) for size in (MIB, MIB + 1)]
-    record(cells, [sample for cell in cells for sample in good_samples(cell)], None)
+    record(cells, [sample for cell in cells for sample in good_samples(cell)])
     shown = run("tune", "show", "last").out
     assert "differs from that of 1 other setting by less than the noise of these runs" in shown
 

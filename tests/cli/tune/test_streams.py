@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 from tests.cli.conftest import Run
+from tests.cli.tune.conftest import Record
 from tests.cli.tune.sweeps import (
     HUNDRED_MB,
     MIB,
@@ -19,7 +20,6 @@ from tests.cli.tune.sweeps import (
     seconds_in,
     unzip_grid,
 )
-from tests.cli.tune.test_reading import Record
 from tests.support.sam_template import load_template
 from tests.support.sweeps import changed, statistics
 
@@ -47,7 +47,7 @@ def streams_grid(
 
 def test_tables_tell_streams_where_there_is_more_than_one(run: Run, record: Record) -> None:
     """In the headings, in the recommendation, and in a column where two runs are compared."""
-    record(*streams_grid(), None)
+    record(*streams_grid())
     shown = run("tune", "show", "last").out
     assert "512 MB Memory / 1 MiB Chunk Size / 4 streams" in shown
     assert "512 MB Memory / 1 MiB Chunk Size / 1 stream\n" in shown

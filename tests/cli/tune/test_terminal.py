@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import HOSTILE
+from tests.cli.tune.conftest import Record
 from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import MIB, a_cell, a_grid, good_samples, seconds_in
-from tests.cli.tune.test_reading import Record
 
 STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -55,7 +55,7 @@ def test_a_narrow_terminal_shows_every_runs_seconds(
     terminal(100)
     cell = a_cell(512, MIB)
     samples = good_samples(cell, 40)
-    record([cell], samples, None)
+    record([cell], samples)
     shown = STYLE.sub("", run("tune", "show", "last").out)
     assert len(re.findall(r"\b\d\.\d{3}(?= |\n)", shown)) >= len(samples)
     for sample in samples:
@@ -67,7 +67,7 @@ def test_80_columns_break_no_remark_and_keep_an_object_beside_its_numbers(
 ) -> None:
     """The default terminal folds between remarks, never in a word or behind a sign."""
     terminal(80)
-    record(*a_grid(memories=(512, 1769), chunks=(MIB,)), None)
+    record(*a_grid(memories=(512, 1769), chunks=(MIB,)))
     shown = STYLE.sub("", run("tune", "show", "last").out)
     lines = shown.splitlines()
     assert max(map(len, lines)) <= 80
@@ -82,7 +82,7 @@ def test_columns_agree_between_groups(
 ) -> None:
     """Headings stand between the rows, and the numbers of all groups below each other."""
     cells, samples = a_grid(memories=(128, 1769), chunks=(MIB,))
-    record(cells, samples, None)
+    record(cells, samples)
     piped = run("tune", "show", "last").out
     terminal(120)
     for shown in (piped, STYLE.sub("", run("tune", "show", "last").out)):
@@ -95,10 +95,11 @@ def test_columns_agree_between_groups(
         assert len({cost.end() for cost in costs}) == 1
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_report_names_the_file_that_it_wrote(run: Run, record: Record, tmp_path: Path) -> None:
     """The printed path is the path of the page."""
     cells, samples = a_grid(memories=(512,), chunks=(MIB,))
-    record(cells, samples, None)
+    record(cells, samples)
     file = tmp_path / "report.html"
     ended = run("tune", "report", "last", "-o", file)
     assert (ended.status, ended.out.strip()) == (0, str(file))
@@ -111,7 +112,7 @@ def test_csv_on_a_terminal_cannot_act_on_it(
     """A person sees escapes; a program gets the key as it is, with colours that it names."""
     key = f"\x1b[31m{HOSTILE}"
     cell = a_cell(512, MIB, key=key)
-    record([cell], good_samples(cell), None)
+    record([cell], good_samples(cell))
     assert key in run("tune", "export", "last", "--format", "csv").out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     shown = run("tune", "export", "last", "--format", "csv").out
@@ -119,10 +120,11 @@ def test_csv_on_a_terminal_cannot_act_on_it(
     assert shown.replace("\n", "").isprintable()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_report_and_export_name_the_file_as_json(run: Run, record: Record, tmp_path: Path) -> None:
     """A program gets the path of the file that was written; without a file, the document."""
     cells, samples = a_grid(memories=(512,), chunks=(MIB,))
-    run_id = record(cells, samples, None).run_id
+    run_id = record(cells, samples).run_id
     page, table = tmp_path / "report.html", tmp_path / "samples.csv"
     ended = run("tune", "report", "last", "-o", page, "--json")
     assert ended.document == {"run_id": run_id, "file": str(page)}

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 from tests.cli.conftest import Run
+from tests.cli.tune.conftest import Record
 from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import (
     MIB,
@@ -19,7 +20,6 @@ from tests.cli.tune.sweeps import (
     good_samples,
     results,
 )
-from tests.cli.tune.test_reading import Record
 
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_lab.plan.input import SweepInput
@@ -98,7 +98,7 @@ def test_rows_are_those_of_fractos(run: Run, record: Record) -> None:
 def test_other_workloads_have_no_rows(run: Run, record: Record) -> None:
     """The command says so."""
     cell = a_cell(512, MIB)
-    record([cell], good_samples(cell), None)
+    record([cell], good_samples(cell))
     run("tune", "export", "last", "--format", "rows").assert_refused(
         "the workload hash records no parts of samples; use --format csv"
     )

@@ -14,6 +14,7 @@ from bucketsum.prices import prices_in
 from bucketsum_cli.tune import sweeper
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_unknown_region_is_named_in_plan_table_and_report(
     run: Run,
     state_machine: StateMachine,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
 from tests.cli.conftest import Run
+from tests.cli.tune.conftest import Record
 from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, seconds_in, unzip_grid
-from tests.cli.tune.test_reading import Record
 from tests.support.sweeps import changed
 
 from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, Variants
@@ -33,7 +34,7 @@ def test_the_table_tells_files_and_folders_of_each_archive(run: Run, record: Rec
 
 def test_tables_of_sweeps_that_hash_say_nothing_of_archives(run: Run, record: Record) -> None:
     """Columns are there where they apply."""
-    record(*a_grid(memories=(512,), chunks=(MIB,)), None)
+    record(*a_grid(memories=(512,), chunks=(MIB,)))
     shown, compared = run("tune", "show", "last").out, run("tune", "compare", "last", "last").out
     assert "files in folders" not in shown
     assert "inflate" not in compared
@@ -59,7 +60,7 @@ def test_architectures_are_compared_with_their_price(run: Run, record: Record) -
 
 def test_a_run_of_another_stack_is_looked_for_there(run: Run, record: Record) -> None:
     """Two stacks, one of each architecture, can be compared as well."""
-    record(*a_grid(memories=(512,), chunks=(MIB,)), None)
+    record(*a_grid(memories=(512,), chunks=(MIB,)))
     run("tune", "compare", "last", "last", "--after-stack", "other").assert_refused("other")
     assert run("tune", "compare", "last", "last", "--after-stack", "bucketsum").status == 0
 
@@ -81,6 +82,7 @@ def test_export_has_the_way_of_every_sample(run: Run, record: Record) -> None:
     assert {(line["members"], line["directories"]) for line in lines} == {("165", "129")}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_shows_every_way() -> None:
     """A column and a line for each, under the names of what varies; a column of the table."""
     cells, samples = unzip_grid()

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Run
+from tests.cli.tune.conftest import Record
 from tests.cli.tune.sweeps import MIB, a_cell, good_samples, results
 
 from bucketsum_cli.tune.plots.plot import Plot
 from bucketsum_cli.tune.plots.use_over_time import ROWS_MAX, use_over_time
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_lab.protocol.run_records import CellRow
-from bucketsum_lab.protocol.run_records import Run as Recorded
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.protocol.use import Use, UseCurve
-
-Record = Callable[[Sequence[CellRow], Sequence[Sample]], Recorded]
 
 CELLS = [a_cell(memory_mb, MIB) for memory_mb in (128, 512, 1769)]
 SECOND = Use(
@@ -101,6 +100,7 @@ def test_of_many_cells_the_fastest_are_shown_and_the_caption_says_so() -> None:
     assert f"{ROWS_MAX} fastest" in plot.caption
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_has_the_plot_of_a_single_cell_too(
     run: Run, record: Record, tmp_path: Path
 ) -> None:

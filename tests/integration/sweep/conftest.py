@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -11,22 +12,28 @@ from functools import cache
 from types import ModuleType
 from typing import Any, Final
 
+import boto3
 import pytest
 from bench.maven import ProgramUnavailableError
+from botocore.config import Config
 from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_s3 import S3Client
 from tests.integration.sweep.mongodb_server import mongodb_server
 from tests.support.clients import shared_client
+from tests.support.moto_state import set_up
 from tests.support.moto_versions import take_version_null
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
 from bucketsum_lab.measure import prober
 from bucketsum_lab.measure.disk import measure_disk
+from bucketsum_lab.plan import generated_objects
+from bucketsum_lab.protocol import objects
 from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.measurements_table import MeasurementsTable
+from bucketsum_lab.workloads.unzip import generated_archive
 
 BUCKET: Final = "sweeps"
 TABLE: Final = "measurements"
@@ -80,23 +87,47 @@ class Context:
     aws_request_id: str = "request"
 
 
+def _make_empty() -> None:
+    shared_client("s3").create_bucket(Bucket=BUCKET)
+    create_table(shared_client("dynamodb"), "MeasurementsTable", TABLE)
+
+
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
     """An empty bucket and an empty table."""
     take_version_null(monkeypatch)
     with mock_aws():
-        stack = Aws(shared_client("s3"), shared_client("dynamodb"))
-        stack.s3.create_bucket(Bucket=BUCKET)
-        create_table(stack.dynamodb, "MeasurementsTable", TABLE)
-        yield stack
+        set_up(_make_empty)
+        yield Aws(shared_client("s3"), shared_client("dynamodb"))
 
 
 @pytest.fixture(scope="session", autouse=True)
-def disk_is_measured_once() -> Iterator[None]:
-    """Each new execution environment would measure the same disk for a second."""
+def slow_work_is_done_once() -> Iterator[None]:
+    """The same disk would be measured for a second, and the same archives compressed, again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prober, "measure_disk", cache(measure_disk))
+        for name in ("_members", "_compressed"):
+            patch.setattr(generated_archive, name, cache(getattr(generated_archive, name)))
         yield
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The size of a part of an upload: the least that S3 takes."""
+    for module in (generated_objects, objects):
+        monkeypatch.setattr(module, "PART_BYTES", 5 * 1024 * 1024)
+    return objects.PART_BYTES
+
+
+def _client_kept(service: str, config: Config | None = None) -> object:
+    """A client for each environment: making one takes as long as all requests of a test."""
+    environment = frozenset(pair for pair in os.environ.items() if pair[0].startswith("AWS_"))
+    return _client_of(service, config, environment)
+
+
+@cache
+def _client_of(service: Any, config: Config | None, _environment: object) -> object:  # noqa: ANN401 - the stubs want literals
+    return boto3.Session().client(service, config=config)
 
 
 @pytest.fixture
@@ -104,6 +135,8 @@ def function(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Modul
     """A function's module, imported as in a new execution environment."""
     for name, value in (_VARIABLES | {"SWEEP_BUCKET": aws.bucket}).items():
         monkeypatch.setenv(name, value)
+
+    monkeypatch.setattr(boto3, "client", _client_kept)
 
     def imported(name: str) -> ModuleType:
         monkeypatch.delitem(sys.modules, f"{FUNCTIONS}.{name}", raising=False)

@@ -14,7 +14,6 @@ from tests.integration.sweep.conftest import BUCKET, Aws
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan import generated_objects
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
-from bucketsum_lab.protocol import objects
 from bucketsum_lab.protocol.objects import DataFile, Generated, content, file_key
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads.hash.workload import HashWorkload
@@ -105,16 +104,16 @@ def test_a_set_that_is_not_whole_has_no_main_object(
     assert KEY not in keys_in(aws)
 
 
-def test_a_large_file_is_sent_in_parts(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_is_sent_in_parts(
+    aws: Aws, small_parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No thread holds more than a part."""
-    for module in (generated_objects, objects):
-        monkeypatch.setattr(module, "PART_BYTES", 5 * 1024 * 1024)
 
     def refuse(**_: object) -> NoReturn:
         raise AssertionError("one PUT")
 
     monkeypatch.setattr(aws.s3, "put_object", refuse)
-    total = 3 * 6 * 1024 * 1024
+    total = 3 * (small_parts + 1)
     GeneratedObjects(aws.s3, BUCKET).ensured(KEY, total, SetWorkload())
     head = aws.s3.head_object(Bucket=BUCKET, Key="objects/30/2.bin")
     assert head["ContentLength"] == total // 3

@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
+from tests.support.clients import shared_client
+from tests.support.moto_state import set_up
 
 from bucketsum.errors import BadSettings, ObjectGone
+from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol import page_cache
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
+from bucketsum_lab.workloads.fetch import data_set
 from bucketsum_lab.workloads.fetch.data_set import ITEMS
 from bucketsum_lab.workloads.fetch.model import Schedule
-from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN, FetchWorkload
-from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
+from bucketsum_lab.workloads.fetch.workload import FetchWorkload
 
 Invoke = Callable[[str, dict[str, Any]], Any]
 
 KEY = "objects/fetch.json"
+SET_BYTES = 4_500_000
 MADE = {
-    "action": "object", "workload": "fetch", "key": KEY, "size_bytes": SET_BYTES_MIN,
+    "action": "object", "workload": "fetch", "key": KEY, "size_bytes": SET_BYTES,
     "generated": True,
 }  # fmt: skip
 
@@ -39,12 +42,22 @@ def probe(known: dict[str, Any], schedule: str, **own: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def archives_are_compressed_once() -> Iterator[None]:
-    """Each test makes the same data set."""
-    chunks = GeneratedArchive.chunks
+def archives_are_small() -> Iterator[None]:
+    """All have about the size of the smallest one of a sweep's data set."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(GeneratedArchive, "chunks", cache(lambda archive: list(chunks(archive))))
+        patch.setattr(data_set, "SPREAD", 1.5)
         yield
+
+
+def _make_data_set() -> None:
+    GeneratedObjects(shared_client("s3"), BUCKET).ensured(KEY, SET_BYTES, FetchWorkload())
+
+
+@pytest.fixture(autouse=True)
+def data_set_is_there(aws: Aws) -> None:
+    """The planner finds what it would make."""
+    assert aws.bucket == BUCKET
+    set_up(_make_data_set)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +72,7 @@ def test_every_schedule_is_measured_and_checked(
     assert len(keys) == ITEMS + 1
     answer = invoke("prober", probe(known, schedule))
     assert (answer["status"], answer["digest_ok"], answer["items"]) == ("ok", True, ITEMS)
-    assert answer["size_bytes"] == SET_BYTES_MIN
+    assert answer["size_bytes"] == SET_BYTES
     assert answer["mb_per_s"] > 0
     own = set(FetchWorkload.sample_names)
     assert set(answer) <= {*SAMPLE_VALUES, *own}
@@ -86,7 +99,7 @@ def test_a_cold_page_cache_has_no_archive_that_is_read(invoke: Invoke, schedule:
     answer = invoke("prober", probe(invoke("planner", MADE), schedule, page_cache="cold"))
     assert (answer["status"], answer["cached_bytes"]) == ("ok", 0)
     answer = invoke("prober", probe(invoke("planner", MADE), schedule, page_cache="warm"))
-    assert answer["cached_bytes"] == SET_BYTES_MIN
+    assert answer["cached_bytes"] == SET_BYTES
 
 
 def test_a_disk_that_cannot_be_cold_says_why(

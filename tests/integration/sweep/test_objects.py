@@ -13,7 +13,7 @@ from tests.support.sweeps import HASH
 
 from bucketsum_lab.plan import generated_objects
 from bucketsum_lab.plan.generated_objects import FRESH_FOR, GeneratedObjects
-from bucketsum_lab.protocol.objects import PART_BYTES, content
+from bucketsum_lab.protocol.objects import content
 from bucketsum_lab.protocol.probe import KnownObject
 
 
@@ -22,21 +22,22 @@ def body_of(aws: Aws, known: KnownObject) -> bytes:
     return aws.s3.get_object(Bucket=BUCKET, Key=known["key"])["Body"].read()
 
 
-@pytest.mark.parametrize(
-    "size_bytes", [1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES + 5]
-)
-def test_an_object_has_its_size_and_its_sha1(aws: Aws, size_bytes: int) -> None:
+@pytest.mark.parametrize(("parts", "rest"), [(0, 1), (1, -1), (1, 0), (1, 1), (2, 5)])
+def test_an_object_has_its_size_and_its_sha1(
+    aws: Aws, small_parts: int, parts: int, rest: int
+) -> None:
     """Size and SHA-1 are right for any number of parts."""
+    size_bytes = parts * small_parts + rest
     known = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", size_bytes, HASH)
     body = body_of(aws, known)
     assert len(body) == known["size_bytes"] == size_bytes
     assert known["sha1"] == hashlib.sha1(body, usedforsecurity=False).hexdigest()
 
 
-def test_content_is_the_same_every_time() -> None:
+def test_content_is_the_same_every_time(small_parts: int) -> None:
     """Sweeps on different days read the same bytes; no two parts are alike."""
-    first, second = content(2 * PART_BYTES)
-    assert [first, second] == list(content(2 * PART_BYTES))
+    first, second = content(2 * small_parts)
+    assert [first, second] == list(content(2 * small_parts))
     assert first != second
 
 

@@ -30,20 +30,21 @@ from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.probe import KnownObject
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
-from bucketsum_lab.workloads.transfer import clients, file_times, trial
+from bucketsum_lab.workloads.transfer import clients, file_times, model, trial
 from bucketsum_lab.workloads.transfer.model import Destination
 from bucketsum_lab.workloads.transfer.workload import TransferWorkload
 
 BUCKET: Final = "sweeps"
-SET_BYTES: Final = 6_248_192
+SET_BYTES: Final = 500_000
 KEY: Final = f"objects/transfer-{SET_BYTES}.jsonl"
 LIBRARIES: Final = ("libcurl", "boto3", "boto3-per-file", "s3transfer")
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The address of a server with an S3 of its own."""
-    with moto_server() as address:
+    """The address of a server with an S3 of its own; data sets have small files."""
+    with moto_server() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model, "FILE_BYTES_MEAN", SET_BYTES // 4)
         yield address
 
 
@@ -249,7 +250,7 @@ def test_a_wrong_list_of_ones_own_is_refused(s3: S3Client, known: KnownObject) -
     body = json.dumps({"name": "a", "size_bytes": 9, "sha1": "x"}).encode()
     s3.put_object(Bucket=BUCKET, Key="mine.jsonl", Body=body)
     own: KnownObject = {**known, "key": "mine.jsonl", "sha1": digest_of([body]).sha1}
-    with pytest.raises(BadSweep, match=r"mine\.jsonl names 9 bytes of files, not 6"):
+    with pytest.raises(BadSweep, match=r"mine\.jsonl names 9 bytes of files, not 5"):
         probed(s3, own)
 
 
