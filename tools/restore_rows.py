@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 SEGMENTS: Final = 32
 """Parts of the table, each with a thread that scans it and writes what is missing."""
 
-Item = dict[str, Any]
-
 
 def restore_rows(dynamodb: DynamoDBClient, source: str, target: str) -> Counter[str]:
     """Copy the rows of *source* that *target* lacks; returns the numbers by what was done.
@@ -45,7 +43,7 @@ def _restore_segment(
         TableName=source, Segment=segment, TotalSegments=SEGMENTS
     )
     for page in pages:
-        items: list[Item] = [row for row in page["Items"] if row["object"]["S"] != PARTITION]
+        items = [row for row in page["Items"] if row["object"]["S"] != PARTITION]
         there = DigestsTable(dynamodb, target).records_at(map(row_key_in, items))
         # a refused write would cost as much as a write
         missing = (item for item in items if row_key_in(item) not in there)
@@ -54,7 +52,7 @@ def _restore_segment(
     return done
 
 
-def _put(dynamodb: DynamoDBClient, target: str, item: Item) -> bool:
+def _put(dynamodb: DynamoDBClient, target: str, item: dict[str, Any]) -> bool:
     """Write *item*; False if an event has recorded one meanwhile."""
     try:
         dynamodb.put_item(

@@ -11,7 +11,7 @@ import click
 
 from bench.cost.alternatives import alternatives
 from bench.cost.measured import SMALL_BYTES, MeasuredHandling, measured_in
-from bench.cost.model import BYTES_PER_TB, Handling, cost_of
+from bench.cost.model import BYTES_PER_TB, Cost, Handling, cost_of
 from bench.tables import options
 from bench.tables.document import with_tables, write, written_between
 from bench.tables.table import Columns, SpreadColumn, Table, dollars, numbers, show
@@ -78,12 +78,14 @@ def _usd_per_tb(
 ) -> tuple[float, float, float]:
     """Cost per TB on arm64 and on x86_64, and its part without compute time."""
     seconds = object_bytes / 1e6 / mb_per_s
-    arm, x86 = (
-        cost_of(Handling(memory_mb, name, object_bytes, seconds, gets=gets))
-        for name in ARCHITECTURES
-    )
+    arm, x86 = _costs(Handling(memory_mb, "", object_bytes, seconds, gets=gets))
     tb = BYTES_PER_TB / object_bytes
     return arm.total * tb, x86.total * tb, arm.requests * tb
+
+
+def _costs(handling: Handling) -> list[Cost]:
+    """Of *handling* on each of `ARCHITECTURES`."""
+    return [cost_of(replace(handling, architecture=name)) for name in ARCHITECTURES]
 
 
 _SHOWN_BYTES: Final = (100_000_000, 3_000_000)
@@ -99,8 +101,7 @@ def in_short(measured: MeasuredHandling) -> Table:
         usd = cost_of(Handling(_DEFAULT_MEMORY_MB, "arm64", object_bytes, seconds)).total
         work = Work(BYTES_PER_TB // object_bytes, BYTES_PER_TB)
         checksums = prices_of(work)[Service.CHECKSUM]
-        shown = f"${usd * work.object_count:.2f}", f"${checksums:.2f}"
-        rows.append((object_bytes, *shown))
+        rows.append((object_bytes, f"${usd * work.object_count:.2f}", f"${checksums:.2f}"))
     columns: Columns = (
         SpreadColumn("1 TB in objects of", lambda size: size_text(size).replace(".0 ", " ")),
         "bucketsum",
@@ -119,10 +120,7 @@ def small_objects(measured: MeasuredHandling) -> Table:
         known = measured.smalls.get((memory_mb, batch)) if object_bytes == SMALL_BYTES else None
         assumed = _OVERHEAD_SECONDS + object_bytes / 1e6 / speed
         seconds, basis = (assumed, "assumed") if known is None else (known, "measured")
-        arm, x86 = (
-            cost_of(Handling(memory_mb, name, object_bytes, seconds, batch))
-            for name in ARCHITECTURES
-        )
+        arm, x86 = _costs(Handling(memory_mb, "", object_bytes, seconds, batch))
         usd = (1e6 * amount for amount in (*astuple(arm), arm.total, x86.total))
         rows.append((object_bytes, memory_mb, batch, seconds * 1000, basis, *usd))
     titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs")
@@ -148,15 +146,10 @@ def lean(measured: MeasuredHandling) -> Table:
     """Cost of a million objects in batches of ten without the index, the log lines, or both."""
     batch = max(_BATCHES)
     seconds = measured.smalls[_DEFAULT_MEMORY_MB, batch]
-    handling = Handling(_DEFAULT_MEMORY_MB, "arm64", SMALL_BYTES, seconds, batch)
+    handling = Handling(_DEFAULT_MEMORY_MB, "", SMALL_BYTES, seconds, batch)
     rows: list[tuple[object, ...]] = []
     for is_indexed, is_logged in product((True, False), repeat=2):
-        arm, x86 = (
-            cost_of(
-                replace(handling, architecture=name, is_indexed=is_indexed, is_logged=is_logged)
-            )
-            for name in ARCHITECTURES
-        )
+        arm, x86 = _costs(replace(handling, is_indexed=is_indexed, is_logged=is_logged))
         settings = "yes" if is_indexed else "no", "all" if is_logged else "problems"
         rows.append((*settings, 1e6 * arm.total, 1e6 * x86.total))
     columns: Columns = ("`Sha1Index`", "`LogObjects`", *dollars(*ARCHITECTURES))

@@ -10,7 +10,7 @@ from bench.readers.registry import AS_DEPLOYED, BASELINE, LIMIT, OURS
 from bench.readers.samples import ReaderSample, Summary, summaries
 from bench.sandbox.calibration import Calibration
 from bench.sandbox.profiles import Profile
-from bench.tables.table import Columns, Spread, SpreadColumn, Table, numbers
+from bench.tables.table import Columns, SpreadColumn, Table, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,7 @@ def warnings(calibrations: list[Calibration]) -> list[str]:
 
 
 def _median(title: str, decimals: int) -> SpreadColumn:
-    def text(spread: Spread) -> str:
-        return f"{spread.median:.{decimals}f}"
-
-    return SpreadColumn(title, text)
+    return SpreadColumn(title, lambda spread: f"{spread.median:.{decimals}f}")
 
 
 _COLUMNS: Final[Columns] = (

@@ -56,7 +56,7 @@ class Runner:
             detail = f"got {sha1}"
         except NoAnswerError as error:
             outcome = ReaderOutcome.TIMED_OUT if error.timed_out else ReaderOutcome.FAILED
-            detail = _end_of(log)
+            detail = (log.read_text(errors="replace").strip().splitlines() or [""])[-1]
         finally:
             kills = self.sandbox.finish(inside)
             self._use_link(self.known.size_bytes)
@@ -121,8 +121,3 @@ def rotated(entries: Sequence[ComparedReader], number: int) -> list[ComparedRead
     """*entries*, starting with another one each round."""
     start = number % len(entries)
     return [*entries[start:], *entries[:start]]
-
-
-def _end_of(log: Path) -> str:
-    lines = log.read_text(errors="replace").strip().splitlines()
-    return lines[-1] if lines else ""

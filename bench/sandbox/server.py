@@ -36,9 +36,13 @@ FOLDER: Final = PROJECT / ".bucketsum" / "bench"
 LOG_SECONDS: Final = 0.1
 """Time after which a request is in nginx's log."""
 
-_PORT: Final = 443
 _INNER_PORT: Final = 8443
 _START_SECONDS: Final = 10.0
+_PROXY: Final = [
+    *(sys.executable, "-m", proxy.__name__, f"{SERVER_ADDRESS}:443", f"127.0.0.1:{_INNER_PORT}"),
+    *(str(proxy.CONNECTION_BYTES_PER_S), str(proxy.FIRST_BYTE_DELAY_S), "inf"),
+]
+"""The command of the proxy, which does not limit the link: `network` does."""
 
 _CONFIGURATION: Final = """\
 daemon off;
@@ -162,19 +166,10 @@ def start_server(sandbox: Sandbox, folder: Path, objects: Path) -> Server:
     env = {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)}
     servers = [
         sandbox.serve([nginx, "-c", str(configuration), "-p", str(folder)], env, log),
-        sandbox.serve(proxy_command(), env, log),
+        sandbox.serve(_PROXY, env, log),
     ]
     _await(sandbox, servers, log)
     return Server(f"https://{SERVER_ADDRESS}", certificates, folder / "requests.log")
-
-
-def proxy_command() -> list[str]:
-    """The command that starts the proxy, which does not limit the link: `network` does."""
-    return [
-        *(sys.executable, "-m", proxy.__name__),
-        *(f"{SERVER_ADDRESS}:{_PORT}", f"127.0.0.1:{_INNER_PORT}"),
-        *(str(proxy.CONNECTION_BYTES_PER_S), str(proxy.FIRST_BYTE_DELAY_S), "inf"),
-    ]
 
 
 def _certificates(folder: Path) -> Path:

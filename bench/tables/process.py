@@ -46,9 +46,14 @@ def peak_bytes() -> int:
 
     Not this process's own `ru_maxrss`, which starts at the parent's resident memory.
     """
-    with open("/proc/self/status", encoding="ascii") as status:  # noqa: PTH123 - pathlib takes memory
-        (own,) = (int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
-    return 1024 * max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    return max(peak_of("self"), 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+
+
+def peak_of(pid: str) -> int:
+    """Peak resident bytes of a process; 0 after its end."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:  # noqa: PTH123 - pathlib takes memory
+        peaks = (1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+        return next(peaks, 0)
 
 
 def measure_one(

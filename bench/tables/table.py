@@ -69,11 +69,10 @@ def numbers(*titles: str, decimals: int) -> tuple[SpreadColumn, ...]:
 
 def dollars(*titles: str) -> tuple[SpreadColumn, ...]:
     """Columns of US dollars with three digits."""
-
-    def text(usd: float) -> str:
-        return f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}"
-
-    return tuple(SpreadColumn(title, text) for title in titles)
+    return tuple(
+        SpreadColumn(title, lambda usd: f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}")
+        for title in titles
+    )
 
 
 Columns: TypeAlias = "tuple[SpreadColumn | str, ...]"

@@ -20,6 +20,7 @@ from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_tables
 from bench.tables.machine import machine
+from bench.tables.process import peak_of
 from bench.tables.table import Table, show
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.aws.stack import Stack
@@ -130,9 +131,10 @@ def peak_memory(project: LocalProject, stack: Stack) -> TargetResult:
     (row,) = rows.values()
     groups = _memory_groups(project)
     kills = sum(map(kills_of, groups))
+    pids = (pid for group in groups for pid in (group / "cgroup.procs").read_text().split())
     return TargetResult(
         name=f"peak memory of a {LARGE_MEMORY_MB} MB function hashing 2 GB",
-        value=_highest_rss_bytes(groups) / 1e6,
+        value=max(map(peak_of, pids)) / 1e6,
         unit="MB",
         target=100,
         detail=f"{row.mb_per_s:.0f} MB/s, out of memory {kills} times",
@@ -147,17 +149,6 @@ def _memory_groups(project: LocalProject) -> list[Path]:
             "or with cgroup v2 delegated to this user"
         )
     return [group for group in Path(roots["memory"]).iterdir() if group.is_dir()]
-
-
-def _highest_rss_bytes(groups: list[Path]) -> int:
-    """The highest VmHWM of all running workers."""
-    return max(
-        int(line.split()[1]) * 1024
-        for group in groups
-        for pid in (group / "cgroup.procs").read_text().split()
-        for line in Path("/proc", pid, "status").read_text().splitlines()
-        if line.startswith("VmHWM:")
-    )
 
 
 @click.command()

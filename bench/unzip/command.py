@@ -26,7 +26,6 @@ from bucketsum_cli.terminal import output
 
 DOCUMENT: Final = Path("bench", "measured", "unzip.md")
 
-
 RIVALS: Final = ("zipfile.extractall", "zipfile to /dev/null", "zipfile, SHA-1 of all")
 _BENGTSSON: Final = (
     "zipfile.extractall", "zipfile to /dev/null", "unzip", "stream-unzip, discarded",

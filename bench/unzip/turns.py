@@ -59,17 +59,12 @@ def measured(archive: Path, turns: int, names: Iterable[str]) -> Turns:
     for number in range(turns):
         output.note(f"{archive.stem}: run {number + 1} of {turns}")
         for name, runs in timings.items():
-            runs.append(_once(name, archive))
+            threads = re.search(r"(\d+) threads", name)
+            program = [sys.executable, "-m", variants.__name__, name, str(archive)]
+            with tempfile.TemporaryDirectory(dir=variants.FOLDER) as folder:
+                printed = run_on(int(threads[1]) if threads else 1, [*program, f"{folder}/out"])
+            runs.append(TurnTiming(**json.loads(printed)))
     return timings
-
-
-def _once(variant: str, archive: Path) -> TurnTiming:
-    with tempfile.TemporaryDirectory(dir=variants.FOLDER) as folder:
-        module, out = variants.__name__, str(Path(folder, "out"))
-        threads = re.search(r"(\d+) threads", variant)
-        cores = int(threads[1]) if threads else 1
-        printed = run_on(cores, [sys.executable, "-m", module, variant, str(archive), out])
-        return TurnTiming(**json.loads(printed))
 
 
 def run_on(cores: int, command: Sequence[str]) -> str:

@@ -78,7 +78,9 @@ def workloads(
         earlier = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
         write_json(MEASURED, earlier | documents)
         write_tables(DOCUMENT, tables)
-    if any(_is_wrong(result) for result in measured):
+    failures = (sample.failure for result in measured for sample in result.samples)
+    # a cell that cannot run is not a mistake
+    if any(failure and failure.error.startswith("Wrong") for failure in failures):
         raise SystemExit(1)
 
 
@@ -86,19 +88,13 @@ def _experiments(names: list[str]) -> list[Experiment]:
     for program in missing_programs():
         output.note(f"missing: {program}, which the schedule shell needs")
     chosen = [experiment for experiment in EXPERIMENTS if experiment.name in names]
-    if any(
-        ClientName.JAVA_TRANSFER_MANAGER in experiment.sweep.get("client", ())
-        for experiment in chosen
-    ):
-        _add_transfer_manager()
+    clients = [client for experiment in chosen for client in experiment.sweep.get("client", ())]
+    if ClientName.JAVA_TRANSFER_MANAGER in clients:
+        try:
+            os.environ["PATH"] = f"{transfer_manager.built()}:{os.environ['PATH']}"
+        except ProgramUnavailableError as error:
+            output.note(f"missing: {error}")
     return chosen
-
-
-def _add_transfer_manager() -> None:
-    try:
-        os.environ["PATH"] = f"{transfer_manager.built()}:{os.environ['PATH']}"
-    except ProgramUnavailableError as error:
-        output.note(f"missing: {error}")
 
 
 def _measured(experiment: Experiment) -> MeasuredWorkload:
@@ -109,8 +105,3 @@ def _measured(experiment: Experiment) -> MeasuredWorkload:
         result = f"{sample.reading.seconds:.2f} s" if sample.reading else sample.failure
         output.note(f"  {len(samples)}/{planned.samples} {sample.cell_id}: {result}")
     return MeasuredWorkload(experiment, planned, samples)
-
-
-def _is_wrong(measured: MeasuredWorkload) -> bool:
-    """Whether a result was not the known one; a cell that cannot run is not a mistake."""
-    return any(s.failure and s.failure.error.startswith("Wrong") for s in measured.samples)

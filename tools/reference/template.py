@@ -47,8 +47,7 @@ def _allowed(parameter: dict[str, Any]) -> str:
         return ", ".join(map(str, parameter["AllowedValues"]))
     if parameter["Type"] == "Number":
         return f"{parameter['MinValue']} to {parameter['MaxValue']}"
-    text: str = parameter["ConstraintDescription"]
-    return text.removeprefix("must be ")
+    return str(parameter["ConstraintDescription"]).removeprefix("must be ")
 
 
 def configurations() -> str:
@@ -64,8 +63,7 @@ def configurations() -> str:
 def overrides_of(configuration: str) -> list[str]:
     """Return the parameters that a configuration of samconfig.toml sets."""
     sections = tomllib.loads(_SAMCONFIG.read_text(encoding="utf-8"))
-    overrides: list[str] = sections[configuration]["deploy"]["parameters"]["parameter_overrides"]
-    return overrides
+    return [*sections[configuration]["deploy"]["parameters"]["parameter_overrides"]]
 
 
 def alarms() -> str:

@@ -31,18 +31,9 @@ def main(path: Path, ids: Path) -> None:
     with closing(file), fetch.timed():
         for record_id in record_ids:
             verify(file.record(record_id), record_id)
-    times = {
-        "records": len(record_ids),
-        "load_seconds": load.seconds,
-        "load_cpu_seconds": load.cpu_seconds,
-        "fetch_seconds": fetch.seconds,
-        "fetch_cpu_seconds": fetch.cpu_seconds,
-    }
+    seconds = (load.seconds, load.cpu_seconds, fetch.seconds, fetch.cpu_seconds)
+    times = {"records": len(record_ids), **dict(zip(_PARTS, seconds, strict=True))}
     sys.stdout.write(json.dumps(times) + "\n")
-
-
-if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
 
 
 NAME: Final = "records-languages"
@@ -106,3 +97,7 @@ def _row(block_bytes: int, name: str, times: Sequence[dict[str, float]]) -> tupl
     spreads = (Spread.of(run[part] for run in times) for part in _PARTS)
     speed = Spread.of(run["records"] / run["fetch_seconds"] for run in times)
     return block_bytes, name, *spreads, speed
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
