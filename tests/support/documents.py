@@ -107,20 +107,20 @@ class Document:
                     yield call[1:]
 
 
-def _calls(line: str) -> Iterator[list[str]]:
+@cache
+def _calls(line: str) -> list[list[str]]:
     """The simple commands of one line of shell; other text has none that tests look for."""
+    calls: list[list[str]] = []
     lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace_split = True
     words: list[str] = []
     try:
         for word in lexer:
             if set(word) <= _END_OF_COMMAND:
-                if words:
-                    yield words
+                calls.append(words)
                 words = []
             else:
                 words.append(word)
     except ValueError:  # a quotation over several lines
-        return
-    if words:
-        yield words
+        return [*filter(None, calls)]
+    return [*filter(None, [*calls, words])]

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,9 @@ MADE: Final = ("dist", ".venv", ".bucketsum", ".aws-sam")
 
 MACHINE_PATH: Final = re.compile(r"(?<![\w.*$}])/(home|root|tmp|work|Users|var/folders)(/|\b)")
 
+COMMENT: Final = re.compile(r"(?m)^\s*%")
+"""The site leaves out lines that begin with a percent sign; GitHub shows them."""
+
 FILE_NAME: Final = re.compile(r"[\w.-]+\.(py|yaml|yml|toml|lock|md|json|svg|txt)")
 
 IN_CODE_TYPE: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][A-Za-z0-9]*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
@@ -43,20 +46,6 @@ AWS_NAMES: Final = frozenset(
 DECISION_HEADINGS: Final = ["Problem", "Decision", "Why", "Out of scope", "Measured effect"]
 
 
-def each_of(paths: list[Path]) -> pytest.MarkDecorator:
-    """The test runs for each document."""
-    names = [str(path.relative_to(ROOT)) for path in paths]
-    return pytest.mark.parametrize("document", paths, ids=names, indirect=True)
-
-
-@pytest.fixture
-def document(request: pytest.FixtureRequest) -> Document:
-    """The document, parsed once it is needed: every worker collects all tests."""
-    return Document.read(request.param)
-
-
-documents = each_of([*DOCUMENTS, *MEASUREMENTS])
-
 TEMPLATE_BODY_MAX_BYTES: Final = 51_200
 """[A] CloudFormation's limit for a template in a request; one in a bucket may have 1 MB."""
 
@@ -64,6 +53,11 @@ README_LINES_MAX: Final = 110
 
 WORDS_MAX: Final = 15_000
 """Of all documents that a person wrote, without decisions."""
+
+
+def documents() -> Iterator[Document]:
+    """Every document; pytest takes longer for a test of each than they take."""
+    return map(Document.read, [*DOCUMENTS, *MEASUREMENTS])
 
 
 def own_files() -> Iterator[Path]:
@@ -75,13 +69,6 @@ def own_files() -> Iterator[Path]:
         yield from (Path(parent, name) for name in names)
 
 
-@cache
-def file_names() -> frozenset[str]:
-    """The names of these files."""
-    return frozenset(path.name for path in own_files())
-
-
-@cache
 def source_words() -> frozenset[str]:
     """The words of all code and configuration, without the documents."""
     kinds = (".py", ".yaml", ".toml", "Makefile", "release.yml")
@@ -93,32 +80,26 @@ def source_words() -> frozenset[str]:
     )
 
 
-@documents
-def test_links_lead_somewhere(document: Document) -> None:
+def test_links_lead_somewhere() -> None:
     """Every link within the repository leads to a file, and to a heading where it names one."""
-    for link in document.links():
+    for path, link in ((page.path, link) for page in documents() for link in page.links()):
         if link.startswith(("https://", "mailto:")):
             continue
         name, _, anchor = link.partition("#")
-        target = (document.path.parent / name).resolve() if name else document.path
-        assert target.is_file() or (not anchor and target.is_dir()), link
-        assert target.is_relative_to(ROOT), link
-        if anchor:
-            assert anchor in Document.read(target).anchors(), link
+        target = (path.parent / name).resolve() if name else path
+        assert target.is_file() or (not anchor and target.is_dir()), (path, link)
+        assert target.is_relative_to(ROOT), (path, link)
+        assert not anchor or anchor in Document.read(target).anchors(), (path, link)
 
 
-@documents
-def test_make_targets_exist(document: Document) -> None:
+def test_make_targets_exist() -> None:
     """Every `make TARGET` is a target of the Makefile."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
-    named = {
-        word
-        for call in document.commands("make")
-        for word in call
-        if "=" not in word and not word.startswith("#")
-    }
-    assert named <= targets
+    for document in documents():
+        words = {word for call in document.commands("make") for word in call if "=" not in word}
+        named = {word for word in words if not word.startswith("#")}
+        assert named <= targets, document.path
 
 
 def refused(arguments: list[str]) -> str:
@@ -146,12 +127,11 @@ def alternatives(arguments: list[str]) -> list[list[str]]:
     return calls
 
 
-@documents
-def test_commands_are_taken(document: Document) -> None:
+def test_commands_are_taken() -> None:
     """Every call of `bucketsum` names a command that exists, with options that it has."""
-    for arguments in document.commands("bucketsum"):
-        for call in alternatives(arguments):
-            assert not refused(call), call
+    for document in documents():
+        for call in chain.from_iterable(map(alternatives, document.commands("bucketsum"))):
+            assert not refused(call), (document.path, call)
 
 
 def test_a_wrong_command_would_be_found() -> None:
@@ -162,35 +142,38 @@ def test_a_wrong_command_would_be_found() -> None:
     assert not refused(["local", "up", "--parameter", "MemorySize=1024"])
 
 
-@documents
-def test_a_large_template_is_deployed_through_a_bucket(document: Document) -> None:
+def test_a_large_template_is_deployed_through_a_bucket() -> None:
     """The AWS CLI refuses a template above the limit, unless it may upload it to a bucket."""
     assert TEMPLATE.stat().st_size > TEMPLATE_BODY_MAX_BYTES
-    for words in document.commands("aws"):
-        if words[:2] == ["cloudformation", "deploy"]:
-            assert "--s3-bucket" in words
+    for document in documents():
+        for words in document.commands("aws"):
+            is_deployment = words[:2] == ["cloudformation", "deploy"]
+            assert not is_deployment or "--s3-bucket" in words, document.path
 
 
-@documents
-def test_files_exist(document: Document) -> None:
+def test_files_exist() -> None:
     """Every path in code type exists in the repository, unless `make` makes it."""
-    names = file_names()
-    top = {path.name for path in ROOT.iterdir()}
-    for span in document.code_spans():
-        first = span.split("/")[0]
-        if "/" in span and first in top - set(MADE) and " " not in span:
-            assert list(ROOT.glob(span.rstrip("/"))), span
-        elif FILE_NAME.fullmatch(span) and span not in ("uv.lock", "app.py", "deploy.toml"):
-            assert span in names, span
+    names = {path.name for path in own_files()}
+    top = {path.name for path in ROOT.iterdir()} - set(MADE)
+    for document in documents():
+        for span in set(document.code_spans()):
+            if "/" in span and span.split("/")[0] in top and " " not in span:
+                assert list(ROOT.glob(span.rstrip("/"))), (document.path, span)
+            elif FILE_NAME.fullmatch(span) and span not in ("uv.lock", "app.py", "deploy.toml"):
+                assert span in names, (document.path, span)
 
 
-@documents
-def test_names_are_those_of_the_code(document: Document) -> None:
+def test_names_are_those_of_the_code() -> None:
     """Every name in code type is one that code or template has: nothing was renamed behind it."""
     words = source_words()
-    named = {span for span in document.code_spans() if IN_CODE_TYPE.fullmatch(span)}
-    unknown = named - AWS_NAMES - words
-    assert not {name for name in unknown if not any(word.startswith(name) for word in words)}
+    for document in documents():
+        named = {span for span in document.code_spans() if IN_CODE_TYPE.fullmatch(span)}
+        unknown = {
+            name
+            for name in named - AWS_NAMES - words
+            if not any(word.startswith(name) for word in words)
+        }
+        assert not unknown, document.path
 
 
 def test_generated_pages_are_fresh() -> None:
@@ -248,31 +231,26 @@ def test_tests_of_the_security_page_exist() -> None:
     assert not {name for name in named if not any(f"def {name}(" in text for text in suites)}
 
 
-@documents
-def test_no_path_of_a_machine(document: Document) -> None:
-    """No document names a place that only its author's machine has."""
-    assert not MACHINE_PATH.search(document.path.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("pattern", [MACHINE_PATH, COMMENT], ids=["machine", "comment"])
+def test_no_path_of_a_machine_and_no_comment(pattern: re.Pattern[str]) -> None:
+    """No place that only its author's machine has, and no line that only GitHub shows."""
+    for path in [*DOCUMENTS, *MEASUREMENTS]:
+        assert not pattern.search(path.read_text(encoding="utf-8")), path
 
 
-@each_of(DOCUMENTS)
-def test_lines_have_at_most_100_columns(document: Document) -> None:
+def test_lines_have_at_most_100_columns() -> None:
     """Tables, code, pictures and addresses cannot be wrapped; all other lines are."""
-    text = re.sub(r"(?ms)^```.*?^```", "", document.path.read_text(encoding="utf-8"))
-    long = [line for line in text.splitlines() if len(line) > 100 and "](https://" not in line]
-    assert not [line for line in long if not line.startswith(("|", "  |", "![", "> "))]
+    for path in DOCUMENTS:
+        text = re.sub(r"(?ms)^```.*?^```", "", path.read_text(encoding="utf-8"))
+        long = [line for line in text.splitlines() if len(line) > 100 and "](https://" not in line]
+        assert not [line for line in long if not line.startswith(("|", "  |", "![", "> "))], path
 
 
-@documents
-def test_no_line_begins_as_a_comment(document: Document) -> None:
-    """The site leaves out lines that begin with a percent sign; GitHub shows them."""
-    assert not re.findall(r"(?m)^\s*%.*$", document.path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("path", sorted(ROOT.glob("docs/**/*.svg")), ids=lambda path: path.name)
-def test_pictures_refer_to_nothing_outside(path: Path) -> None:
+def test_pictures_refer_to_nothing_outside() -> None:
     """The only address in a picture is SVG's namespace: no font, style sheet or script."""
-    addresses = re.findall(r"https?://[^\"'\s<)]+", path.read_text(encoding="utf-8"))
-    assert set(addresses) == {"http://www.w3.org/2000/svg"}
+    for path in ROOT.glob("docs/**/*.svg"):
+        addresses = re.findall(r"https?://[^\"'\s<)]+", path.read_text(encoding="utf-8"))
+        assert set(addresses) == {"http://www.w3.org/2000/svg"}, path
 
 
 def test_largest_chunks_are_those_of_the_formula() -> None:
@@ -285,22 +263,13 @@ def test_largest_chunks_are_those_of_the_formula() -> None:
         assert int(chunk_bytes) == min(room // 2, CHUNK_BYTES_MAX)
 
 
-def decisions() -> list[Path]:
-    """The decisions, in order."""
-    return sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
-
-
-@pytest.mark.parametrize("path", decisions(), ids=lambda path: path.stem)
-def test_decisions_have_their_form(path: Path) -> None:
-    """Every decision has its number in its title, and the same headings in the same order."""
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith(f"# {path.stem[:4]}: ")
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == DECISION_HEADINGS
-
-
-def test_decisions_are_listed() -> None:
-    """They are numbered from 1 without a gap, and each is in the list."""
-    paths = decisions()
+def test_decisions_have_their_form_and_are_listed() -> None:
+    """Each has its number, in a row, and the same headings; the list has each."""
+    paths = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith(f"# {path.stem[:4]}: "), path
+        assert re.findall(r"^## (.*)$", text, re.MULTILINE) == DECISION_HEADINGS, path
     assert [int(path.stem[:4]) for path in paths] == list(range(1, len(paths) + 1))
     listed = Document.read(ROOT / "docs" / "decisions" / "README.md").links()
     assert list(listed) == [path.name for path in paths]
