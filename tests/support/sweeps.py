@@ -14,7 +14,7 @@ from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.record_values import sample_of, sample_values
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
-from bucketsum_lab.workloads.unzip.parameters import INFLATE, MODE
+from bucketsum_lab.workloads.unzip.workload import INFLATE, MODE
 
 DEPLOYED: Final = {
     "MemorySize": "256", "ChunkBytes": "1048576", "Streams": "auto", "ArchiveMode": "stream",

@@ -11,8 +11,7 @@ from tests.template.state_machines import events, load_definition
 
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput
-from bucketsum_lab.plan.plan import Plan, plan_of
-from bucketsum_lab.protocol.estimate import PAYLOAD_BYTES_MAX
+from bucketsum_lab.plan.plan import PAYLOAD_BYTES_MAX, Plan, plan_of
 from bucketsum_lab.protocol.parameters import Setting
 
 HISTORY_LIMIT: Final = 25_000

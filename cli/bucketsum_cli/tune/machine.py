@@ -74,13 +74,6 @@ class Machine:
         """Whether the memory of a setting was a limit."""
         return self.confinement is not Confinement.NONE
 
-    @property
-    def price_text(self) -> str:
-        """The price, or that it is not known."""
-        if self.usd_per_hour is None:
-            return "unknown (--usd-per-hour)"
-        return f"{usd_text(self.usd_per_hour)} USD per hour"
-
     def facts(self) -> Iterator[tuple[str, str]]:
         """Name and text of each known property of the machine."""
         yield "machine", self.name
@@ -90,7 +83,9 @@ class Machine:
         if self.endpoint:
             yield "S3 at", self.endpoint
         yield "limits", _LIMITS[self.confinement]
-        yield "price", self.price_text
+        usd = self.usd_per_hour
+        unknown = "unknown (--usd-per-hour)"
+        yield "price", unknown if usd is None else f"{usd_text(usd)} USD per hour"
 
 
 def machine_of(run: Run) -> Machine | None:

@@ -12,7 +12,7 @@ from bucketsum_cli.terminal.formatting import count_text, duration_text, size_te
 from bucketsum_cli.tune.formatting import chunk_text, memory_text, prices_text
 from bucketsum_cli.tune.setting_labels import SettingLabels, has_notable_streams
 from bucketsum_lab.plan.input import SweepInput
-from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
+from bucketsum_lab.plan.plan import Plan, check_estimate, plan_of
 from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
         BadSweep: The sweep cannot run; the message names the field to change.
     """
     sweep = SweepInput.from_json(fields).with_deployed(sweeper.stack.parameters)
-    key_sizes = sweeper.key_sizes(sweep.keys, WORKLOADS[sweep.workload])
-    plan = plan_of(sweep, key_sizes, sweeper.storage_mb())
+    sizes = sweeper.objects.sizes_of(sweep.keys, WORKLOADS[sweep.workload])
+    plan = plan_of(sweep, sizes, sweeper.storage_mb())
     prices = sweeper.prices()
-    check_limits(plan, prices)
+    check_estimate(plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds)
     return Priced(plan, prices, sweeper.stack.connection.is_local)
 
 

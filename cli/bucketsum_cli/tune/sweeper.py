@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
-
-from botocore.exceptions import ClientError
 
 from bucketsum.prices import FREE_STORAGE_MB, Prices, prices_in
 from bucketsum_cli.aws.executions import StateMachine
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_lab.plan.generated_objects import planned_bytes
+from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_lab.protocol.workload import Workload
 
 _STATE_MACHINE: Final = "SweepStateMachineArn"
 _TABLE: Final = "MeasurementsTableName"
-_BUCKET: Final = "SweepBucketName"
 _PROBER: Final = "ProberFunctionName"
-
-_MISSING_OBJECT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 def has_sweeps(stack: Stack) -> bool:
@@ -64,24 +57,7 @@ class Sweeper:
         """The prober's /tmp in MiB."""
         return self._prober.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
 
-    def key_sizes(self, keys: Iterable[str], workload: Workload) -> list[int]:
-        """Sizes of the objects *keys* in the bucket for sweeps, as *workload* counts them.
-
-        Raises:
-            BadSweep: A data set does not name its size.
-            CannotDoError: An object does not exist.
-        """
-        bucket, s3 = self.stack.outputs[_BUCKET], self.stack.client("s3")
-        sizes = []
-        for key in keys:
-            try:
-                head = s3.head_object(Bucket=bucket, Key=key)
-                sizes.append(planned_bytes(key, head, workload))
-            except ClientError as error:
-                if error.response["Error"]["Code"] not in _MISSING_OBJECT:
-                    raise
-                raise CannotDoError(
-                    f"there is no object {key} in the bucket for sweeps, {bucket}; upload it with "
-                    "its SHA-1 in the metadata sha1, or use object_bytes to have objects generated"
-                ) from None
-        return sizes
+    @cached_property
+    def objects(self) -> GeneratedObjects:
+        """The objects in the bucket for sweeps."""
+        return GeneratedObjects(self.stack.client("s3"), self.stack.outputs["SweepBucketName"])

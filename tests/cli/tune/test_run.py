@@ -239,7 +239,7 @@ def test_cells_that_cannot_run_are_named_before_the_start(
         ((*AXES, "--max-usd", "0.0000001"), "above the limit of 0.0000001 (--max-usd)"),
         (("--memory", "128"), "give either --object-size (sizes"),
         (("--memory", "128", "--object-size", "1MB", "--streams", "4"), "--chunk is missing"),
-        (("--memory", "512", "--chunk", "1MB", "--key", "no/such.bin"), "no object no/such.bin"),
+        (("--memory", "512", "--chunk", "1MB", "--key", "no/such.bin"), "no/such.bin', which is"),
     ],
 )
 @pytest.mark.usefixtures("state_machine", "sweep_bucket")

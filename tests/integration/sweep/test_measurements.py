@@ -13,7 +13,7 @@ from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics, Run, RunStatus
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum_lab.results.run_status import is_finished
-from bucketsum_lab.workloads.unzip.parameters import UnzipStatistics
+from bucketsum_lab.workloads.unzip.workload import UnzipStatistics
 
 FIRST = Run(
     "20261121T041500-a", RunStatus.RUNNING, "2026-11-21T04:15:00.000Z", samples=3,

@@ -38,7 +38,7 @@ from bucketsum_lab.workloads.records.layouts import (
     SAMPLED_RECORDS,
     RecordLayout,
 )
-from bucketsum_lab.workloads.records.readers import READERS
+from bucketsum_lab.workloads.records.probe import READERS
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
 
 SIZE_BYTES: Final = 200_000

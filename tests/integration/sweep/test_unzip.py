@@ -19,8 +19,7 @@ from bucketsum.table.stored_fields import names_of
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
 from bucketsum_lab.workloads.unzip.generated_archive import FILES, FOLDERS, members_sha1
-from bucketsum_lab.workloads.unzip.parameters import UnzipStatistics
-from bucketsum_lab.workloads.unzip.workload import ARCHIVE_BYTES_MIN, UnzipWorkload
+from bucketsum_lab.workloads.unzip.workload import ARCHIVE_BYTES_MIN, UnzipStatistics, UnzipWorkload
 
 Invoke = Callable[[str, dict[str, Any]], Any]
 

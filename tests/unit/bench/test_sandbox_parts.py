@@ -20,7 +20,7 @@ from bench.sandbox.server import listing
 from bucketsum.s3.stream_count import CONNECTION_BYTES_PER_S
 from bucketsum_cli.machine import cgroups, proxy
 from bucketsum_cli.machine.proxy import BURST_BYTES, TokenBucket, limit_rate
-from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
+from bucketsum_lab.protocol.workload import NETWORK_BYTES_PER_S
 from bucketsum_lab.results import network
 
 PLAIN = Profile("plain", 512, 625, 1_000_000_000)

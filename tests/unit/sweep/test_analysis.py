@@ -19,7 +19,7 @@ from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows, p_value
 from bucketsum_lab.results.record_values import sample_of
-from bucketsum_lab.workloads.unzip.parameters import UnzipStatistics
+from bucketsum_lab.workloads.unzip.workload import UnzipStatistics
 
 PRICES = prices_in("us-east-1", "x86_64")
 SECONDS = st.lists(st.floats(0.001, 900), min_size=2, max_size=30)

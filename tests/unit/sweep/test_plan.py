@@ -11,7 +11,7 @@ from bucketsum.memory import BASE_MEMORY_BYTES
 from bucketsum.prices import prices_in
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.input import SweepInput, SweepLimits
-from bucketsum_lab.plan.plan import check_limits, plan_of, unlimited_plan
+from bucketsum_lab.plan.plan import check_estimate, plan_of, unlimited_plan
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads import WorkloadName
 
@@ -142,6 +142,12 @@ def test_more_work_is_estimated_to_take_and_cost_more() -> None:
     assert wide.estimated_usd(PRICES) > base.estimated_usd(PRICES) * 3
 
 
+def check(sweep: SweepInput) -> None:
+    """Plan *sweep*, and compare its estimate with its limits."""
+    plan = plan_of(sweep)
+    check_estimate(sweep.limits, plan.estimated_usd(PRICES), plan.estimated_seconds)
+
+
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
@@ -160,7 +166,7 @@ def test_more_work_is_estimated_to_take_and_cost_more() -> None:
 def test_an_estimate_above_a_limit_is_refused(limits: SweepLimits, message: str) -> None:
     """The text names the limit, the estimate and what to lower."""
     with pytest.raises(BadSweep, match=message):
-        check_limits(plan_of(replace(SWEEP, limits=limits)), PRICES)
+        check(replace(SWEEP, limits=limits))
 
 
 def test_a_sweep_without_limits_may_cost_5_dollars() -> None:
@@ -174,5 +180,5 @@ def test_a_sweep_without_limits_may_cost_5_dollars() -> None:
         with pytest.raises(
             BadSweep, match=r"estimate is \d\d.*limit of 5 \(.*raise the limit to \d\d"
         ):
-            check_limits(plan_of(SweepInput.from_json(sweep | limits)), PRICES)
-    check_limits(plan_of(SweepInput.from_json(sweep | {"limits": {"max_usd": 500}})), PRICES)
+            check(SweepInput.from_json(sweep | limits))
+    check(SweepInput.from_json(sweep | {"limits": {"max_usd": 500}}))

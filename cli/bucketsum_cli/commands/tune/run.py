@@ -17,6 +17,7 @@ from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.tune.here.command import run_here
 from bucketsum_cli.tune.here.planning import HereOptions
+from bucketsum_cli.tune.machine import Confinement
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, recorded_results
 from bucketsum_cli.tune.report.export import results_as_json
@@ -72,7 +73,7 @@ def run(
 
     Example: bucketsum tune run events/sweep-quick.json --local
     """
-    here = HereOptions.of(bucket, usd_per_hour, confine, disks)
+    here = HereOptions(bucket, usd_per_hour, Confinement(confine) if confine else None, disks)
     if not is_here and here != HereOptions():
         raise click.UsageError("--bucket, --usd-per-hour, --confine and --disk need --here")
     if is_here and no_wait:

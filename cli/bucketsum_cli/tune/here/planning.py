@@ -84,12 +84,6 @@ def on_disks(sweep: SweepInput, disks: Sequence[str]) -> SweepInput:
     return replace(sweep, settings=tuple(settings))
 
 
-def disks_text(disks: Sequence[str]) -> str:
-    """The disks of temporary files, each with its folder if the sweep names it."""
-    named = (f"{disk}: {hardware.disk_text(disk)}" for disk in disks)
-    return "; ".join(named) or hardware.disk_text()
-
-
 @dataclass(frozen=True, slots=True)
 class HereOptions:
     """The options of the command that only `--here` has.
@@ -106,13 +100,6 @@ class HereOptions:
     confine: Confinement | None = None
     disks: tuple[Path, ...] = ()
 
-    @classmethod
-    def of(
-        cls, bucket: str | None, usd: float | None, confine: str | None, disks: tuple[Path, ...]
-    ) -> HereOptions:
-        """The options as they were given."""
-        return cls(bucket, usd, Confinement(confine) if confine else None, disks)
-
 
 def planned_sweep(
     fields: Mapping[str, Any],
@@ -125,8 +112,7 @@ def planned_sweep(
     sweep = on_disks(SweepInput.from_json(fields), disks)
     sweep = _on_this_machine(sweep, machine.confinement)
     add_programs(sweep.workload)
-    objects, workload = place.bucket.objects, WORKLOADS[sweep.workload]
-    sizes = [objects.named(key, workload)["size_bytes"] for key in sweep.keys]
+    sizes = place.bucket.objects.sizes_of(sweep.keys, WORKLOADS[sweep.workload])
     usd = machine.usd_per_hour
     disks_mb: dict[str | None, int] = {disk: hardware.free_mb(disk) for disk in disks}
     planned = HereSweep(
@@ -146,12 +132,13 @@ def machine_of_sweep(
     place: Place, options: HereOptions, confinement: Confinement, disks: Sequence[str]
 ) -> Machine:
     """This machine, as the run records it."""
+    named = (f"{disk}: {hardware.disk_text(disk)}" for disk in disks)
     return Machine(
         cpu=hardware.cpu_model(),
         cores=os.cpu_count() or 1,
         ram_mb=hardware.memory_mb(),
         kernel=f"{platform.system()} {platform.release()}",
-        disk=disks_text(disks),
+        disk="; ".join(named) or hardware.disk_text(),
         confinement=confinement,
         instance_type=_instance_type(),
         endpoint=place.bucket.endpoint(),

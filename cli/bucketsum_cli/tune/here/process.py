@@ -19,9 +19,9 @@ from bucketsum.clock import now
 from bucketsum_cli.emulator.process import end_group, signals_held
 from bucketsum_cli.machine.cgroups import kills_of, remove_roots
 from bucketsum_cli.machine.json_lines import NoAnswerError, answer_of, send
-from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX
 from bucketsum_lab.protocol.probe import ProbeAnswer, failed
 from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.protocol.workload import PROBE_SECONDS_MAX
 from bucketsum_lab.results.record_values import sample_of
 
 PROGRAM: Final = "bucketsum_cli.tune.here.prober_program"
@@ -105,11 +105,9 @@ class _Process:
         if roots and kills_of(Path(roots["memory"], self._configuration.name)):
             return failed("OutOfMemory", f"the process needed more than {memory_mb} MB")
         ending = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-        return failed("ProcessEnded", ": ".join(filter(None, [ending, self._last_words()])))
-
-    def _last_words(self) -> str:
-        text = (self._configuration.folder / _LOG).read_text("utf-8", "replace")
-        return next(filter(None, reversed(text.splitlines())), "")
+        log = (self._configuration.folder / _LOG).read_text("utf-8", "replace")
+        last_words = next(filter(None, reversed(log.splitlines())), "")
+        return failed("ProcessEnded", ": ".join(filter(None, [ending, last_words])))
 
     def end(self) -> None:
         """End it with everything that it started, and remove its control group."""
@@ -161,11 +159,7 @@ class Processes:
         for process in [process for process in processes if process.has_ended]:
             process.end()
             self._running.remove(process)
-        return [_shared(answer, concurrency) for answer in answers]
-
-
-def _shared(answer: ProbeAnswer, concurrency: int) -> ProbeAnswer:
-    """*answer* with its share of the machine's time."""
-    if "billed_ms" in answer:
-        answer["billed_ms"] = math.ceil(answer["billed_ms"] / concurrency)
-    return answer
+        for answer in answers:
+            if "billed_ms" in answer:
+                answer["billed_ms"] = math.ceil(answer["billed_ms"] / concurrency)
+        return answers

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
@@ -18,7 +18,7 @@ from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.plan_view import plan_as_json
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.errors import BadSweep
-from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
+from bucketsum_lab.protocol.run_records import RUNTIME, Run, RunLabel, RunStatus
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
 from bucketsum_lab.workloads import WORKLOADS
 
@@ -94,14 +94,13 @@ class HereSweep:
             self.place.store.record_run(ended)
 
     def _begun(self) -> Run:
-        major, minor, _ = platform.python_version_tuple()
         return Run(
             run_id=self.run_id,
             status=RunStatus.RUNNING,
             started_at=now(),
             region=self.place.region,
             architecture={"aarch64": "arm64"}.get(platform.machine(), platform.machine()),
-            runtime=f"python{major}.{minor}",
+            runtime=RUNTIME,
             label=RunLabel.HERE,
             machine=asdict(self.machine),
             input=self.fields,
@@ -117,7 +116,11 @@ class HereSweep:
         ]
         with ExitStack() as temporary:
             folders = {
-                disk: Path(temporary.enter_context(_folder_on(disk)))
+                disk: Path(
+                    temporary.enter_context(
+                        TemporaryDirectory(prefix=_PREFIX, dir=disk, ignore_cleanup_errors=True)
+                    )
+                )
                 for disk in dict.fromkeys(setting.disk for setting in self.plan.sweep.settings)
             }
             for version in plan["versions"]:
@@ -147,7 +150,3 @@ class HereSweep:
             limits_cpu=self.machine.confinement is Confinement.LAMBDA,
             programs=view_of(self.plan.sweep.workload).programs,
         )
-
-
-def _folder_on(disk: str | None) -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix=_PREFIX, dir=disk, ignore_cleanup_errors=True)

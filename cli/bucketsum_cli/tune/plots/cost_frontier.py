@@ -35,16 +35,20 @@ def cost_frontier(panel: Panel, results: Results) -> Plot:
     frontier = sorted((point for point in cells if point[1].pareto), key=_speed)
     figure, axes = new_axes(3.6)
     hints = {}
-    for cell, stats in cells:
+    for point in cells:
+        cell, stats = point
         gid = f"point-{panel.cells.index(cell)}"
         colour = FRONTIER if stats.pareto else DOT
         axes.plot(
-            [stats.mb_per_s], [_usd(stats)], "o", color=colour, markersize=6, gid=gid,
+            [stats.mb_per_s], [_cost(point)], "o", color=colour, markersize=6, gid=gid,
             zorder=3, clip_on=False,
         )  # fmt: skip
         hints[gid] = hint_of(cell, results)
         if results.is_recommended(cell):
-            _mark(axes, stats)
+            axes.plot(
+                [stats.mb_per_s], [_cost(point)], "*", color=HIGHLIGHT, markeredgecolor=PAPER,
+                markersize=17, zorder=4, gid="recommended", label="recommended", linestyle="none",
+            )  # fmt: skip
     axes.plot(
         [*map(_speed, frontier)], [*map(_cost, frontier)], color=FRONTIER, linewidth=1.2,
         gid="frontier", label="no other setting is both faster and cheaper",
@@ -62,20 +66,9 @@ def _speed(point: _Point) -> float:
 
 
 def _cost(point: _Point) -> float:
-    return _usd(point[1])
-
-
-def _usd(stats: CellStatistics) -> float:
     """USD per TB; the page leaves the plot out if they are not known."""
-    assert stats.usd_per_tb is not None  # noqa: S101 - see the docstring
-    return stats.usd_per_tb
-
-
-def _mark(axes: Axes, stats: CellStatistics) -> None:
-    axes.plot(
-        [stats.mb_per_s], [_usd(stats)], "*", color=HIGHLIGHT, markeredgecolor=PAPER,
-        markersize=17, zorder=4, gid="recommended", label="recommended", linestyle="none",
-    )  # fmt: skip
+    assert point[1].usd_per_tb is not None  # noqa: S101 - see the docstring
+    return point[1].usd_per_tb
 
 
 def _label(
@@ -88,12 +81,12 @@ def _label(
         if any(_is_near(point, other, highest_speed, highest_cost) for other in labelled):
             continue
         far_right = _speed(point) > _FAR_RIGHT * highest_speed
-        at_bottom = _cost(point) < _AT_BOTTOM * highest_cost
+        # alternately above and below; near the axis, above at two heights
+        offsets = (9, 20) if _cost(point) < _AT_BOTTOM * highest_cost else (9, -14)
         axes.annotate(
             labels[point[0].cell_id], (_speed(point), _cost(point)),
-            xytext=(0, _offset_points(len(labelled), at_bottom=at_bottom)),
-            textcoords="offset points", ha="right" if far_right else "center", fontsize=8,
-            color=INK, bbox=LABEL_BOX,
+            xytext=(0, offsets[len(labelled) % 2]), textcoords="offset points",
+            ha="right" if far_right else "center", fontsize=8, color=INK, bbox=LABEL_BOX,
         )  # fmt: skip
         labelled.append(point)
 
@@ -104,13 +97,6 @@ def _is_near(point: _Point, other: _Point, highest_speed: float, highest_cost: f
         abs(_speed(point) - _speed(other)) < _LABEL_WIDTH * highest_speed
         and abs(_cost(point) - _cost(other)) < _LABEL_HEIGHT * highest_cost
     )
-
-
-def _offset_points(number: int, *, at_bottom: bool) -> int:
-    """Alternately above and below; near the axis, above at two heights."""
-    if at_bottom:
-        return 20 if number % 2 else 9
-    return -14 if number % 2 else 9
 
 
 def _finish(axes: Axes) -> None:

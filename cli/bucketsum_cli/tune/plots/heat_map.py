@@ -32,7 +32,9 @@ _LIGHT_FROM: Final = 0.5  # from this point of the scale on, text must be dark
 
 def heat_map(panel: Panel, results: Results) -> Plot:
     """Every cell of *panel* with its MB/s."""
-    scale = _scale(results)
+    speeds = [stats.mb_per_s for _, stats in measured(results.cells)]
+    low, high = min(speeds, default=0.0), max(speeds, default=1.0)
+    scale = Normalize(low if low < high else 0.0, high)  # equal in all heat maps of the page
     first = (results.workload.folded_first,) if results.workload else ()
     memories = sorted({cell.setting.memory_mb for cell in panel.cells})
     variants = Variants(panel.cells, COLUMNS_MAX, first)
@@ -54,7 +56,9 @@ def heat_map(panel: Panel, results: Results) -> Plot:
         _draw_cell(axes, cell, corner_of(cell), folded, scale).set_gid(gid)
         hints[gid] = hint_of(cell, results)
     for cell in filter(results.is_recommended, panel.cells):
-        _outline(axes, corner_of(cell))
+        axes.add_patch(
+            Rectangle(corner_of(cell), 1, 1, fill=False, edgecolor=HIGHLIGHT, linewidth=3, zorder=3)
+        ).set_clip_on(False)
     bar = figure.colorbar(
         ScalarMappable(scale, COLOURS.resampled(32)), ax=axes, location="bottom", aspect=40
     )
@@ -62,13 +66,6 @@ def heat_map(panel: Panel, results: Results) -> Plot:
     bar.outline.set_visible(False)
     title = f"MB/s by memory and {variants.title}{variants.folded_title}"
     return Plot(title, _CAPTION, _description(panel, results), figure, hints)
-
-
-def _scale(results: Results) -> Normalize:
-    """The colours of MB/s, equal in all heat maps of the page."""
-    speeds = [stats.mb_per_s for _, stats in measured(results.cells)]
-    low, high = min(speeds, default=0.0), max(speeds, default=1.0)
-    return Normalize(low if low < high else 0.0, high)
 
 
 def _empty_grid(axes: Axes, memories: list[int], labels: list[str]) -> None:
@@ -113,12 +110,6 @@ def _why_unmeasured(cell: CellRow) -> str:
     if cell.failed or cell.cause:
         return "failed"
     return "cold only" if cell.cold else MISSING
-
-
-def _outline(axes: Axes, corner: tuple[int, int]) -> None:
-    axes.add_patch(
-        Rectangle(corner, 1, 1, fill=False, edgecolor=HIGHLIGHT, linewidth=3, zorder=3)
-    ).set_clip_on(False)
 
 
 def _description(panel: Panel, results: Results) -> str:

@@ -45,7 +45,9 @@ def memory_curve(panel: Panel, results: Results) -> Plot:
         for x, speed, (cell, stats) in zip(xs, speeds, points, strict=True):
             gid = f"point-{panel.cells.index(cell)}"
             axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid, clip_on=False)
-            hints[gid] = f"{hint_of(cell, results)}; {_spread_text(cell, stats)}"
+            low, high = map(speed_text, _extremes(cell, stats))
+            spread = f"{low} to {high} MB/s over {stats.n} warm samples"
+            hints[gid] = f"{hint_of(cell, results)}; {spread}"
         ends.append((xs[-1], speeds[-1], label, colour))
     _finish(axes, sorted({cell.setting.memory_mb for cell, _ in fastest}))
     label_ends(axes, ends)
@@ -69,11 +71,6 @@ def _extremes(cell: CellRow, stats: CellStatistics) -> tuple[float, float]:
     """MB/s of the slowest and of the fastest warm sample."""
     size_bytes = cell.object_bytes
     return mb_per_s(size_bytes, stats.max_seconds), mb_per_s(size_bytes, stats.min_seconds)
-
-
-def _spread_text(cell: CellRow, stats: CellStatistics) -> str:
-    slowest, fastest = map(speed_text, _extremes(cell, stats))
-    return f"{slowest} to {fastest} MB/s over {stats.n} warm samples"
 
 
 def _description(points: Sequence[tuple[CellRow, CellStatistics]]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,9 +17,9 @@ from bucketsum.prices import Prices, prices_in
 from bucketsum_lab.errors import BadSweep
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.plan.input import SweepInput
-from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
+from bucketsum_lab.plan.plan import Plan, check_estimate, plan_of
 from bucketsum_lab.protocol.probe import KnownObject
-from bucketsum_lab.protocol.run_records import CellRow, Run, RunLabel, RunStatus
+from bucketsum_lab.protocol.run_records import RUNTIME, CellRow, Run, RunLabel, RunStatus
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 from bucketsum_lab.results.run_status import RUNNING, execution_of
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
@@ -87,11 +86,10 @@ def _close_if_ended(run: Run, cells: list[CellRow], prices: Prices) -> None:
 
 def _planned(raw: object) -> tuple[Plan, Prices]:
     sweep = SweepInput.from_json(raw).with_deployed(json.loads(_DEPLOYED))
-    workload = WORKLOADS[sweep.workload]
-    sizes = [_OBJECTS.named(key, workload)["size_bytes"] for key in sweep.keys]
+    sizes = _OBJECTS.sizes_of(sweep.keys, WORKLOADS[sweep.workload])
     plan = plan_of(sweep, sizes, int(_STORAGE_MB))
     prices = prices_in(_REGION, _ARCHITECTURE)
-    check_limits(plan, prices)
+    check_estimate(plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds)
     return plan, prices
 
 
@@ -107,14 +105,13 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _begun(event: dict[str, Any]) -> Run:
-    major, minor, _ = platform.python_version_tuple()
     return Run(
         run_id=event["run_id"],
         status=RunStatus.RUNNING,
         started_at=event["started_at"],
         region=_REGION,
         architecture=_ARCHITECTURE,
-        runtime=f"python{major}.{minor}",
+        runtime=RUNTIME,
         label=RunLabel.LOCAL if "AWS_ENDPOINT_URL" in os.environ else RunLabel.AWS,
         execution_arn=event["execution_arn"],
         input=event["input"],

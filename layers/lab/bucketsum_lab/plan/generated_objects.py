@@ -28,7 +28,6 @@ SHA1_METADATA: Final = "sha1"
 FRESH_FOR: Final = timedelta(days=5)
 """The bucket's lifecycle removes objects after 7 days, and no sweep may lose one while it runs."""
 
-
 SET_BYTES_METADATA: Final = "data-set-bytes"
 """Metadata of a data set's main object: the size of the set."""
 
@@ -73,7 +72,11 @@ class GeneratedObjects:
                 f" names {key!r}, which is empty or has no {SHA1_METADATA!r} in its metadata "
                 "to check samples against; copy it with --metadata sha1=ITS_SHA1",
             )
-        return known_object(key, planned_bytes(key, head, workload), head["Metadata"], workload)
+        return known_object(key, _planned_bytes(key, head, workload), head["Metadata"], workload)
+
+    def sizes_of(self, keys: Iterable[str], workload: Workload) -> list[int]:
+        """Sizes of the objects *keys*; errors as of `named`."""
+        return [self.named(key, workload)["size_bytes"] for key in keys]
 
     def ensured(
         self, key: str, size_bytes: int, workload: Workload, parts: Collection[str] | None = None
@@ -179,7 +182,7 @@ def _sha1_of(chunks: Iterable[bytes]) -> dict[str, str]:
     return {SHA1_METADATA: digest_of(chunks).sha1}
 
 
-def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:
+def _planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:
     """The size of the object or data set at *key*, from the response *head* of HeadObject.
 
     Raises:

@@ -10,15 +10,34 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any, Final
 
+from bucketsum.measure import BYTES_PER_MB
 from bucketsum.prices import FREE_STORAGE_MB, Prices
 from bucketsum_lab.errors import BadSweep, FieldPlace
 from bucketsum_lab.plan.cells import PlannedCell
 from bucketsum_lab.plan.input import SweepInput, SweepLimits
-from bucketsum_lab.protocol import estimate
 from bucketsum_lab.protocol.objects import PlannedObject
 from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.protocol.workload import DataSetWorkload
 from bucketsum_lab.workloads import WORKLOADS
+
+HISTORY_EVENTS_MAX: Final = 21_000
+"""[A] An execution ends at 25,000 events; the rest is room for retries."""
+
+PAYLOAD_BYTES_MAX: Final = 200_000
+"""[A] A state passes on at most 256 KiB."""
+
+# How many history events each part of the state machine writes; a test counts them in its
+# definition: tests/template/test_sweep_scale.py.
+_EVENTS_ONCE: Final = 35
+_EVENTS_PER_OBJECT: Final = 7
+_EVENTS_PER_VERSION: Final = 15
+_EVENTS_PER_ROUND: Final = 6
+_EVENTS_PER_SAMPLE: Final = 12
+
+_SECONDS_ONCE: Final = 20.0
+_SECONDS_PER_VERSION: Final = 15.0
+_SECONDS_PER_ROUND: Final = 0.5
+_WRITE_MB_PER_S: Final = 60
 
 Rounds = tuple[tuple[int, int], ...]
 """Index of a cell and number of its repetition, in the order in which they run."""
@@ -44,8 +63,13 @@ class Plan:
     @property
     def history_events(self) -> int:
         """Events of an execution in which nothing is retried."""
-        rounds = len(self._all_rounds())
-        return estimate.history_events(len(self.objects), len(self.rounds), rounds, self.samples)
+        return (
+            _EVENTS_ONCE
+            + _EVENTS_PER_OBJECT * len(self.objects)
+            + _EVENTS_PER_VERSION * len(self.rounds)
+            + _EVENTS_PER_ROUND * len(self._all_rounds())
+            + _EVENTS_PER_SAMPLE * self.samples
+        )
 
     @property
     def payload_bytes(self) -> int:
@@ -55,14 +79,15 @@ class Plan:
     @property
     def estimated_seconds(self) -> float:
         """Wall time without retries, by the baseline's speeds and AWS's limits."""
-        other = estimate.other_seconds(len(self.rounds), len(self._all_rounds()))
-        return self.generating_seconds + self.probing_seconds + other
+        versions = _SECONDS_PER_VERSION * len(self.rounds)
+        rounds = _SECONDS_PER_ROUND * len(self._all_rounds())
+        return _SECONDS_ONCE + self.generating_seconds + self.probing_seconds + versions + rounds
 
     @property
     def generating_seconds(self) -> float:
         """Estimated duration of generating its objects."""
-        generated = (planned.size_bytes for planned in self.objects if planned.generated)
-        return estimate.generating_seconds(sum(generated))
+        generated = sum(planned.size_bytes for planned in self.objects if planned.generated)
+        return generated / BYTES_PER_MB / _WRITE_MB_PER_S
 
     @property
     def probing_seconds(self) -> float:
@@ -153,15 +178,6 @@ def _usd(usd: float) -> str:
     return f"{usd:.9f}".rstrip("0").rstrip(".")
 
 
-def check_limits(plan: Plan, prices: Prices) -> None:
-    """Check the plan's estimate against the limits in its input.
-
-    Raises:
-        BadSweep: The estimate is above a limit.
-    """
-    check_estimate(plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds)
-
-
 def check_estimate(limits: SweepLimits, usd: float | None, seconds: float) -> None:
     """Check an estimate against *limits*; an unknown cost is not limited.
 
@@ -229,20 +245,20 @@ _FEWER: Final = (
 
 def _check_size(plan: Plan) -> None:
     events = plan.history_events
-    if events > estimate.HISTORY_EVENTS_MAX:
-        runs = plan.sweep.repetitions * estimate.HISTORY_EVENTS_MAX // events
+    if events > HISTORY_EVENTS_MAX:
+        runs = plan.sweep.repetitions * HISTORY_EVENTS_MAX // events
         remedy = ("lower ", FieldPlace("runs"), f" to {runs}") if runs else _FEWER
         raise BadSweep(
             f"{plan.samples} samples write {events} history events; Step Functions allows "
-            f"{estimate.HISTORY_EVENTS_MAX} with room for retries: ",
+            f"{HISTORY_EVENTS_MAX} with room for retries: ",
             *remedy,
             ", or make two sweeps of it",
         )
     payload = plan.payload_bytes
-    if payload > estimate.PAYLOAD_BYTES_MAX:
+    if payload > PAYLOAD_BYTES_MAX:
         raise BadSweep(
             f"{len(plan.cells)} cells make a plan of {payload} bytes; Step Functions passes on "
-            f"{estimate.PAYLOAD_BYTES_MAX}: ",
+            f"{PAYLOAD_BYTES_MAX}: ",
             *_FEWER,
             ", or make two sweeps of it",
         )

@@ -68,7 +68,10 @@ class Meter:
         """The measurement of reading *size_bytes*."""
         seconds = self._clock() - self._started
         cpu_seconds = time.process_time() - self._cpu_started
-        return Measurement(size_bytes, seconds, cpu_seconds, _peak_bytes())
+        status = text_of(_PROC / "self" / "status") or ""
+        peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+        peak_bytes = int(peak[1]) * _KIB if peak else None
+        return Measurement(size_bytes, seconds, cpu_seconds, peak_bytes)
 
 
 def text_of(file: Path) -> str | None:
@@ -110,9 +113,3 @@ def _reset_peak() -> bool:
     except OSError:  # not Linux, or not allowed
         return False
     return True
-
-
-def _peak_bytes() -> int | None:
-    """Peak resident memory since the last reset."""
-    peak = re.search(r"^VmHWM:\s+(\d+) kB$", text_of(_PROC / "self" / "status") or "", re.MULTILINE)
-    return int(peak[1]) * _KIB if peak else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +17,9 @@ from bucketsum.table.stored_fields import NOT_STORED, names_of, nested, stored
 from bucketsum_lab.protocol.parameters import Setting
 
 _DOCUMENT: Final = stored(read=json.loads, write=json.dumps)
+RUNTIME: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
+"""Of this process, as Lambda names it."""
+
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")
 
 

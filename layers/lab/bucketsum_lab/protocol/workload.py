@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from statistics import median
+from typing import ClassVar, Final
 
+from bucketsum.measure import BYTES_PER_MB
 from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject
-from bucketsum_lab.protocol.parameters import Parameter, Setting, Value, Variant
+from bucketsum_lab.protocol.parameters import Parameter, Setting, Statistic, Value, Variant
 from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.samples import Sample
+
+PROBE_SECONDS_MAX: Final = 900
+"""The prober's time-out."""
+
+NETWORK_BYTES_PER_S: Final = 78_125_000
+"""[A] 625 Mbit/s per execution environment, after a burst."""
+
+
+def read_seconds(size_bytes: int, cpu_mb_per_s: float, *, in_turn: bool = False) -> float:
+    """One invocation: the slower of network and CPU, or their sum if they work *in_turn*."""
+    network, cpu = size_bytes / NETWORK_BYTES_PER_S, size_bytes / BYTES_PER_MB / cpu_mb_per_s
+    return min(network + cpu if in_turn else max(network, cpu), PROBE_SECONDS_MAX)
 
 
 class Workload(ABC):
@@ -80,6 +94,16 @@ class Workload(ABC):
     def statistics(self, samples: Sequence[Sample]) -> WorkloadStatistics | None:
         """A `statistics_type` of a cell's good *samples*; None if they have none."""
         return None
+
+    def own_medians(self, samples: Sequence[Sample]) -> dict[str, Statistic]:
+        """The median of each of `sample_names`; a text is the same in all *samples*."""
+        medians: dict[str, Statistic] = {}
+        for name in self.sample_names:
+            values = [sample.own[name] for sample in samples if name in sample.own]
+            numbers = [value for value in values if not isinstance(value, str)]
+            if values:
+                medians[name] = median(numbers) if numbers else values[0]
+        return medians
 
     def is_deployable(self, setting: Setting) -> bool:
         """Whether the template has parameters for all of *setting*; not if it is `undeployable`."""

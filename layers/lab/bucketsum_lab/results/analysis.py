@@ -97,7 +97,9 @@ def p_value(sample: Sequence[float], other: Sequence[float]) -> float:
     first, second = sorted(
         (sorted(sample), sorted(other)), key=lambda values: (len(values), values)
     )
-    pooled, size = _double_ranks([*first, *second]), len(first)
+    ordered, size = sorted([*first, *second]), len(first)
+    # twice the rank of each value: equal values share the mean of their ranks
+    pooled = [bisect_left(ordered, v) + bisect_right(ordered, v) + 1 for v in [*first, *second]]
     total = sum(pooled)
 
     def distance(part: Iterable[int]) -> int:
@@ -113,12 +115,6 @@ def p_value(sample: Sequence[float], other: Sequence[float]) -> float:
         distance(generator.sample(pooled, size)) >= observed for _ in range(_DRAWN_RELABELLINGS)
     )
     return (drawn + 1) / (_DRAWN_RELABELLINGS + 1)
-
-
-def _double_ranks(values: Sequence[float]) -> list[int]:
-    """Twice the rank of each value: equal values share the mean of their ranks."""
-    ordered = sorted(values)
-    return [bisect_left(ordered, value) + bisect_right(ordered, value) + 1 for value in values]
 
 
 def _with_samples(cell: CellRow, samples: Sequence[Sample], workload: Workload) -> CellRow:

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from bucketsum.s3.stream_count import CONNECTION_BYTES_PER_S
-from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
 from bucketsum_lab.protocol.samples import Sample
 from bucketsum_lab.protocol.use import Use
+from bucketsum_lab.protocol.workload import NETWORK_BYTES_PER_S
 
 AT_LIMIT: Final = 0.9
 """Share of a limit from which on it is reached."""

@@ -60,10 +60,13 @@ def recommend(
     fitting = [cell for cell in deployable if cell.mb_per_s >= speed and cell.usd_per_gb <= cost]
     if not fitting:
         return Recommendation(_none_fits(deployable, strategy))
-    weight = _weight(strategy)
+    weight = strategy.weight
+    if strategy.name is not StrategyName.BALANCED:
+        weight = float(strategy.name in (StrategyName.CHEAPEST, StrategyName.CHEAPEST_AT_LEAST))
     equal = fitting
     for measure in (_penalty(weight, deployable), _penalty(1 - weight, deployable)):
-        equal = _best_by(measure, equal)
+        lowest = min(map(measure, equal))
+        equal = [rival for rival in equal if isclose(measure(rival), lowest, rel_tol=_EQUAL)]
     best = min(equal, key=lambda candidate: candidate.setting.order)
     also = _equally_fast(best, cells, deployable)
     planned = len({cell.setting for cell in cells})
@@ -121,13 +124,6 @@ def _candidate(
     )
 
 
-def _weight(strategy: Strategy) -> float:
-    """The weight of cost, from 0 (speed alone) to 1 (cost alone)."""
-    if strategy.name is StrategyName.BALANCED:
-        return strategy.weight
-    return float(strategy.name in (StrategyName.CHEAPEST, StrategyName.CHEAPEST_AT_LEAST))
-
-
 def _penalty(weight: float, deployable: Sequence[Candidate]) -> _Measure:
     lowest = min(candidate.usd_per_gb for candidate in deployable)
     highest = max(candidate.mb_per_s for candidate in deployable)
@@ -137,12 +133,6 @@ def _penalty(weight: float, deployable: Sequence[Candidate]) -> _Measure:
         return weight * cost + (1 - weight) * time
 
     return of
-
-
-def _best_by(measure: _Measure, rivals: Sequence[Candidate]) -> list[Candidate]:
-    """Those of *rivals* that are within 1 % of the lowest *measure*."""
-    lowest = min(map(measure, rivals))
-    return [rival for rival in rivals if isclose(measure(rival), lowest, rel_tol=_EQUAL)]
 
 
 def _count(planned: int, measured: int, deployable: int) -> str:

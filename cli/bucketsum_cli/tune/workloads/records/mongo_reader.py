@@ -13,7 +13,7 @@ from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum_lab.workloads.records.block_file import whole_records
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
 from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, RecordLayout
-from bucketsum_lab.workloads.records.readers import READERS
+from bucketsum_lab.workloads.records.probe import READERS
 from bucketsum_lab.workloads.records.record_reader import (
     ReadOptions,
     ReadRecord,

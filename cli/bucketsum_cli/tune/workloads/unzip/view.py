@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, text_of
-from bucketsum_lab.workloads.unzip.parameters import UnzipStatistics
+from bucketsum_lab.workloads.unzip.workload import UnzipStatistics
 
+_MEMBERS: Final = text_of(UnzipStatistics, lambda own: f"{own.members:,} in {own.directories:,}")
 
-def _members(own: UnzipStatistics) -> str:
-    return f"{own.members:,} in {own.directories:,}"
-
-
-UNZIP: Final = WorkloadView(
-    (TableColumn("members", "files in folders", text_of(UnzipStatistics, _members)),)
-)
+UNZIP: Final = WorkloadView((TableColumn("members", "files in folders", _MEMBERS),))

@@ -25,18 +25,13 @@ SPREAD: Final = 11
 """Largest ÷ smallest size."""
 
 
-def sizes_of(total_bytes: int) -> list[int]:
-    """Sizes of the archives, of *total_bytes* together, in a seeded order."""
+def archives_of(total_bytes: int) -> Iterator[tuple[str, int]]:
+    """Name and size of each archive, of *total_bytes* together; their order is seeded."""
     weights = [SPREAD ** (number / (ITEMS - 1)) for number in range(ITEMS)]
     random.Random(0).shuffle(weights)  # noqa: S311 - the same every time
     sizes = [int(total_bytes * weight / sum(weights)) for weight in weights]
     sizes[-1] += total_bytes - sum(sizes)
-    return sizes
-
-
-def archives_of(total_bytes: int) -> Iterator[tuple[str, int]]:
-    """Name and size of each archive."""
-    for number, size_bytes in enumerate(sizes_of(total_bytes), start=1):
+    for number, size_bytes in enumerate(sizes, start=1):
         yield f"{number:02}.zip", size_bytes
 
 

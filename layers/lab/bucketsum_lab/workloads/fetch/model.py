@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BucketsumError
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum.s3.range_reads import Read
-    from bucketsum.s3.source import OpenObject
 
 
 class ArchiveWork(StrEnum):
@@ -84,18 +83,6 @@ class ItemFailed(BucketsumError):
         super().__init__(cause)
         self.error = error
         """Name of the sample's error."""
-
-
-class ItemSource(Protocol):
-    """Archives that are not on the disk."""
-
-    def open(self, item: ArchiveItem) -> OpenObject:
-        """Request the archive; see `Source.open`."""
-        ...
-
-    def bytes_of(self, item: ArchiveItem, opened: OpenObject) -> Bytes:
-        """The bytes of the archive that was opened, without a disk."""
-        ...
 
 
 FOLDER_PROCESSORS: Final[

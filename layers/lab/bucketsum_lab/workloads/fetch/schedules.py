@@ -20,17 +20,16 @@ from bucketsum_lab.workloads.fetch.model import (
     ArchiveWork,
     Bytes,
     ItemFailed,
-    ItemSource,
     Schedule,
     Timings,
 )
 from bucketsum_lab.workloads.fetch.pipeline import DiskQueue, Stopped, in_threads, run_pipeline
 from bucketsum_lab.workloads.fetch.processing import process
-from bucketsum_lab.workloads.fetch.stages import DiskWorker, fetch_to
+from bucketsum_lab.workloads.fetch.stages import DiskWorker, S3Items, fetch_to
 
 
 def run_streaming(
-    source: ItemSource, work: ArchiveWork, workers: int, items: Sequence[ArchiveItem]
+    source: S3Items, work: ArchiveWork, workers: int, items: Sequence[ArchiveItem]
 ) -> Timings:
     """Process all *items* by workers that each read an archive from S3; errors as of `in_threads`.
 
@@ -47,7 +46,7 @@ def run_streaming(
     return Timings(time.perf_counter() - started, None, sum(working) / workers, peak_bytes=0)
 
 
-def _process(source: ItemSource, item: ArchiveItem, work: ArchiveWork, stopped: Event) -> float:
+def _process(source: S3Items, item: ArchiveItem, work: ArchiveWork, stopped: Event) -> float:
     opened = source.open(item)
     waiting = _Waits(source.bytes_of(item, opened), stopped)
     started = time.perf_counter()
@@ -108,7 +107,7 @@ class ScheduleRun:
     root: Path | None = None
     page_cache: PageCache = PageCache.WARM
 
-    def measured(self, source: ItemSource, items: Sequence[ArchiveItem]) -> Mapping[str, int]:
+    def measured(self, source: S3Items, items: Sequence[ArchiveItem]) -> Mapping[str, int]:
         """Process all *items*, and return the workload's attributes of the sample.
 
         Nothing is left on the disk. Errors of reading pass through unchanged.
@@ -131,7 +130,7 @@ class ScheduleRun:
             values |= {name: max(0, count - before[name]) for name, count in after.items()}
         return {"items": len(items), **values}
 
-    def _values(self, source: ItemSource, items: Sequence[ArchiveItem]) -> Mapping[str, int]:
+    def _values(self, source: S3Items, items: Sequence[ArchiveItem]) -> Mapping[str, int]:
         if self.schedule is Schedule.STREAM:
             return run_streaming(source, self.work, self.workers, items).values()
         with workspace(self.root) as folder:
@@ -141,7 +140,7 @@ class ScheduleRun:
                 raise ItemFailed("NotFetched", f"{error.strerror or error}") from error
 
     def _on_disk(
-        self, source: ItemSource, items: Sequence[ArchiveItem], folder: Path
+        self, source: S3Items, items: Sequence[ArchiveItem], folder: Path
     ) -> Mapping[str, int]:
         room = round(shutil.disk_usage(folder).free * ROOM_SHARE)
         queue = DiskQueue(

@@ -13,7 +13,7 @@ from bucketsum.s3.source import OpenObject, Source
 from bucketsum_lab.protocol.objects import chunks_of
 from bucketsum_lab.protocol.page_cache import PageCache, cached_bytes, drop
 from bucketsum_lab.protocol.probe import object_at
-from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, Bytes, ItemSource
+from bucketsum_lab.workloads.fetch.model import ArchiveItem, ArchiveWork, Bytes
 from bucketsum_lab.workloads.fetch.pipeline import DiskQueue
 from bucketsum_lab.workloads.fetch.processing import process
 
@@ -50,7 +50,7 @@ class S3Items:
 
 
 def fetch_to(
-    folder: Path, source: ItemSource, queue: DiskQueue, page_cache: PageCache, item: ArchiveItem
+    folder: Path, source: S3Items, queue: DiskQueue, page_cache: PageCache, item: ArchiveItem
 ) -> Path:
     """Write an archive to *folder*, until *queue* is stopped."""
     path = folder / item.name
@@ -78,7 +78,12 @@ class DiskWorker:
 
     def process(self, item: ArchiveItem, path: Path) -> None:
         """Process the archive on the disk."""
-        self._count(cached_bytes(path))
+        count = cached_bytes(path)
+        with self._lock:
+            if count is None or self.cached_bytes is None:
+                self.cached_bytes = None
+            else:
+                self.cached_bytes += count
 
         def read(offset: int, length: int) -> bytes:
             with path.open("rb") as file:
@@ -87,10 +92,3 @@ class DiskWorker:
 
         with closing(chunks_of(path)) as chunks:
             process(item, Bytes(self.queue.passing(chunks), read), self.work)
-
-    def _count(self, count: int | None) -> None:
-        with self._lock:
-            if count is None or self.cached_bytes is None:
-                self.cached_bytes = None
-            else:
-                self.cached_bytes += count

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import Final
 
 from bucketsum.digest import digest_of
@@ -15,7 +14,6 @@ from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated data set needs is imported there, as in unzip.
 # ruff: noqa: PLC0415
-from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.measuring import Meter, children_cpu_seconds
 from bucketsum_lab.protocol.objects import (
     DataFile,
@@ -29,7 +27,7 @@ from bucketsum_lab.protocol.parameters import Parameter, Setting, Variant
 from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent, answer_of, failed
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.samples import Sample
-from bucketsum_lab.protocol.workload import DataSetWorkload
+from bucketsum_lab.protocol.workload import DataSetWorkload, read_seconds
 from bucketsum_lab.workloads.fetch.model import ArchiveWork, ItemFailed, Schedule
 
 SET_BYTES_MIN: Final = 16_000_000
@@ -168,11 +166,11 @@ class FetchWorkload(DataSetWorkload):
 
     def statistics(self, samples: Sequence[Sample]) -> FetchStatistics | None:
         """Medians, and their models: fetching plus processing, and the longer of the two."""
-        medians: dict[str, int] = {}
-        for name in self.sample_names:
-            values = [own for sample in samples if isinstance(own := sample.own.get(name), int)]
-            if values:
-                medians[name] = round(median(values))
+        medians = {
+            name: round(value)
+            for name, value in self.own_medians(samples).items()
+            if not isinstance(value, str)
+        }
         if "fetch_ms" in medians:
             sides = medians["fetch_ms"], medians["work_ms"]
             medians |= {"sum_ms": sum(sides), "max_ms": max(sides)}

@@ -6,7 +6,6 @@ from typing import Final
 
 from bucketsum.digest import digest_of
 from bucketsum.memory import MEMORY_MB_PER_CPU
-from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.measuring import Meter
 from bucketsum_lab.protocol.objects import Generated, content
 from bucketsum_lab.protocol.parameters import Setting
@@ -17,7 +16,7 @@ from bucketsum_lab.protocol.probe import (
     answer_of,
     created_object,
 )
-from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.protocol.workload import Workload, read_seconds
 
 OBJECT_BYTES_MAX: Final = 20_000_000_000
 """The planner has to generate it twice and to send it in 900 s: by calculation some 660 s."""

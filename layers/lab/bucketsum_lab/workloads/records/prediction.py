@@ -8,8 +8,8 @@ from math import exp
 from typing import Final
 
 from bucketsum.memory import MEMORY_MB_PER_CPU
-from bucketsum_lab.protocol.estimate import NETWORK_BYTES_PER_S
 from bucketsum_lab.protocol.parameters import Value
+from bucketsum_lab.protocol.workload import NETWORK_BYTES_PER_S
 from bucketsum_lab.workloads.records.data_set import RECORD_BYTES, DataSet
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (

@@ -32,6 +32,7 @@ from bucketsum_lab.protocol.probe import (
 from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets, Get
 from bucketsum_lab.workloads.records.data_set import DataSet, queries
 from bucketsum_lab.workloads.records.index import Span
+from bucketsum_lab.workloads.records.items import DynamoReader
 from bucketsum_lab.workloads.records.layouts import (
     MEASURED_GAP,
     RecordLayout,
@@ -41,12 +42,33 @@ from bucketsum_lab.workloads.records.layouts import (
 from bucketsum_lab.workloads.records.measurement import measured
 from bucketsum_lab.workloads.records.partition import Sampled
 from bucketsum_lab.workloads.records.prediction import Link, Model
-from bucketsum_lab.workloads.records.readers import READERS
-from bucketsum_lab.workloads.records.record_reader import ReadOptions, Store
+from bucketsum_lab.workloads.records.record_reader import ReadOptions, RecordReader, Store
+from bucketsum_lab.workloads.records.s3_readers import (
+    CoalescedReader,
+    ObjectPerRecordReader,
+    PartitionedRangeReader,
+    PartitionedReader,
+    RangeReader,
+    WholeReader,
+)
+from bucketsum_lab.workloads.records.tmp_readers import BlockFileReader, SqliteReader
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+
+READERS: Final[dict[RecordLayout, type[RecordReader]]] = {
+    RecordLayout.RANGE: RangeReader,
+    RecordLayout.COALESCED: CoalescedReader,
+    RecordLayout.WHOLE: WholeReader,
+    RecordLayout.OBJECT_PER_RECORD: ObjectPerRecordReader,
+    RecordLayout.PARTITIONED: PartitionedReader,
+    RecordLayout.PARTITIONED_RANGE: PartitionedRangeReader,
+    RecordLayout.TMP_BLOCK: BlockFileReader,
+    RecordLayout.SQLITE_TMP: SqliteReader,
+    RecordLayout.DYNAMODB: DynamoReader,
+}
+"""The command adds MongoDB's, whose driver Lambda does not have."""
 
 _LATENCY_GETS: Final = 7
 _BANDWIDTH_BYTES: Final = 8 * 1024 * 1024

@@ -6,7 +6,6 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from statistics import median
 from typing import Final
 
 from bucketsum_lab.errors import BadSweep, FieldPlace
@@ -15,7 +14,7 @@ from bucketsum_lab.errors import BadSweep, FieldPlace
 # ruff: noqa: PLC0415
 from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject, whole_in
 from bucketsum_lab.protocol.page_cache import PAGE_CACHE
-from bucketsum_lab.protocol.parameters import Parameter, Setting, Statistic, Value, Variant
+from bucketsum_lab.protocol.parameters import Parameter, Setting, Value, Variant
 from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.samples import Sample
@@ -228,14 +227,4 @@ class RecordsWorkload(DataSetWorkload):
 
     def statistics(self, samples: Sequence[Sample]) -> RecordsStatistics | None:
         """The median of each number; a text is the same in all samples."""
-        values = {
-            name: [sample.own[name] for sample in samples if name in sample.own]
-            for name in self.sample_names
-        }
-        medians = {name: _middle(of_name) for name, of_name in values.items() if of_name}
-        return RecordsStatistics.of_values(medians)
-
-
-def _middle(values: Sequence[Statistic]) -> Statistic:
-    numbers = [value for value in values if not isinstance(value, str)]
-    return median(numbers) if numbers else values[0]
+        return RecordsStatistics.of_values(self.own_medians(samples))

@@ -11,13 +11,12 @@ from typing import Final
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum.memory import BASE_MEMORY_BYTES, MEMORY_MB_PER_CPU
-from bucketsum_lab.protocol.estimate import PROBE_SECONDS_MAX, read_seconds
 from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject, disk_refusal
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 from bucketsum_lab.protocol.run_records import WorkloadStatistics
 from bucketsum_lab.protocol.samples import Sample
-from bucketsum_lab.protocol.workload import DataSetWorkload
+from bucketsum_lab.protocol.workload import PROBE_SECONDS_MAX, DataSetWorkload, read_seconds
 from bucketsum_lab.workloads.transfer.model import (
     CLIENT,
     DESTINATION,
@@ -56,18 +55,6 @@ _MB_PER_VCPU_SECOND: Final = 300
 """Of the slowest clients, with a destination that hashes."""
 
 _CHECKED_MB_PER_VCPU_SECOND: Final = 500
-
-
-def trial_seconds(setting: Setting, size_bytes: int) -> float:
-    """The slower of network and CPU, plus the waits, plus the reads that are not measured."""
-    own, vcpus = setting.own, setting.memory_mb / MEMORY_MB_PER_CPU
-    pattern, files = Pattern.of(str(own["pattern"])), files_in(size_bytes)
-    waits = _LATENCY_SECONDS * files / threads_of(pattern, files, max(1, round(vcpus)))
-    cpu = files * _CPU_SECONDS_PER_FILE[ClientName(str(own["client"]))] / vcpus
-    measured = read_seconds(size_bytes, _MB_PER_VCPU_SECOND * vcpus) + waits + cpu
-    if pattern.name == PatternName.STACCATO:
-        measured = max(measured, span_seconds(pattern, files))
-    return min(measured + _unmeasured_seconds(setting, size_bytes, vcpus), PROBE_SECONDS_MAX)
 
 
 def _unmeasured_seconds(setting: Setting, size_bytes: int, vcpus: float) -> float:
@@ -128,7 +115,14 @@ class TransferWorkload(DataSetWorkload):
 
     def seconds(self, setting: Setting, size_bytes: int) -> float:
         """The slower of network and CPU, the waits between, and the reads that are not measured."""
-        return trial_seconds(setting, size_bytes)
+        own, vcpus = setting.own, setting.memory_mb / MEMORY_MB_PER_CPU
+        pattern, files = Pattern.of(str(own["pattern"])), files_in(size_bytes)
+        waits = _LATENCY_SECONDS * files / threads_of(pattern, files, max(1, round(vcpus)))
+        cpu = files * _CPU_SECONDS_PER_FILE[ClientName(str(own["client"]))] / vcpus
+        measured = read_seconds(size_bytes, _MB_PER_VCPU_SECOND * vcpus) + waits + cpu
+        if pattern.name == PatternName.STACCATO:
+            measured = max(measured, span_seconds(pattern, files))
+        return min(measured + _unmeasured_seconds(setting, size_bytes, vcpus), PROBE_SECONDS_MAX)
 
     def uses_disk(self, setting: Setting) -> bool:
         """Whether the destination is the disk."""

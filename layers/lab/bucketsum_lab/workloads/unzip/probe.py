@@ -25,7 +25,7 @@ from bucketsum_lab.protocol.probe import (
 )
 from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
 from bucketsum_lab.workloads.unzip.null_members import read_members
-from bucketsum_lab.workloads.unzip.parameters import AUTO_THREADS, MODE, NULL, UnzipStatistics
+from bucketsum_lab.workloads.unzip.workload import AUTO_THREADS, MODE, NULL, UnzipStatistics
 
 
 def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.memory import MEMORY_MB_PER_CPU
@@ -12,23 +12,46 @@ from bucketsum_lab.errors import BadSweep
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
 # ruff: noqa: PLC0415
-from bucketsum_lab.protocol.estimate import read_seconds
 from bucketsum_lab.protocol.objects import Generated, disk_refusal, whole_in
-from bucketsum_lab.protocol.workload import Workload
-from bucketsum_lab.workloads.unzip.parameters import (
-    AUTO_THREADS,
-    INFLATE,
-    MODE,
-    NULL,
-    THREADS,
-    UnzipStatistics,
-)
+from bucketsum_lab.protocol.parameters import Parameter
+from bucketsum_lab.protocol.run_records import WorkloadStatistics
+from bucketsum_lab.protocol.workload import Workload, read_seconds
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.objects import PlannedObject
     from bucketsum_lab.protocol.parameters import Setting, Value, Variant
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.protocol.samples import Sample
+
+NULL: Final = "null"
+"""As stream, but members are not hashed: the time of decompression alone."""
+
+MODE: Final = Parameter(
+    "mode",
+    (*Mode, NULL),
+    meaning="stream (no disk), tmp (archive and members on disk), discard (only archive on disk), "
+    "null (no disk, members not hashed)",
+)
+INFLATE: Final = Parameter("inflate", tuple(Engine), meaning="decompression library ({})")
+AUTO_THREADS: Final = "auto"
+"""As the hasher: see `archive_threads`."""
+
+THREADS: Final = Parameter(
+    "archive_threads",
+    (AUTO_THREADS, 1, 2, 4, 8, 16, 32, 64),
+    "{} threads",
+    meaning="threads that read the archive on the disk ({}); `auto`: one for each vCPU, at least 2",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnzipStatistics(WorkloadStatistics):
+    """The contents of the archive."""
+
+    members: int
+    directories: int
+    member_bytes: int
+
 
 ARCHIVE_BYTES_MIN: Final = 1_000_000
 ARCHIVE_BYTES_MAX: Final = 2_000_000_000
