@@ -18,6 +18,7 @@ sys.path[:0] = sys.argv[1:]
 import app
 print(json.dumps({name: getattr(module, "__file__", None) for name, module in sys.modules.items()}))
 """
+KEYS: Final = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"}
 _UNCHECKED_HASH: Final = 0b01  # PEP 552: by hash, and never compared with the source
 
 
@@ -33,7 +34,7 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         check=True,
         capture_output=True,
         text=True,
-        env=VARIABLES | {"LAMBDA_TASK_ROOT": "/var/task"},
+        env=VARIABLES | KEYS | {"LAMBDA_TASK_ROOT": "/var/task"},
     )
     modules: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])  # its log comes first
     return modules
@@ -43,6 +44,8 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
     "unwanted",
     [
         "boto3", "s3transfer",  # clients are botocore's; nobody asks for resources or transfers
+        "bucketsum.invocation.clients",  # usual small objects are read and recorded without
+        "botocore.session", "botocore.client", "botocore.credentials", "botocore.docs",
         "aws_lambda_powertools.utilities.batch",  # and with it every data class of Powertools
         "aws_lambda_powertools.utilities.data_classes",
         "bucketsum.archives.archive_reader", "bucketsum.archives.archive_hasher",  # off by default

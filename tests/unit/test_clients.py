@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from botocore.config import Config
@@ -24,7 +21,6 @@ from bucketsum.invocation.clients import (
     SILENT_SECONDS,
     _OwnModelLoader,
     client_of,
-    made_once,
 )
 from bucketsum.invocation.deadline import LAST_BEGIN_SECONDS, STOP_BEFORE_END_SECONDS
 from bucketsum.long_objects.slice_reader import END_BEFORE_SECONDS
@@ -120,12 +116,3 @@ def test_other_services_are_refused() -> None:
     """An unsupported service is refused by name."""
     with pytest.raises(UnknownServiceError, match="sns"):
         made("sns")
-
-
-def test_several_threads_make_one_value() -> None:
-    """A client takes megabytes and a tenth of a second; readers in threads share it."""
-    make = Mock(side_effect=lambda: time.sleep(0.01))
-    get = made_once(make)
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda _: get(), range(8)))
-    make.assert_called_once_with()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from threading import Barrier
+from unittest.mock import Mock
 
 import pytest
 from tests.integration.hasher.hasher_stack import HasherStack
@@ -16,11 +17,13 @@ from tests.support.log_lines import (
 )
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3
+from tests.support.settings import OF_TESTS
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.hashing import resources
 from bucketsum.hashing.small_objects import READS_MAX
+from bucketsum.invocation import clients
 from bucketsum.table.sequencer import NO_SEQUENCER
 
 KEYS = [f"small-{number}" for number in range(10)]
@@ -36,10 +39,17 @@ def test_a_new_small_object_is_one_get_and_one_write(
 ) -> None:
     """Neither S3 nor DynamoDB is asked for anything that is not needed, and SQS for nothing.
 
-    botocore's S3 client, an eighth of a cold start, is not even made.
+    In a function's usual environment, not even botocore's session is made at the start. (It is in
+    the tests when a row is written, because moto answers botocore alone.)
     """
-    hostile_stack.load()
-    monkeypatch.setattr(resources, "client_of", None)
+    for name in OF_TESTS:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", "/nonexistent")
+    for client in ("_s3", "_sqs"):
+        monkeypatch.setattr(resources, client, Mock(side_effect=AssertionError))
+    with monkeypatch.context() as start:
+        start.setattr(clients, "_session", None)
+        hostile_stack.load()
     messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
     assert hostile_stack.deliver(*messages) == []
     assert sorted(request.path for request in hostile.requests) == [f"inbox/{key}" for key in KEYS]

@@ -17,8 +17,8 @@ from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.resources import Resources
 from bucketsum.hashing.small_object_connections import network_of
 from bucketsum.hashing.small_objects import SmallObjectHasher
-from bucketsum.invocation.clients import made_once
 from bucketsum.invocation.deadline import Deadline
+from bucketsum.invocation.first_use import made_once
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import message_of
 from bucketsum.s3.stored_checksums import ComparingSource
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bucketsum.backfill.listed_batch import ListedBatchHasher
     from bucketsum.long_objects.hand_over import HandOver
 
-_RESOURCES: Final = Resources(os.environ, asks_checksum=True)
+_RESOURCES: Final = Resources(os.environ, asks_checksum=True, looks_up=False)
 SETTINGS, _TABLE = _RESOURCES.settings, _RESOURCES.table
 logger, metrics = _RESOURCES.logger, _RESOURCES.metrics
 log_layer(logger)

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from bucketsum.long_objects.slice_result import SliceReport
 
-_RESOURCES: Final = Resources(os.environ, asks_checksum=False)  # most GETs are of ranges
+_RESOURCES: Final = Resources(  # most GETs are of ranges
+    os.environ, asks_checksum=False, looks_up=True
+)
 SETTINGS, _DYNAMODB = _RESOURCES.settings, _RESOURCES.dynamodb
 logger, metrics = _RESOURCES.logger, _RESOURCES.metrics
 log_layer(logger)

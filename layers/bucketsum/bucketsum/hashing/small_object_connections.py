@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from botocore.utils import get_environ_proxies
 
-from bucketsum.invocation.clients import credentials
+from bucketsum.invocation.access import credentials, usual_endpoint
 from bucketsum.s3.curl_connections import Connections, Transfer
 from bucketsum.s3.curl_reader import CurlReader
 from bucketsum.s3.response_head import ResponseHead
@@ -73,9 +73,10 @@ class Network:
 
 def network_of(source: CurlReader, dynamodb: DynamoDBClient, table: DigestsTable) -> Network | None:
     """The connections of *source*, also for rows of *table*; None if only botocore can be used."""
-    keys, url = credentials(), dynamodb.meta.endpoint_url
+    keys, region = credentials(), source.requests.region
+    url = usual_endpoint("dynamodb", region) or dynamodb.meta.endpoint_url
     same_proxies = get_environ_proxies(source.requests.endpoint_url) == get_environ_proxies(url)
     if keys is None or urlsplit(url).path not in ("", "/") or not same_proxies:
         return None
-    signer = Signer(keys, url, dynamodb.meta.region_name, "dynamodb")
+    signer = Signer(keys, url, region, "dynamodb")
     return Network(Connections(source.config), source.requests, signer, table)

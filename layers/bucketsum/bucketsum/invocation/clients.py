@@ -1,4 +1,4 @@
-"""AWS clients that start fast, for cold starts."""
+"""AWS clients that start fast; a cold start makes none in a usual environment."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import json
 import os
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import botocore.httpsession
 from botocore.config import Config
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
-
-T = TypeVar("T")
 
 SERVICES: Final = ("dynamodb", "s3", "sqs")
 
@@ -154,6 +152,7 @@ def _partition(rule: Mapping[str, Any]) -> dict[str, Any]:
 @functools.cache
 def _session() -> Session:
     """The session of all clients. boto3's would add resources and transfers, which nobody uses."""
+    speed_up_botocore()
     session = Session()
     session.register_component("data_loader", _OwnModelLoader())
     return session
@@ -187,17 +186,6 @@ def _dns_suffix(region: str) -> str:
         if re.match(partition["regionRegex"], region):
             return str(partition["outputs"]["dnsSuffix"])
     return "amazonaws.com"  # a Region of the future
-
-
-def made_once(make: Callable[[], T]) -> Callable[[], T]:
-    """The value of *make*, which is called at the first use, and only once by several threads."""
-    lock, value = Lock(), functools.cache(make)
-
-    def get() -> T:
-        with lock:
-            return value()
-
-    return get
 
 
 @overload

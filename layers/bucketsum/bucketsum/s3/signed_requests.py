@@ -10,7 +10,7 @@ from botocore.exceptions import NoCredentialsError
 
 from bucketsum.checksums.stored import MODE_HEADER
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.invocation.clients import aws_s3_endpoint, credentials, s3_endpoint
+from bucketsum.invocation.access import Keys, aws_s3_endpoint, credentials, s3_endpoint
 from bucketsum.s3.response_head import if_match
 from bucketsum.s3.sigv4 import EMPTY_SHA256, Signer
 
@@ -51,7 +51,7 @@ class SignedRequests:
         self,
         endpoint_url: str,
         region: str,
-        credentials: Credentials | None,
+        credentials: Credentials | Keys | None,
         *,
         asks_checksum: bool = False,
     ) -> None:
@@ -59,7 +59,7 @@ class SignedRequests:
         self._headers = {**_NO_BODY, **(MODE_HEADER if asks_checksum else {})}
         # If somebody configures just this URL, botocore has the bucket in the path: S3 takes both.
         self._is_aws = endpoint_url == aws_s3_endpoint(region)
-        self._region = region
+        self.region = region
         self._credentials = credentials
 
     @classmethod
@@ -89,7 +89,7 @@ class SignedRequests:
             path = f"{path.rstrip('/')}/{created.bucket}"
         path += f"/{quote(created.key, safe='/~')}"
         query = f"versionId={quote(created.version_id, safe='')}" if created.version_id else ""
-        signer = Signer(self._credentials, f"{scheme}://{host}", self._region, "s3")
+        signer = Signer(self._credentials, f"{scheme}://{host}", self.region, "s3")
         headers = signer.headers_of(self._headers, method="GET", path=path, query=query)
         if condition := if_match(created):
             headers.append(f"If-Match: {condition}")

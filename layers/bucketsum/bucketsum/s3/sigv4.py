@@ -12,7 +12,9 @@ from urllib.parse import urlsplit
 from bucketsum.clock import now
 
 if TYPE_CHECKING:
-    from botocore.credentials import Credentials, ReadOnlyCredentials
+    from botocore.credentials import Credentials
+
+    from bucketsum.invocation.access import Keys
 
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 EMPTY_SHA256: Final = hashlib.sha256().hexdigest()
@@ -26,7 +28,9 @@ class Signer:
         url: The endpoint's scheme and host.
     """
 
-    def __init__(self, credentials: Credentials, url: str, region: str, service: str) -> None:
+    def __init__(
+        self, credentials: Credentials | Keys, url: str, region: str, service: str
+    ) -> None:
         """Botocore refreshes *credentials*; path and query of *url* are ignored."""
         parts = urlsplit(url)
         self._credentials = credentials
@@ -49,7 +53,7 @@ class Signer:
         *headers* are further ones: names in lower case, values without extra spaces. *path* and
         *query* are percent-encoded, the parameters of *query* sorted.
         """
-        credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
+        credentials = self._credentials.get_frozen_credentials()
         timestamp = _timestamp()
         unsigned = {**headers, "host": self._host, "x-amz-date": timestamp}
         if credentials.token:

@@ -1,0 +1,36 @@
+"""Values that are made at their first use, and only once by several threads."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+
+def made_once(make: Callable[[], T]) -> Callable[[], T]:
+    """The value of *make*, which is called at the first use, and only once by several threads."""
+    lock, value = Lock(), functools.cache(make)
+
+    def get() -> T:
+        with lock:
+            return value()
+
+    return get
+
+
+class _StandIn:
+    """Has the attributes of the value that *make* returns."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._value = made_once(make)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute of any value
+        return getattr(self._value(), name)
+
+
+def at_first_use(make: Callable[[], T]) -> T:
+    """A stand-in for the value of *make*, which is called when an attribute is first needed."""
+    return cast("T", _StandIn(make))
