@@ -223,10 +223,16 @@ def test_the_sequencer_decides(arrival: ObjectCreated, held: Row, outcome: Outco
     ("expected", "held"),
     [
         (None, row_with(NO_SEQUENCER)),
+        (None, replace(row_with(comparable_sequencer("00A9")), recorded_at="2099-01-01T00:00:00Z")),
         (row_with("00A9"), row_with(comparable_sequencer("00AC"))),
         (Deletion("", DeletedBy.REQUEST, "00A9"), row_with(comparable_sequencer("00AC"))),
     ],
-    ids=["an event, and another was listed", "listed, and its row changed", "listed, deleted"],
+    ids=[
+        "an event, and another was listed",
+        "an event, and another was listed in place of an older",
+        "listed, and its row changed",
+        "listed, deleted",
+    ],
 )
 def test_s3_decides_between_an_event_and_a_listed_object(
     expected: Row | Deletion | None,

@@ -14,11 +14,11 @@ from bucketsum.backfill.accounting import Head, head_of
 from bucketsum.backfill.selection import ARCHIVED
 from bucketsum.events.version import Version
 from bucketsum.table.rows import Row, RowKey
-from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
+from bucketsum.table.state import ObjectState, Presence, state_of
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import Upload, answers_by_key
-from bucketsum_cli.objects.versions import entries_of
+from bucketsum_cli.objects.versions import listed_key
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import spinner
 
@@ -54,18 +54,14 @@ def broken_version(stack: Stack, key: str) -> Broken | None:
     rows = stack.digests_table().versions_of(stack.bucket, key)
     if not rows:
         raise CannotDoError(f"nothing is recorded for {key} in {stack.bucket}")
-    listed = list(entries_of(stack, stack.bucket, key))
-    by_entry = {entry["VersionId"]: entry for entry in listed if "ETag" in entry}
-    latest = next((entry for entry in listed if entry["IsLatest"]), None)
+    listed = listed_key(stack, stack.bucket, key)
+    latest = listed.latest
     for row in rows:
-        entry = by_entry.get(row.entry)
-        presence = Presence.ABSENT if entry is None else Presence.LISTED
-        if entry and not row.is_of(entry["ETag"].strip('"')):
-            presence = Presence.CHANGED
-        state = state_of(row, presence, is_repaired=is_repaired(row, rows))
+        state = listed.state_of(row)
         if state in _BROKEN:
-            is_current = latest is entry or (entry is None and _is_older(latest, row))
-            return Broken(row, state, is_current)
+            is_latest = latest is not None and latest["VersionId"] == row.entry
+            is_gone = row.entry not in listed.rows
+            return Broken(row, state, is_latest or (is_gone and _is_older(latest, row)))
     return None
 
 

@@ -65,11 +65,16 @@ class ListedKey:
 
     Attributes:
         rows: Version → its row; None if nothing is recorded of what S3 has.
-        is_current: Whether a GET of the key returns one of them.
+        latest: S3's entry of the newest, or of a delete marker; None if there is neither.
     """
 
     rows: Mapping[str, Row | None]
-    is_current: bool
+    latest: Any
+
+    @property
+    def is_current(self) -> bool:
+        """Whether a GET of the key returns one of them."""
+        return self.latest is not None and "ETag" in self.latest
 
     def state_of(self, row: Row) -> ObjectState:
         """The state of the version with *row*."""
@@ -94,11 +99,12 @@ def entries_of(stack: Stack, bucket: str, key: str) -> Iterator[Any]:
 def listed_key(stack: Stack, bucket: str, key: str) -> ListedKey:
     """List the versions of *key*; none if there is no such bucket."""
     try:
-        entries = [entry for entry in entries_of(stack, bucket, key) if "ETag" in entry]
+        entries = [*entries_of(stack, bucket, key)]
     except stack.client("s3").exceptions.NoSuchBucket:
         entries = []
-    rows = {v.version: row for v, row in _with_rows(stack.digests_table(), bucket, entries)}
-    return ListedKey(rows, any(entry["IsLatest"] for entry in entries))
+    versions = [entry for entry in entries if "ETag" in entry]
+    rows = {v.version: row for v, row in _with_rows(stack.digests_table(), bucket, versions)}
+    return ListedKey(rows, next((entry for entry in entries if entry["IsLatest"]), None))
 
 
 Newest: TypeAlias = tuple[ObjectVersion, Row | None] | None

@@ -75,20 +75,11 @@ class RunItems:
     def _change_item(
         self, key: Mapping[str, Any], changes: Mapping[str, str | int | None], condition: Condition
     ) -> bool:
-        """Set attributes, those that are not None; False if the item does not meet *condition*."""
-        present = {name: value for name, value in changes.items() if value is not None}
+        """Set attributes, or remove them; False if the item does not meet *condition*."""
+        new = {name: value if value is None else attribute_of(value, "")
+               for name, value in changes.items()}  # fmt: skip
         try:
-            self._dynamodb.update_item(
-                TableName=self._table,
-                Key=key,
-                UpdateExpression="SET " + ", ".join(f"#{name} = :new_{name}" for name in present),
-                **condition.parameters(
-                    names={f"#{name}": name for name in present},
-                    values={
-                        f":new_{name}": attribute_of(value, "") for name, value in present.items()
-                    },
-                ),
-            )
+            self._dynamodb.update_item(TableName=self._table, Key=key, **condition.update(new))
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return False
         return True

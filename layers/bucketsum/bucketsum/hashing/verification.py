@@ -6,7 +6,7 @@ its digest and its event are still those that were compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,11 +134,11 @@ def _mark_parameters(
         changes = encoded(Verified(at or now(), count + 1), "") | _added(recorded, row)
     if (sequencer := comparable_sequencer(row.sequencer)) > recorded.sequencer:
         changes["sequencer"] = {"S": sequencer}  # of the version's event, which came late
-    removed = {*names_of(FailedReading)}
+    removed = dict.fromkeys(names_of(FailedReading))
     if row.compared:
+        removed |= dict.fromkeys(names_of(Compared))
         changes |= encoded(row.compared, "")
-        removed |= {*names_of(Compared)} - changes.keys()
-    return _update(table, recorded, changes, sorted(removed))
+    return _update(table, recorded, removed | changes)
 
 
 def _updated(table: DigestsTable, update: dict[str, Any], outcome: Outcome) -> Outcome:
@@ -150,23 +150,14 @@ def _updated(table: DigestsTable, update: dict[str, Any], outcome: Outcome) -> O
     return outcome
 
 
-def _update(
-    table: DigestsTable, recorded: Row, changes: Mapping[str, Any], removed: Iterable[str] = ()
-) -> dict[str, Any]:
+def _update(table: DigestsTable, recorded: Row, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of an UpdateItem of *recorded*, if its row is the same and exists."""
-    gone = [f"#{name}" for name in removed]
     same = compared("sha1", "=", recorded.sha1 or "") & absent("deletion_sequencer")
     same &= compared("sequencer", "=", comparable_sequencer(recorded.sequencer))
     return {
         "TableName": table.name,
         "Key": key_of(RowKey(recorded.bucket, recorded.key, recorded.entry)),
-        "UpdateExpression": "SET "
-        + ", ".join(f"#{name} = :new_{name}" for name in changes)
-        + (f" REMOVE {', '.join(gone)}" if gone else ""),
-        **same.parameters(
-            names={f"#{name}": name for name in changes} | {name: name[1:] for name in gone},
-            values={f":new_{name}": value for name, value in changes.items()},
-        ),
+        **same.update(changes),
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
 

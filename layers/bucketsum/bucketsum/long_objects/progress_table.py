@@ -170,18 +170,14 @@ class ProgressTable:
     ) -> Progress | None:
         """Return the changed item; None if *condition* fails, by default: *seen* is current."""
         changes = {**changes, "expires_at": expiry(PROGRESS_DAYS)}
-        kept = {name: value for name, value in changes.items() if value is not None}
-        removed = [f"#{name}" for name in changes if name not in kept]
-        expression = "SET " + ", ".join(f"#{name} = :new_{name}" for name in kept)
+        new = {
+            name: None if value is None else _attribute(value) for name, value in changes.items()
+        }
         try:
             response = self._dynamodb.update_item(
                 TableName=self._table,
                 Key=item_key(seen.row_key),
-                UpdateExpression=expression + (f" REMOVE {', '.join(removed)}" if removed else ""),
-                **(condition or _same(seen)).parameters(
-                    names={f"#{name}": name for name in changes},
-                    values={f":new_{name}": _attribute(value) for name, value in kept.items()},
-                ),
+                **(condition or _same(seen)).update(new),
                 ReturnValues="ALL_NEW",
             )
         except self._dynamodb.exceptions.ConditionalCheckFailedException:

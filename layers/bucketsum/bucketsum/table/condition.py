@@ -28,15 +28,25 @@ class Condition:
     def _joined(self, expression: str, other: Condition) -> Condition:
         return Condition(expression, {**self.names, **other.names}, {**self.values, **other.values})
 
-    def parameters(
-        self, names: Mapping[str, str] | None = None, values: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Return the parameters of a write; *names* and *values* are those of its update."""
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of a write."""
         return {
             "ConditionExpression": self.expression,
-            "ExpressionAttributeNames": {**self.names, **(names or {})},
-            "ExpressionAttributeValues": {**self.values, **(values or {})},
+            "ExpressionAttributeNames": self.names,
+            "ExpressionAttributeValues": self.values,
         }
+
+    def update(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters of an UpdateItem; it removes the attributes that become None."""
+        kept = {name: value for name, value in changes.items() if value is not None}
+        removed = [f"#{name}" for name in changes if name not in kept]
+        expression = "SET " + ", ".join(f"#{name} = :new_{name}" for name in kept)
+        if removed:
+            expression += f" REMOVE {', '.join(removed)}"
+        names = {**self.names, **{f"#{name}": name for name in changes}}
+        values = {**self.values, **{f":new_{name}": value for name, value in kept.items()}}
+        condition = Condition(self.expression, names, values)
+        return {"UpdateExpression": expression, **condition.parameters()}
 
 
 def compared(name: str, operator: str, value: str | int) -> Condition:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow, RowContended, TableBusy
 from bucketsum.events.message_fields import shown
-from bucketsum.table.event_order import deletion_since, refusal_of
+from bucketsum.table.event_order import deletion_since, read_since, refusal_of
 from bucketsum.table.items import (
     SHA1_SHARDS,
     deletion_of,
@@ -55,9 +55,11 @@ _IF_NO_DIGEST: Final = " AND (attribute_not_exists(sha1) OR etag <> :etag)"
 _IF_VERSION_HAS_NONE: Final = " AND attribute_not_exists(sha1)"
 """A digest never takes the place of another of the same version, whatever its event."""
 _IF_IN_ORDER: Final = (
-    " AND (attribute_not_exists(etag) OR etag = :etag OR etag = :older OR sequencer <> :unordered)"
+    " AND (attribute_not_exists(etag) OR etag = :etag OR etag = :older"
+    " OR (sequencer <> :unordered AND recorded_at <= :since))"
 )
-"""A listed object has no order: an event's takes the place of an older alone."""
+"""A listed object has no order, or that of the row before it: an event's object takes the place of
+an older alone, and that of a row that was made since its reading began may be newer."""
 _IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
 
 _NO_MEMBER: Final = "attribute_not_exists(#member) OR attribute_not_exists(compressed_bytes)"
@@ -159,6 +161,7 @@ class DigestsTable:
             values[":etag"] = {"S": row.etag}
             values[":older"] = {"S": older or row.etag}
             values[":unordered"] = {"S": comparable_sequencer(NO_SEQUENCER)}
+            values[":since"] = {"S": read_since(row)}
         if row.status is not Status.HASHED and row.etag is not None:
             condition += _IF_NO_DIGEST
             values[":etag"] = {"S": row.etag}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 
+from bucketsum.clock import text_of
 from bucketsum.errors import RowContended, Unordered
 from bucketsum.table.items import deletion_of, sequencer_in
 from bucketsum.table.outcome import Outcome
@@ -35,11 +37,26 @@ def refusal_of(item: Mapping[str, Any], row: Row) -> Outcome | None:
         deletion_of(item)  # may be damaged
         return Outcome.UNCHANGED if is_hashed else None
     is_listed = recorded == comparable_sequencer(NO_SEQUENCER) < sequencer
-    if not is_listed or item.get("etag") in (None, {"S": row.etag}):
+    may_be_listed = item.get("recorded_at", {}).get("S", "") > read_since(row)
+    is_own = item.get("etag") in (None, {"S": row.etag})
+    if is_own or not (is_listed or (may_be_listed and recorded < sequencer)):
         return None
     if row.status is Status.HASHED:
         raise Unordered(MISSED_ROW)
     return _order_of_listed(item, row)
+
+
+def read_since(row: Row) -> str:
+    """The time at which the reading of *row* began.
+
+    S3 had its object then. So another one that was read before, as a row of an earlier time shows,
+    is older if its event is; a listed object has the sequencer of the row that it replaced.
+    """
+    try:
+        duration = timedelta(milliseconds=row.timing.duration_ms if row.timing else 0)
+        return text_of(datetime.fromisoformat(row.recorded_at) - duration)
+    except (OverflowError, ValueError):  # no row of ours
+        return row.recorded_at
 
 
 def deletion_since(item: Mapping[str, Any], row: Row) -> Deletion | None:
