@@ -153,8 +153,8 @@ def _listed_in_time(listed: Any, row: Any) -> Any:  # noqa: ANN401 - as the prod
 LIFECYCLE_BUGS: Final = (
     ("a row ignores the deletion that was recorded before", DigestsTable, "put_parameters",
      _deletions_are_ignored),
-    ("a deletion is not compared with the row of version null", deletions, "_IF_RECORDED_BEFORE",
-     deletions._IF_RECORDED),
+    ("a deletion is not compared with the row of version null", deletions, "_if_recorded",
+     lambda *_: compared("sequencer", ">=", "0")),
     ("a tombstone is written without a condition", deletions, "_written", _put_tombstone),
     ("a delete marker counts as a deletion", deletions, "record_deletion", _marker_deletes),
     ("a restored object is hashed without a sequencer", restores, "hash_restored",

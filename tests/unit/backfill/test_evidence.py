@@ -418,6 +418,23 @@ def test_a_page_that_is_counted_again_has_each_finding_once(
     assert_agree(world, world.close(), {"deleted": 1})
 
 
+def test_a_finding_of_a_killed_attempt_is_none(
+    world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A late message has read the object since."""
+    row = world.put("a")
+    with monkeypatch.context() as killed:
+        killed.setattr(EvidenceTable, "advance", Mock(side_effect=InterruptedError))
+        with pytest.raises(InterruptedError):
+            counted(world)
+    verified = item_of(replace(row, verified=VERIFIED))
+    world.digests.dynamodb.put_item(TableName="digests", Item=verified)
+    world.put("b", deletion=DELETION)
+    report = world.close()
+    assert balance_of(report) == {"verified": 1, "deleted": 1}
+    assert report["findings_listed"] == {"deleted": 1}
+
+
 def test_findings_beyond_the_maximum_are_counted(
     world: EvidenceWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

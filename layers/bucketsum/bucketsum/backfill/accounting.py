@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -101,8 +102,7 @@ class Accountant:
     def count(self, run: CountedRun, numbers: Sequence[int], deadline: Deadline) -> Sequence[int]:
         """Count segments until they are done, or the invocation's time is over.
 
-        Findings are written before the position is: after a kill, the page is counted once, and its
-        findings are the same items again.
+        Findings are written before the position is, with which their attempt counts.
 
         Returns:
             The segments that the next invocation goes on with.
@@ -140,11 +140,11 @@ class Accountant:
                 accounted[row.bucket] += seen.queued_hash
             if _is_named(row, entry, run.since.get(row.bucket, "")):
                 findings.append(finding_of(row, entry, storage_class or None))
-        room = FINDINGS_MAX // segment.total
+        room, attempt = FINDINGS_MAX // segment.total, token_hex(4) if findings else ""
         for finding in findings:
             kind = BalanceEntry(Standing(finding.kind))
             if named.number(kind.standing) < room:
-                self.evidence.put_finding(run.run_id, finding)
+                self.evidence.put_finding(run.run_id, replace(finding, attempt=attempt))
                 named.add("", kind, 0)
         return replace(
             segment,
@@ -153,6 +153,7 @@ class Accountant:
             balance=balance.text(),
             listed=named.text(),
             accounted=json.dumps(accounted),
+            attempts=f"{segment.attempts} {attempt}".strip(),
         )
 
     def _page(self, segment: Segment) -> tuple[list[Any], str]:

@@ -177,7 +177,8 @@ class Evidence:
                 balance.add(finding.bucket, BalanceEntry(Standing.LOST), -row.size_bytes, -1)
                 balance.add(finding.bucket, BalanceEntry(Standing.DELETED), row.size_bytes)
                 deleted = finding_of(row, BalanceEntry(Standing.DELETED), finding.storage_class)
-                settled.append(replace(deleted, counted=Standing.LOST.value))
+                attempt = finding.attempt
+                settled.append(replace(deleted, counted=Standing.LOST.value, attempt=attempt))
                 self.accountant.evidence.put_finding(run_id, settled[-1])
             else:
                 settled.append(finding)

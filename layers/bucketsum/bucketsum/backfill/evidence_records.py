@@ -61,6 +61,7 @@ class Segment:
         balance: Its rows, as `Balance.text`.
         listed: Its findings that are listed, in the same form; others are only counted.
         accounted: Bucket → sum of the hashes of its rows that the run queued, as JSON.
+        attempts: The attempts at pages that count, if they had findings; between blanks.
     """
 
     number: int = field(metadata=NOT_STORED)
@@ -71,6 +72,7 @@ class Segment:
     balance: str = field(default="[]", metadata=_LARGE)
     listed: str = "[]"
     accounted: str = "{}"
+    attempts: str = field(default="", metadata=_LARGE)
 
     @property
     def scans(self) -> int:
@@ -94,6 +96,7 @@ class RowFinding:
         at: When it was found or deleted, ISO 8601 UTC.
         by: Who deleted it: a request, or a lifecycle rule.
         counted: The standing in which its row was counted, if that is another by now.
+        attempt: The attempt at its page; None in records of earlier releases.
     """
 
     kind: str
@@ -107,11 +110,12 @@ class RowFinding:
     storage_class: str | None = None
     reason: str | None = None
     counted: str | None = None
+    attempt: str | None = None
 
     @property
     def item(self) -> str:
-        """Its sort key: the same for the same version, however long the key is."""
-        name = f"{self.bucket}\0{self.key}\0{self.version}".encode()
+        """Its sort key: the same for the same version and attempt, however long the key is."""
+        name = f"{self.bucket}\0{self.key}\0{self.version}\0{self.attempt or ''}".encode()
         return hashlib.blake2b(name, digest_size=16).hexdigest()
 
     @property
@@ -124,8 +128,7 @@ class RowFinding:
     def line(self) -> dict[str, Any]:
         """It as an object of JSON, without what is not known."""
         known = {name: value for name, value in asdict(self).items() if value is not None}
-        known.pop("counted", None)
-        return known
+        return {name: value for name, value in known.items() if name not in ("counted", "attempt")}
 
 
 def finding_of(row: Row, entry: BalanceEntry, storage_class: str | None) -> RowFinding:

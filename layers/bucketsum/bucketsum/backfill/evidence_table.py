@@ -70,8 +70,14 @@ class EvidenceTable(RunItems):
         self._put(key_of(run_id, f"{_FINDING}{finding.item}"), finding)
 
     def findings(self, run_id: str) -> Iterator[RowFinding | DamagedItem]:
-        """The findings of a run, always in the same order; for a damaged one, its error."""
-        return each_read(_finding_of, self._items(run_id, _FINDING))
+        """The findings of a run, always in the same order; for a damaged one, its error.
+
+        An attempt at a page that was killed does not count; the next may have found other rows.
+        """
+        attempts = {None, *(a for s in self.segments(run_id) for a in s.attempts.split())}
+        for finding in each_read(_finding_of, self._items(run_id, _FINDING)):
+            if isinstance(finding, DamagedItem) or finding.attempt in attempts:
+                yield finding
 
     def reports(self, *, forward: bool = True) -> Iterator[ChainedReport | DamagedItem]:
         """The chain of reports; for a damaged one, its error."""

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bucketsum.events.object_events import ObjectDeleted
+from bucketsum.events.version import Version
 from bucketsum.hashing.result import HashResult
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.table.codec import encoded
+from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.digests_table import DigestsTable, attempts_at, expiry, item_found
 from bucketsum.table.items import NOT_HASHED, key_of, sequencer_in
 from bucketsum.table.outcome import Outcome
@@ -20,14 +22,6 @@ from bucketsum.table.sequencer import comparable_sequencer
 TOMBSTONE_DAYS: Final = 60
 """Tombstones stay longer than any event of their object is late: SQS keeps a message for 14 days,
 and for 14 more in the dead-letter queue."""
-
-_IF_NEWER: Final = (
-    " AND (attribute_not_exists(deletion_sequencer) OR deletion_sequencer < :deletion_sequencer)"
-)
-_IF_RECORDED: Final = "attribute_exists(sequencer)"
-_IF_RECORDED_BEFORE: Final = "sequencer < :deletion_sequencer"
-"""Without versions, the row may be that of a newer object at the key."""
-_IF_NOT_RECORDED: Final = "attribute_not_exists(sequencer)"
 
 
 def record_deletion(deleted: ObjectDeleted, table: DigestsTable, deadline: Deadline) -> HashResult:
@@ -66,25 +60,26 @@ def _written(table: DigestsTable, row_key: RowKey, deletion: Deletion) -> Outcom
 
 def _mark(table: DigestsTable, row_key: RowKey, deletion: Deletion, *, has_row: bool) -> None:
     """Write *deletion* into the row, or into a tombstone."""
-    if has_row:
-        condition = _IF_RECORDED_BEFORE if row_key.version.is_null else _IF_RECORDED
-        days = table.deleted_row_days
-    else:
-        condition, days = _IF_NOT_RECORDED, TOMBSTONE_DAYS
-    changed = replace(deletion, expires_at=expiry(days))
-    attributes = encoded(changed, "") | ({} if has_row else {"status": {"S": NOT_HASHED}})
-    changes = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
-    if changed.expires_at is None:
-        changes += " REMOVE expires_at"
+    sequencer = comparable_sequencer(deletion.sequencer)
+    condition = _if_recorded(row_key.version, sequencer) if has_row else absent("sequencer")
+    condition &= absent("deletion_sequencer") | compared("deletion_sequencer", "<", sequencer)
+    expires_at = expiry(table.deleted_row_days if has_row else TOMBSTONE_DAYS)
+    changes = {"expires_at": None, **encoded(replace(deletion, expires_at=expires_at), "")}
+    if not has_row:
+        changes["status"] = {"S": NOT_HASHED}
     table.dynamodb.update_item(
         TableName=table.name,
         Key=key_of(row_key),
-        UpdateExpression=changes,
-        ConditionExpression=condition + _IF_NEWER,
-        ExpressionAttributeNames={f"#{name}": name for name in attributes},
-        ExpressionAttributeValues={f":{name}": value for name, value in attributes.items()},
+        **condition.update(changes),
         ReturnValuesOnConditionCheckFailure="ALL_OLD",
     )
+
+
+def _if_recorded(version: Version, sequencer: str) -> Condition:
+    """A row is there; of version ``null``, it may be that of a newer object at the key."""
+    if version.is_null:
+        return compared("sequencer", "<", sequencer)
+    return compared("sequencer", ">=", "0")
 
 
 def _refused_deletion(

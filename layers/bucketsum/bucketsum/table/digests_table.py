@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow, RowContended, TableBusy
 from bucketsum.events.message_fields import shown
+from bucketsum.table.condition import absent, compared
 from bucketsum.table.event_order import deletion_since, read_since, refusal_of
 from bucketsum.table.items import (
     SHA1_SHARDS,
@@ -176,27 +177,23 @@ class DigestsTable:
 
     def replace(self, row: Row, seen: Row) -> Outcome:
         """Write *row* if the table still holds *seen*, by sequencer, entity tag and deletion."""
-        values = {":sequencer": {"S": comparable_sequencer(seen.sequencer)}}
-        same = "sequencer = :sequencer AND attribute_not_exists(etag)"
-        if seen.etag is not None:
-            values[":etag"] = {"S": seen.etag}
-            same = "sequencer = :sequencer AND etag = :etag"
-        same += _IF_STILL_SO_DELETED if seen.deletion else _IF_NOT_DELETED
-        if seen.deletion:
-            values[":deletion"] = {"S": seen.deletion.sequencer}
+        sequencer = comparable_sequencer(seen.sequencer)
+        same = compared("sequencer", "=", sequencer)
+        same &= absent("etag") if seen.etag is None else compared("etag", "=", seen.etag)
+        name = "deletion_sequencer"
+        same &= compared(name, "=", seen.deletion.sequencer) if seen.deletion else absent(name)
         if row.status is not Status.HASHED and row.etag == seen.etag:
-            same += " AND attribute_not_exists(sha1)"  # the event may have been hashed meanwhile
+            same &= absent("sha1")  # the event may have been hashed meanwhile
         try:
             self.dynamodb.put_item(
                 TableName=self.name,
                 Item=item_of(row, is_indexed=self.has_sha1_index),
-                ConditionExpression=same,
-                ExpressionAttributeValues=values,
+                **same.parameters(),
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
             item = item_found(error)
-            if sequencer_in(item) < values[":sequencer"]["S"]:
+            if sequencer_in(item) < sequencer:
                 return self.record(row)  # *seen* was removed, or never was
             same_object = item.get("etag") == {"S": row.etag}
             return Outcome.UNCHANGED if same_object else Outcome.SUPERSEDED
