@@ -22,12 +22,12 @@ _TEXTS: Final = re.compile(r"<title>(.*)</title>\n<desc>(.*)</desc>")
 
 PICTURES: Final[Mapping[str, Callable[[], str]]] = {
     "cost": lambda: chart(measured_in()),
-    "how": lambda: _by_hand("how"),
-    "paths": lambda: _by_hand("paths"),
+    "how": lambda: (_FOLDER / "how.svg").read_text("utf-8"),
+    "paths": lambda: (_FOLDER / "paths.svg").read_text("utf-8"),
     "session": lambda: terminal(session()),
     "sweep": sweep,
 }
-"""Name of each file in docs/pictures/ → its drawing."""
+"""Name of each file in docs/pictures/ → its drawing; the source of two is their file."""
 
 _PAGES: Final = {
     "cost": "docs/explanation/cost.md",
@@ -52,11 +52,6 @@ def pictures() -> dict[Path, str]:
         shown = _shown(files[file], Path(os.path.relpath(file, page.parent)))
         files[page] = written_between(text, f"picture-{name}", shown)
     return files
-
-
-def _by_hand(name: str) -> str:
-    """A picture whose source is its file; its title and description are texts of the page."""
-    return (_FOLDER / f"{name}.svg").read_text("utf-8")
 
 
 def _shown(picture: str, path: Path) -> str:

@@ -82,7 +82,10 @@ def session() -> list[str]:
 
 def _deploy() -> None:
     """Create a table, a queue and a bucket, and stacks whose outputs and metadata name them."""
-    boto3.client("dynamodb").create_table(TableName=_STACK, **_table_properties())
+    properties: dict[str, Any] = template()["Resources"]["DigestsTable"]["Properties"]
+    names = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
+    table = {name: properties[name] for name in names}
+    boto3.client("dynamodb").create_table(TableName=_STACK, **table)
     letters = boto3.client("sqs").create_queue(QueueName=_STACK)["QueueUrl"]
     boto3.client("s3").create_bucket(Bucket=_BUCKET)
     outputs = {"DigestsTableName": _STACK, "DeadLetterQueueUrl": letters}
@@ -97,12 +100,6 @@ def _deploy() -> None:
         boto3.client("cloudformation").create_stack(
             StackName=name, TemplateBody=json.dumps({"Resources": queue_only, **document})
         )
-
-
-def _table_properties() -> dict[str, Any]:
-    properties = template()["Resources"]["DigestsTable"]["Properties"]
-    names = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
-    return {name: properties[name] for name in names}
 
 
 def _fill() -> None:

@@ -36,10 +36,12 @@ def sweep() -> str:
     cells = measured(results.cells)
     speeds = [speed for cell, _ in cells for speed in _speeds(results, cell)]
     scale = (WIDTH - 2 * _MARGIN - 10) / max(speeds)
+    parts = ((_label(results, *cell), _remarks(results, cell[0])) for cell in cells)
+    sentences = (f"{': '.join(filter(None, texts))}." for texts in parts)
     task, answer = headline(results).split(": ", 1)
     return drawing(
         headline(results),
-        " ".join((f"{_PRICES}.", *(_sentence(results, *cell) for cell in cells))),
+        " ".join((f"{_PRICES}.", *sentences)),
         _TOP + _ROW * len(cells),
         _STYLE,
         f'<text x="{_MARGIN}" y="30" class="title">{escape(task)}</text>',
@@ -61,11 +63,6 @@ def _row(results: Results, cell: CellRow, stats: CellStatistics, top: int, scale
         f'<rect x="{_MARGIN}" y="{top + 32}" width="{stats.mb_per_s * scale:.0f}" height="20" '
         f'rx="3"{own}/>{dots}'
     )
-
-
-def _sentence(results: Results, cell: CellRow, stats: CellStatistics) -> str:
-    parts = (_label(results, cell, stats), _remarks(results, cell))
-    return f"{': '.join(filter(None, parts))}."
 
 
 def _label(results: Results, cell: CellRow, stats: CellStatistics) -> str:

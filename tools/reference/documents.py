@@ -6,7 +6,6 @@ The meaning of a field is in its type, or among the attributes in the docstring 
 from __future__ import annotations
 
 import ast
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -195,8 +194,3 @@ def _text(value: Mapping[str, Any]) -> str:
         case {"enum": values}:
             return ", ".join(f"`{text}`" for text in values)
     return "time" if "format" in value else str(value["type"])
-
-
-def text_of(schema: Mapping[str, Any]) -> str:
-    """Return the schema as a file."""
-    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

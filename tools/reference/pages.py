@@ -160,7 +160,7 @@ def pages() -> dict[Path, str]:
     written = {
         _REFERENCE / "commands.md": commands_page(),
         _REFERENCE / "json.md": documents.page(schema),
-        _REFERENCE / "json.schema.json": documents.text_of(schema),
+        _REFERENCE / "json.schema.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n",
     }
     for name, parts in _GENERATED.items():
         path = _DOCS / f"{name}.md"

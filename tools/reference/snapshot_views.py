@@ -15,6 +15,7 @@ from bucketsum_cli.snapshots.folder import Snapshot
 from bucketsum_cli.snapshots.tables import VIEWS, open_snapshot
 from bucketsum_cli.terminal.documents import Moment
 
+_TYPES: Final = {"VARCHAR": "text", "BIGINT": "integer", "DOUBLE": "number", "BOOLEAN": "boolean"}
 _MEANINGS: Final = {
     **{
         name: f"{algorithm.label}, in lower-case hexadecimal."
@@ -66,13 +67,8 @@ def views() -> str:
         parts = []
         for view in VIEWS:
             columns = database.engine.run(f"DESCRIBE {view}").records()
-            rows = [(f"`{c['column_name']}`", _type(c["column_type"]), meanings[c["column_name"]])
-                    for c in columns]  # fmt: skip
+            rows = [(f"`{c['column_name']}`", _TYPES.get(c["column_type"], "time"),
+                     meanings[c["column_name"]]) for c in columns]  # fmt: skip
             parts.append(f"### {view}\n\n{rows_of(('column', 'type', 'meaning'), rows)}")
         database.local.close()
     return "\n".join(parts)
-
-
-def _type(name: str) -> str:
-    names = {"VARCHAR": "text", "BIGINT": "integer", "DOUBLE": "number", "BOOLEAN": "boolean"}
-    return names.get(name, "time")

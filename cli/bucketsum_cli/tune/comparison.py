@@ -119,15 +119,14 @@ def _by_identity(
         _identity(cell, memory_mb, disk): cell
         for cell in results.cells
         for memory_mb in ([cell.setting.memory_mb] if results.has_memory_axis else memories)
-        for disk in _disks(results, cell.setting, disks)
+        for disk in (disks if disks and _is_on_any(results, cell) else [cell.setting.disk or ""])
     }
 
 
-def _disks(results: Results, setting: Setting, disks: Collection[str]) -> Collection[str]:
-    """The disk of *setting*; all of *disks* if it uses a disk but names none."""
-    uses_disk = results.workload is not None and results.workload.uses_disk(setting)
-    is_any = setting.disk is None and uses_disk and disks
-    return disks if is_any else [setting.disk or ""]
+def _is_on_any(results: Results, cell: CellRow) -> bool:
+    """Whether it uses a disk but names none."""
+    workload, setting = results.workload, cell.setting
+    return workload is not None and setting.disk is None and workload.uses_disk(setting)
 
 
 def pair_as_json(pair: Pair) -> dict[str, Any]:

@@ -44,45 +44,50 @@ def fetched(fetch: Fetch, key: str, folder: Path) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def program() -> Path:
-    """The folder of the program; skips if it cannot be built here."""
-    try:
-        return built()
-    except ProgramUnavailableError as error:
-        pytest.skip(str(error))
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileS3]:
+    """An S3 with TLS whose authority only AWS_CA_BUNDLE names; the program is on PATH.
 
-
-@pytest.fixture
-def s3(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileS3]:
-    """An S3 with TLS whose authority only AWS_CA_BUNDLE names; the program is on PATH."""
-    context, authority = own_tls(tmp_path)
-    monkeypatch.setenv("AWS_CA_BUNDLE", str(authority))
-    monkeypatch.setenv("PATH", f"{program}:{os.environ['PATH']}")
-    monkeypatch.setenv("JAVA_TOOL_OPTIONS", " ".join(SHORT_LIVED))
-    with hostile_s3(context) as server:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", server.endpoint_url)
+    Skips if it cannot be built here.
+    """
+    context, authority = own_tls(tmp_path_factory.mktemp("tls"))
+    with pytest.MonkeyPatch.context() as patch, hostile_s3(context) as server:
+        patch.setenv("JAVA_TOOL_OPTIONS", " ".join(SHORT_LIVED))
+        try:
+            patch.setenv("PATH", f"{built()}:{os.environ['PATH']}")
+        except ProgramUnavailableError as error:
+            pytest.skip(str(error))
+        patch.setenv("AWS_CA_BUNDLE", str(authority))
+        patch.setenv("AWS_ENDPOINT_URL_S3", server.endpoint_url)
         yield server
 
 
-def test_files_share_the_connections(s3: HostileS3, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def used(s3: HostileS3) -> Iterator[Fetch]:
+    """A client, whose program takes longer to start than all files here."""
+    assert s3.endpoint_url
+    with client() as fetch:
+        yield fetch
+
+
+def test_files_share_the_connections(s3: HostileS3, used: Fetch, tmp_path: Path) -> None:
     """Each file has its own bytes, and there are no more connections than threads."""
     bodies = {f"{number}.bin": BODY[number:] for number in range(8)}
     for key, body in bodies.items():
         s3.put(f"b/{key}", body)
-    with client() as used, ThreadPoolExecutor(len(bodies)) as pool:
+    before = s3.connections
+    with ThreadPoolExecutor(len(bodies)) as pool:
         read = pool.map(lambda key: fetched(used, key, tmp_path), bodies)
         assert dict(zip(bodies, read, strict=True)) == bodies
-    assert s3.connections <= THREADS
+    assert s3.connections - before <= THREADS
 
 
-def test_a_missing_object_ends_nothing_else(s3: HostileS3, tmp_path: Path) -> None:
+def test_a_missing_object_ends_nothing_else(s3: HostileS3, used: Fetch, tmp_path: Path) -> None:
     """Its error has S3's words; the next file arrives, whose first request was hung up."""
     s3.put("b/here", BODY)
     s3.script_of("b/here", Fault(hang_up=True))
-    with client() as used:
-        with pytest.raises(SourceUnavailable, match=r"could not copy gone: .*does not exist"):
-            fetched(used, "gone", tmp_path)
-        assert fetched(used, "here", tmp_path) == BODY
+    with pytest.raises(SourceUnavailable, match=r"could not copy gone: .*does not exist"):
+        fetched(used, "gone", tmp_path)
+    assert fetched(used, "here", tmp_path) == BODY
 
 
 def test_an_unknown_authority_is_refused(

@@ -12,9 +12,9 @@ from bench.workloads.languages import records
 from bench.workloads.languages.records import readers
 
 from bucketsum_lab.workloads.records.block_file import BlockLayout, write_block_file
-from bucketsum_lab.workloads.records.data_set import DataSet, id_of, queries
+from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord, id_of, queries
 
-Read = Callable[[str, Sequence[int]], subprocess.CompletedProcess[str]]
+Read = Callable[[str, Sequence[int]], tuple[str, str]]
 
 DATA_SET = DataSet(50_000)
 
@@ -26,15 +26,26 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Sequence[
 
 
 @pytest.fixture
-def read(tmp_path: Path, commands: Mapping[str, Sequence[str]]) -> Read:
-    """Runs one reader on the block file of the test."""
+def read(
+    tmp_path: Path, commands: Mapping[str, Sequence[str]], capsys: pytest.CaptureFixture[str]
+) -> Read:
+    """Runs one reader on the block file of the test; what it prints, and its error."""
+    blocks, listed = tmp_path / "blocks", tmp_path / "ids"
 
-    def run(name: str, ids: Sequence[int]) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "ids").write_text("\n".join(map(str, ids)))
+    def run(name: str, ids: Sequence[int]) -> tuple[str, str]:
+        listed.write_text("\n".join(map(str, ids)))
         if name not in commands:
             pytest.skip("g++ is not installed")
-        command = [*commands[name], str(tmp_path / "blocks"), str(tmp_path / "ids")]
-        return subprocess.run(command, check=False, capture_output=True, text=True)
+        if name == "Python":
+            try:
+                records.main(blocks, listed)
+            except WrongRecord as error:
+                return "", str(error)
+            return capsys.readouterr().out, ""
+        command = [*commands[name], str(blocks), str(listed)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert bool(done.stderr) == bool(done.returncode)
+        return done.stdout, done.stderr
 
     return run
 
@@ -53,9 +64,9 @@ def test_each_language_reads_and_verifies(
 ) -> None:
     """The file that Python wrote is read by the layout alone: the byte order is fixed."""
     block_file(tmp_path, block_bytes)
-    done = read(name, queries(DATA_SET.records, DATA_SET.records))
-    assert done.stderr == ""
-    times = json.loads(done.stdout)
+    printed, error = read(name, queries(DATA_SET.records, DATA_SET.records))
+    assert error == ""
+    times = json.loads(printed)
     assert times["records"] == DATA_SET.records
     assert times["fetch_cpu_seconds"] > 0
 
@@ -68,27 +79,26 @@ def test_each_language_notices_a_damaged_record(tmp_path: Path, read: Read, name
     content = bytearray(path.read_bytes())
     content[place] ^= 1
     path.write_bytes(content)
-    done = read(name, [id_of(0)])
-    assert done.returncode != 0
-    assert f"the CRC of the record {id_of(0)} is wrong" in done.stderr
+    assert f"the CRC of the record {id_of(0)} is wrong" in read(name, [id_of(0)])[1]
 
 
 def test_cpp_refuses_other_files_and_other_records(tmp_path: Path, read: Read) -> None:
     """A short file, another file, and an id that is not there."""
     path = block_file(tmp_path)
-    assert "no record" in read("C++", [id_of(DATA_SET.records)]).stderr
+    assert "no record" in read("C++", [id_of(DATA_SET.records)])[1]
     content = path.read_bytes()
     path.write_bytes(content[:-1])
-    assert "not the size of its header" in read("C++", []).stderr
+    assert "not the size of its header" in read("C++", [])[1]
     path.write_bytes(b"X" + content[1:])
-    assert "not a block file of version 1" in read("C++", []).stderr
+    assert "not a block file of version 1" in read("C++", [])[1]
 
 
 def test_a_missing_compiler_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table says that the reader in C++ is missing."""
+    """The table says that the reader in C++ is missing; the one in Python is a program."""
     monkeypatch.setattr(records, "tool", lambda _: None)
     assert set(readers(tmp_path)) == {"Python"}
     monkeypatch.setattr(records, "FOLDER", tmp_path)
+    monkeypatch.setattr(records, "BLOCK_BYTES", (512,))
     table = records.table(1, "a machine", quick=True)
     assert "Missing: C++: g++ is not installed" in table.remark
     assert {row[1] for row in table.rows} == {"Python"}

@@ -18,14 +18,6 @@ from bucketsum_cli.tune.workloads import plots_of, view_of
 from bucketsum_lab.protocol.run_records import CellRow
 
 
-def results_table(results: Results) -> ET.Element:
-    """The table of a run; on a phone it scrolls within the page."""
-    columns = columns_of(results, in_report=True)
-    titles = ((column.title, _class_of(column)) for column in columns)
-    bodies = (_body(results, *group, columns) for group in groups_of(results))
-    return table("Every run of every cell", "results", titles, bodies)
-
-
 def _class_of(column: TableColumn) -> str:
     return "" if column.is_number else "text" if column.name != RUNS else "runs"
 
@@ -79,6 +71,9 @@ LOCAL_WARNING: Final = (
 def page_of(results: Results) -> str:
     """The whole page, as HTML."""
     run = results.run
+    columns = columns_of(results, in_report=True)
+    titles = ((column.title, _class_of(column)) for column in columns)
+    bodies = (_body(results, *group, columns) for group in groups_of(results))
     with style():
         panels = list(_panels(results))
     return document(
@@ -101,7 +96,7 @@ def page_of(results: Results) -> str:
             *([] if results.machine else [_recommended(results)]),
             *panels,
             element("h2", "Every run"),
-            results_table(results),
+            table("Every run of every cell", "results", titles, bodies),
             *failures_table(results),
             _meanings(results),
         ),
