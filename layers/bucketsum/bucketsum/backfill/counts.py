@@ -31,7 +31,7 @@ class BackfillCounts:
 
     def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
         self._dynamodb = dynamodb
-        self._table = table
+        self.name = table
 
     def count(self, backfill_id: str, tally: Tally, logger: Logger | None = None) -> None:
         """Add *tally* to the counts of a backfill; with *logger*, only log a failure."""
@@ -66,7 +66,7 @@ class BackfillCounts:
         values = {f":{name}": {"N": str(count)} for name, count in counts.items()}
         try:
             self._dynamodb.update_item(
-                TableName=self._table,
+                TableName=self.name,
                 Key=key,
                 ExpressionAttributeNames={f"#{name}": name for name in counts},
                 ExpressionAttributeValues={":now": {"S": now()}, **values},

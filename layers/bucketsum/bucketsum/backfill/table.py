@@ -29,16 +29,16 @@ _LEFT_OUT_NONE: Final = {"archived": {"BOOL": True}}
 
 
 class RunItems:
-    """The items of the table, of whatever kind."""
+    """The items of the table *name*, of whatever kind."""
 
     def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
         self._dynamodb = dynamodb
-        self._table = table
+        self.name = table
 
     def _item(self, partition: str, name: str) -> Any:  # noqa: ANN401 - as botocore's
         """An item, or None; consistent."""
         key = key_of(partition, name)
-        return self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True).get(
+        return self._dynamodb.get_item(TableName=self.name, Key=key, ConsistentRead=True).get(
             "Item"
         )
 
@@ -51,7 +51,7 @@ class RunItems:
             values[":prefix"] = {"S": prefix}
             names["ExpressionAttributeNames"] = {"#item": "item"}
         pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=self._table,
+            TableName=self.name,
             KeyConditionExpression=condition,
             ExpressionAttributeValues=values,
             ScanIndexForward=forward,
@@ -67,7 +67,7 @@ class RunItems:
         if condition and not condition.values:
             del parameters["ExpressionAttributeValues"]
         try:
-            self._dynamodb.put_item(TableName=self._table, Item=item, **parameters)
+            self._dynamodb.put_item(TableName=self.name, Item=item, **parameters)
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return False
         return True
@@ -79,7 +79,7 @@ class RunItems:
         new = {name: value if value is None else attribute_of(value, "")
                for name, value in changes.items()}  # fmt: skip
         try:
-            self._dynamodb.update_item(TableName=self._table, Key=key, **condition.update(new))
+            self._dynamodb.update_item(TableName=self.name, Key=key, **condition.update(new))
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return False
         return True
@@ -95,7 +95,7 @@ class BackfillsTable(RunItems, BackfillCounts):
     def record(self, backfill: Backfill) -> None:
         """Write the present state of a backfill."""
         item = encoded(backfill, _FLOAT_FORMAT) | key_of(RUNS, backfill.backfill_id)
-        self._dynamodb.put_item(TableName=self._table, Item=item)
+        self._dynamodb.put_item(TableName=self.name, Item=item)
 
     def backfill(self, backfill_id: str) -> Backfill | None:
         """The backfill, or None; consistent."""
@@ -146,9 +146,9 @@ class BackfillsTable(RunItems, BackfillCounts):
         """Write the parts of a backfill, then their number."""
         for part in parts:
             item = encoded(part, _FLOAT_FORMAT) | key_of(backfill_id, _part_item(part))
-            self._dynamodb.put_item(TableName=self._table, Item=item)
+            self._dynamodb.put_item(TableName=self.name, Item=item)
         self._dynamodb.update_item(
-            TableName=self._table,
+            TableName=self.name,
             Key=key_of(RUNS, backfill_id),
             UpdateExpression="SET part_count = :count, planned_at = :now",
             ExpressionAttributeValues={":count": {"N": str(len(parts))}, ":now": {"S": now()}},

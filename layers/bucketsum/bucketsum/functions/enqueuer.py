@@ -12,15 +12,11 @@ from aws_lambda_powertools import Logger, Metrics
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.backfill.accounting import HEADS_AT_ONCE, Accountant
 from bucketsum.backfill.backfill_records import Backfill
-from bucketsum.backfill.closing import Evidence
-from bucketsum.backfill.delivery import Delivery
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
-from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.overdue import overdue
 from bucketsum.backfill.plan import enqueuers_for, shares_of
-from bucketsum.backfill.report import Origin
+from bucketsum.backfill.reporting import CONNECTIONS, Reporting
 from bucketsum.backfill.rest import OpenWork, pause_before_next_look
 from bucketsum.backfill.run import give_up, next_step
 from bucketsum.backfill.table import BackfillsTable
@@ -45,22 +41,28 @@ _TABLE, _DIGESTS, _QUEUE_URL, _CONCURRENCY = needed(
 
 _STACK: Final = os.environ.get("POWERTOOLS_SERVICE_NAME", "")
 _BUCKETS: Final = {"bucket": os.environ.get("BUCKET", ""), "attached_stack": f"{_STACK}-attached"}
-_REPORT_BUCKET: Final = os.environ.get("REPORT_BUCKET", "")
 
 logger = Logger(use_rfc3339=True)  # as the hasher's
 metrics = Metrics()
 log_layer(logger)
 
-_S3: Final = boto3.client("s3", config=Config(max_pool_connections=HEADS_AT_ONCE))
+_S3: Final = boto3.client("s3", config=Config(max_pool_connections=CONNECTIONS))
 _SQS: Final = boto3.client("sqs")
 _DYNAMODB: Final = boto3.client("dynamodb")
 _BACKFILLS: Final = BackfillsTable(_DYNAMODB, _TABLE)
 _ENQUEUER: Final = Enqueuer(_BACKFILLS, BackfillQueue(_SQS, _QUEUE_URL, int(_CONCURRENCY)))
 _WORK: Final = OpenWork(_SQS, _QUEUE_URL, ProgressTable(_DYNAMODB, _DIGESTS))
-
-_ACCOUNTANT: Final = Accountant(
-    _S3, DigestsTable(_DYNAMODB, _DIGESTS), EvidenceTable(_DYNAMODB, _TABLE)
+_REPORTING: Final = Reporting(
+    s3=_S3,
+    sns=lambda: boto3.client("sns"),
+    table=_BACKFILLS,
+    digests=DigestsTable(_DYNAMODB, _DIGESTS),
+    stack=_STACK,
+    bucket=os.environ.get("REPORT_BUCKET", ""),
+    topic=os.environ.get("REPORT_TOPIC_ARN", ""),
+    enqueuers=enqueuers_for(int(_CONCURRENCY)),
 )
+_RECORDS: Final = _REPORTING.records
 
 
 @logger.inject_lambda_context
@@ -87,7 +89,8 @@ def _verify(event: Event, _: LambdaContext) -> list[str]:
 
 
 def _step(event: Event, context: LambdaContext) -> Event:
-    step = next_step(event["backfill_id"], _BACKFILLS, _evidence(context), _planned)
+    evidence = _REPORTING.evidence(context.invoked_function_arn)
+    step = next_step(event["backfill_id"], _BACKFILLS, evidence, _planned)
     logger.info("planned", run=event["backfill_id"], enqueuers=len(step.events))
     return asdict(step)
 
@@ -116,16 +119,17 @@ def _settle(event: Event, _: LambdaContext) -> Event:
 
 
 def _account(event: Event, context: LambdaContext) -> Event:
-    run = _evidence(context).counted(event["backfill_id"])
-    left = _ACCOUNTANT.count(run, event["parts"], Deadline.of(context))
+    evidence = _REPORTING.evidence(context.invoked_function_arn)
+    run = evidence.counted(event["backfill_id"])
+    left = evidence.accountant.count(run, event["parts"], Deadline.of(context))
     logger.info("rows counted", run=event["backfill_id"], parts=event["parts"])
     return event | {"parts": left, "pause": 0}
 
 
 def _report(event: Event, context: LambdaContext) -> Event:
-    evidence, run_id = _evidence(context), event["backfill_id"]
-    pause = evidence.report(run_id, _hashed_buckets() if _REPORT_BUCKET else ())
-    report = _ACCOUNTANT.evidence.report_of(run_id)
+    evidence, run_id = _REPORTING.evidence(context.invoked_function_arn), event["backfill_id"]
+    pause = evidence.report(run_id, _hashed_buckets() if _REPORTING.bucket else ())
+    report = _RECORDS.report_of(run_id)
     if report and report.failure:
         logger.error("report not delivered", run=run_id, cause=report.failure)
         metric.REPORTS_FAILED.add(metrics)
@@ -151,32 +155,17 @@ def _cloudformation() -> CloudFormationClient:
 def _overdue(event: Event, _: LambdaContext) -> dict[str, str]:
     """Count the buckets that are overdue; each day, so that silence is missing data."""
     buckets = buckets_of(event | _BUCKETS, _cloudformation())
-    records, machine = _ACCOUNTANT.evidence, event.get("state_machine_arn")
+    machine = event.get("state_machine_arn")
     runs = [run for run in _BACKFILLS.backfills() if not isinstance(run, DamagedItem)]
     if machine:  # the schedule of an earlier release does not name it
-        runs = list(_scheduled().followed(runs, machine, records))
-    seen = records.watch(buckets)
+        runs = list(_scheduled().followed(runs, machine, _RECORDS))
+    seen = _RECORDS.watch(buckets)
     late = overdue(buckets, runs, event["schedule"], event["older_than_days"], seen)
     for bucket, reason in late.items():
         logger.error("verification overdue", bucket=bucket, cause=reason)
     metric.VERIFICATIONS_OVERDUE.add(metrics, len(late))
     metrics.flush_metrics()
     return late
-
-
-def _evidence(context: LambdaContext) -> Evidence:
-    """The evidence of this stack; the account is in the function's own ARN."""
-    _, _, _, region, account, *_ = context.invoked_function_arn.split(":")
-    topic = os.environ.get("REPORT_TOPIC_ARN", "")
-    sns = boto3.client("sns") if topic else None
-    delivery = Delivery(_S3, sns, _STACK, _REPORT_BUCKET, topic)
-    return Evidence(
-        table=_BACKFILLS,
-        accountant=_ACCOUNTANT,
-        delivery=delivery,
-        origin=Origin(_STACK, account, region),
-        enqueuers=enqueuers_for(int(_CONCURRENCY)),
-    )
 
 
 def _backfill_of(event: Event) -> Backfill:
