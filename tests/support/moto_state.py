@@ -28,14 +28,26 @@ def set_up(make: Callable[..., object], *arguments: object) -> None:
     Moto is empty, or always in the same state before; the *arguments* change nothing of it.
     """
     if make in _STATES:
-        for service, accounts in pickle.loads(_STATES[make]):  # noqa: S301 - ours
-            backends: Any = get_backend(service)
-            backends.update(accounts)
-            _USED.append(backends)
-        return
-    make(*arguments)
+        restore(_STATES[make])
+    else:
+        make(*arguments)
+        _STATES[make] = saved()
+
+
+def saved(*services: str) -> bytes:
+    """All that moto has now, or what these services have."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file)
     pickler.dispatch_table = {**copyreg.dispatch_table, **_LOCKS}
-    pickler.dump([(backends.service_name, dict(backends)) for backends in _USED])
-    _STATES[make] = file.getvalue()
+    kept = [used for used in _USED if not services or used.service_name in services]
+    pickler.dump([(backends.service_name, dict(backends)) for backends in kept])
+    return file.getvalue()
+
+
+def restore(state: bytes) -> None:
+    """Let moto have what it had when *state* was saved."""
+    for service, accounts in pickle.loads(state):  # noqa: S301 - ours
+        backends: Any = get_backend(service)
+        backends.update(accounts)
+        if not any(used is backends for used in _USED):
+            _USED.append(backends)

@@ -11,7 +11,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from typing import Any, Final
@@ -25,6 +25,7 @@ from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.test_roles import deleted
 from tests.support.events import BUCKET, message_of
 from tests.support.lambda_invocation import Context, loaded
+from tests.support.moto_state import restore, saved
 from tests.support.sam_template import create_table
 from tests.support.state_machine import DEFINITION, Execution, types_of
 
@@ -43,7 +44,6 @@ SECOND, GONE = "scans", "gone"
 STATES: Final = types_of(DEFINITION)
 AFTER_A_FAILURE: Final = ("GiveUp", "Failed")
 TABLES: Final = ("backfills", "digests")
-KEY_NAMES: Final = (("backfill", "item"), ("object", "entry"))
 CLASSES: Final = {"frozen": "GLACIER", "cheap": "STANDARD_IA"}
 KEYS: Final = ("a", "b", "rotten", "mended", "lost", "young", "young, lost", "deleted", "denied",
                *CLASSES)  # fmt: skip
@@ -60,12 +60,21 @@ FINDINGS: Final = {
 
 @dataclass(frozen=True)
 class Moment:
-    """Both tables, the queue, the report bucket, and how long a deletion may take by now."""
+    """What there is at a moment.
+
+    Attributes:
+        items: Those of both tables.
+        messages: Those of the queue.
+        files: Those of the report bucket.
+        deletions_seconds: How long a deletion may take by now.
+        state: That of moto's tables and queues.
+    """
 
     items: list[list[Any]]
     messages: list[str]
     files: dict[str, bytes]
     deletions_seconds: int
+    state: bytes = field(compare=False)
 
 
 class World:
@@ -104,7 +113,7 @@ class World:
         self._enqueuer = loaded("enqueuer")
         self.failing = ""
         self._age()
-        self._rows: list[Any] = stack.dynamodb.scan(TableName="digests")["Items"]
+        self._beginning = self.now()
 
     def _put(self, key: str, content: bytes = b"x", bucket: str = BUCKET) -> ObjectCreated:
         answer = self.stack.s3.put_object(
@@ -148,19 +157,12 @@ class World:
             [message.body for message in queue.messages],
             {file["Key"]: self._report(file["Key"]) for file in listed},
             closing.DELETIONS_SECONDS,
+            saved("dynamodb", "sqs"),
         )
 
     def restore(self, moment: Moment) -> None:
         """Let there be what there was at *moment*."""
-        self.read()
-        dynamodb = self.stack.dynamodb
-        for table, items, names in zip(TABLES, moment.items, KEY_NAMES, strict=True):
-            for item in dynamodb.scan(TableName=table)["Items"]:
-                dynamodb.delete_item(TableName=table, Key={name: item[name] for name in names})
-            for item in items:
-                dynamodb.put_item(TableName=table, Item=item)
-        for body in moment.messages:
-            self.stack.sqs.send_message(QueueUrl=self.stack.arrivals_url, MessageBody=body)
+        restore(moment.state)
         for key, content in moment.files.items():
             self.stack.s3.put_object(Bucket="reports", Key=key, Body=content)
         self._patch.setattr(closing, "DELETIONS_SECONDS", moment.deletions_seconds)
@@ -169,8 +171,8 @@ class World:
         return self.stack.s3.get_object(Bucket="reports", Key=key)["Body"].read()
 
     def begin(self, *buckets: str) -> None:
-        """Record a run of *buckets*, and all rows as they were."""
-        self.restore(Moment([[], self._rows], [], {}, 300))
+        """Record a run of *buckets*, and let all else be as it was."""
+        self.restore(self._beginning)
         for number, bucket in enumerate(buckets):
             self.runs.record(Backfill(
                 f"{RUN}-{number}", bucket, BackfillStatus.RUNNING, rest.days_ago(0), run=RUN,
@@ -186,10 +188,10 @@ class World:
         if event["action"] == self.failing:
             raise InterruptedError
         if event["action"] == "settle":
-            self.read()
+            self._read()
         return self._enqueuer.lambda_handler(event, Context())
 
-    def read(self) -> None:
+    def _read(self) -> None:
         """Let the hasher read all that is queued."""
         names: Any = ["ApproximateNumberOfMessages"]
         while int(self.stack.sqs.get_queue_attributes(

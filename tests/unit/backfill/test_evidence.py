@@ -24,6 +24,7 @@ from tests.support.evidence_world import (
     SINCE,
     EvidenceWorld,
 )
+from tests.support.moto_state import restore, saved
 
 from bucketsum.backfill import accounting, closing
 from bucketsum.backfill.backfill_records import SCHEDULE, BackfillStatus, Part, Tally
@@ -620,7 +621,7 @@ def test_an_edited_item_of_a_run_is_named(
     evidence, once = world.evidence(), iter((900.0,))
     evidence.next_events(RUN, [world.begin(lists=True)])
     assert evidence.accountant.count(evidence.counted(RUN), [0], Deadline(lambda: next(once, 0.0)))
-    items = world.digests.dynamodb.scan(TableName="backfills")["Items"]
+    state, items = saved("dynamodb"), world.digests.dynamodb.scan(TableName="backfills")["Items"]
     names = ((item, name) for item in items for name in item.keys() - OF_ANOTHER_RUN)
     for item, name in names:
         others = {other: content for other, content in item.items() if other != name}
@@ -628,16 +629,7 @@ def test_an_edited_item_of_a_run_is_named(
         world.digests.dynamodb.put_item(TableName="backfills", Item=edited)
         with suppress(DamagedItem):
             assert world.close()["rows"] == 2, (item, name)
-        restore(world, items)
-
-
-def restore(world: EvidenceWorld, items: list[dict[str, Any]]) -> None:
-    """Let the table of runs have these items alone."""
-    for item in world.digests.dynamodb.scan(TableName="backfills")["Items"]:
-        key = {name: item[name] for name in KEY}
-        world.digests.dynamodb.delete_item(TableName="backfills", Key=key)
-    for item in items:
-        world.digests.dynamodb.put_item(TableName="backfills", Item=item)
+        restore(state)
 
 
 @pytest.mark.parametrize(("name", "text"), [("document", "{}"), ("sha256", None)])
