@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.support.sha1 import sha1_of
 
-from bucketsum.archives.archive_reader import ArchiveReader
+from bucketsum.archives.archive_reader import Archive, ArchiveReader
 from bucketsum.archives.zip_model import MemberResult
 from bucketsum.digest import RunningDigest
 from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
@@ -16,7 +16,18 @@ from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)
+_STREAM: Final = ArchiveReader(ArchiveSettings(Mode.STREAM))
 _READER: Final = ArchiveReader(ArchiveSettings(Mode.STREAM, LIMITS, (".zip", "z")))
+
+
+def opened(data: bytes, reader: ArchiveReader = _STREAM) -> Archive:
+    """The archive that *data* is."""
+
+    def read(offset: int, length: int) -> bytes:
+        assert length > 0, "an empty range is never asked for"
+        return data[offset : offset + length]
+
+    return reader.open(read, len(data))
 
 
 def read_stream(
@@ -25,12 +36,7 @@ def read_stream(
     """Read *data* as an archive; also its own SHA-1."""
     chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))
     digest = RunningDigest()
-
-    def read(offset: int, length: int) -> bytes:
-        assert length > 0, "an empty range is never asked for"
-        return data[offset : offset + length]
-
-    archive = reader.open(read, len(data))
+    archive = opened(data, reader)
     members = list(archive.members(chunks, digest))
     return archive.summary, members, digest.digest().sha1
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from tests.support.clients import shared_client
+from tests.support.moto_state import set_up
 from tests.support.sam_template import create_table
 
 from bucketsum.backfill.accounting import Accountant
@@ -51,21 +52,27 @@ class Topic:
         self.messages.append(message)
 
 
+def deploy() -> None:
+    """Create the tables and the buckets."""
+    for resource, name in (("BackfillsTable", "backfills"), ("DigestsTable", "digests")):
+        create_table(shared_client("dynamodb"), resource, name)
+    s3 = shared_client("s3")
+    for bucket in (BUCKET, REPORTS):
+        s3.create_bucket(Bucket=bucket)
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+
+
 class EvidenceWorld:
     """A bucket with versions, its rows, and the runs of its stack."""
 
     def __init__(self) -> None:
+        set_up(deploy)
         self.s3 = shared_client("s3")
         dynamodb = shared_client("dynamodb")
-        create_table(dynamodb, "BackfillsTable", "backfills")
-        create_table(dynamodb, "DigestsTable", "digests")
         self.table = BackfillsTable(dynamodb, "backfills")
         self.digests = DigestsTable(dynamodb, "digests")
         self.records = EvidenceTable(dynamodb, "backfills")
         self.topic = Topic()
-        for bucket in (BUCKET, REPORTS):
-            self.s3.create_bucket(Bucket=bucket)
-        self.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
 
     def evidence(self, bucket: str = REPORTS) -> Evidence:
         """The evidence as an invocation sees it."""

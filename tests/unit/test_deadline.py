@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from tests.support.archive_rules import opened
 from tests.support.zip_maker import archive_of, named
 
-from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import OutOfTime
 from bucketsum.invocation.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline
-from bucketsum.table.archive_settings import ArchiveSettings, Mode
 from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
 
@@ -94,9 +93,7 @@ class Slow:
 
     def read(self) -> ArchiveRecord:
         """Read the archive as the hash path does."""
-        archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
-            lambda offset, length: ARCHIVE[offset : offset + length], len(ARCHIVE)
-        )
+        archive = opened(ARCHIVE)
         members = archive.members(self._chunks, RunningDigest(), self._chunks.allow_members)
         for number, _ in enumerate(members):
             self.remaining -= self._member_seconds[number]

@@ -12,6 +12,7 @@ from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Final
 from unittest.mock import Mock
+from urllib.parse import urlsplit
 
 import boto3
 import botocore.session
@@ -44,6 +45,7 @@ from bucketsum.s3.signed_requests import SignedRequests
 from bucketsum.s3.source import CLIENT_CONFIG
 
 NOWHERE: Final = "http://127.0.0.1:9"
+HIDDEN: Final = "http://s3.example.invalid"
 STREAM: Final = Reader(1)
 RANGES: Final = Reader(3)
 libcurls = pytest.mark.parametrize("reader", [STREAM, RANGES], ids=["stream", "ranges"])
@@ -136,39 +138,33 @@ def test_a_response_that_is_too_long_brings_nothing(hostile: HostileS3, client: 
 
 
 @every_reader
+@pytest.mark.parametrize(
+    ("endpoint", "proxy", "exceptions"),
+    [
+        (HIDDEN, "", ""),
+        (NOWHERE, "", "127.0.0.0/8"),
+        *(("", NOWHERE, hosts) for hosts in ("127.0.0.1", "*", "example.com,127.0.0.1")),
+    ],
+)
 def test_a_proxy_is_used_as_botocore_uses_it(
-    hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, reader: Reader
+    hostile: HostileS3,
+    monkeypatch: pytest.MonkeyPatch,
+    endpoint: str,
+    proxy: str,
+    exceptions: str,
+    reader: Reader,
 ) -> None:
-    """The proxy in `HTTP_PROXY` is used, for a host that only the proxy knows."""
-    monkeypatch.setenv("HTTP_PROXY", hostile.endpoint_url)
-    with s3_client("http://s3.example.invalid") as client:
-        assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
-    assert {request.headers["host"] for request in hostile.requests} == {"s3.example.invalid"}
-    assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
+    """The proxy in `HTTP_PROXY` is used unless botocore finds the host in `NO_PROXY`.
 
-
-@every_reader
-@pytest.mark.parametrize("exceptions", ["127.0.0.1", "*", "example.com,127.0.0.1"])
-def test_hosts_that_need_no_proxy_are_asked_directly(
-    hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, exceptions: str, reader: Reader
-) -> None:
-    """`NO_PROXY` is understood as botocore does, also where libcurl alone would not."""
-    monkeypatch.setenv("HTTP_PROXY", NOWHERE)
+    Only the proxy may know the host. Networks in `NO_PROXY` mean nothing to botocore, and so
+    nothing to us; what it understands counts also where libcurl alone would not understand it.
+    """
+    monkeypatch.setenv("HTTP_PROXY", proxy or hostile.endpoint_url)
     monkeypatch.setenv("NO_PROXY", exceptions)
-    with s3_client(hostile.endpoint_url) as client:
+    with s3_client(endpoint or hostile.endpoint_url) as client:
         assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
-    assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
-
-
-@every_reader
-def test_exceptions_that_botocore_does_not_know_are_none(
-    hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, reader: Reader
-) -> None:
-    """Networks in `NO_PROXY` mean nothing to botocore, and so nothing to us."""
-    monkeypatch.setenv("HTTP_PROXY", hostile.endpoint_url)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.0/8")
-    with s3_client(NOWHERE) as client:
-        assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
+    asked = urlsplit(endpoint or hostile.endpoint_url).netloc
+    assert {request.headers["host"] for request in hostile.requests} == {asked}
     assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
 
 

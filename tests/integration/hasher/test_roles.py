@@ -88,7 +88,7 @@ def test_the_hasher_calls_what_its_role_allows(stack: HasherStack, recorder: Cal
     for content in (b"1", b"2"):  # an overwritten archive's rows are looked for
         stack.deliver(message_of(stack.put("a.zip", zip_of({"m": content}))))
     stack.deliver(deleted(looked_up))
-    stack.deliver(message_of(stack.put("long", bytes(30_000_000))), context=SHORT)
+    stack.deliver(message_of(stack.put("long", bytes(3_000_000))), context=SHORT)
     stack.keep_versions()
     stack.deliver(message_of(stack.put("small", b"y")))
     stack.deliver(message_of(stack.put("late", b"z")), context=Context(remaining_ms=1))
@@ -105,11 +105,11 @@ def test_the_slicer_calls_what_its_role_allows(
     """Slices from the first to the last, of which one has to be tried again."""
     url = stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
     stack.load(LONG_OBJECTS_QUEUE_URL=url, AWS_LAMBDA_FUNCTION_MEMORY_SIZE="128")
-    content = bytes(30_000_000)
+    content = bytes(3_000_000)
     stack.deliver(message_of(stack.put("long", content)), context=SHORT)
     stack.keep_versions()
     stack.deliver(*bodies_of("run", [stack.put("long", content)]), context=SHORT)
-    app = slicer_of(url, monkeypatch, "16000000")
+    app = slicer_of(url, monkeypatch, "1600000")
     recorder.record_handler(app)
     stack.sqs.send_message(QueueUrl=url, MessageBody="malformed")
     without_progress = progress_of(Job(stack.put("k", content)))

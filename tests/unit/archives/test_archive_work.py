@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from tests.support.archive_rules import opened
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named
 
@@ -95,9 +96,7 @@ def read_in_steps(
 
     digest = RunningDigest()
     settings = ArchiveSettings(mode, Limits(members=10_000), threads=1)
-    archive = ArchiveReader(settings, root).open(
-        lambda offset, length: data[offset : offset + length], len(data)
-    )
+    archive = opened(data, ArchiveReader(settings, root))
     before = sys.gettrace()
     sys.settrace(trace)
     try:
@@ -153,8 +152,6 @@ def test_dear_directory_of_a_small_archive_leaves_its_members() -> None:
     junk = entry(bytes(92), 65_535) * 400
     part = Part(b"b", b"y")
     data = with_directory(junk + ENTRY, archive_of(part)[:32])
-    archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
-        lambda offset, length: data[offset : offset + length], len(data)
-    )
+    archive = opened(data)
     assert list(archive.members(iter([data]), RunningDigest()))
     assert archive.summary.status is ArchiveStatus.BROKEN

@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from tests.support.archive_reading import Read
+from tests.support.archive_rules import opened
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, deflated, named
 
@@ -100,9 +101,7 @@ def read_bounded(
     largest = 0
     tracemalloc.start()
     try:
-        archive = ArchiveReader(ArchiveSettings(mode, limits, (".zip",))).open(
-            lambda offset, length: data[offset : offset + length], len(data)
-        )
+        archive = opened(data, ArchiveReader(ArchiveSettings(mode, limits, (".zip",))))
         chunks = (data[at : at + 65_536] for at in range(0, len(data), 65_536))
         for member in archive.members(chunks, digest):
             row = member_row(CREATED, member)

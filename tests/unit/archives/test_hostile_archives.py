@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 from tests.support.archive_reading import Read
+from tests.support.archive_rules import opened
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, deflated, named
 
 from bucketsum.archives import central_directory, directory_entries, member
-from bucketsum.archives.archive_reader import ArchiveReader
 from bucketsum.archives.zip_model import Problem
 from bucketsum.digest import RunningDigest
-from bucketsum.table.archive_settings import ArchiveSettings, Limits, Mode
+from bucketsum.table.archive_settings import Limits, Mode
 from bucketsum.table.archive_status import ArchiveStatus
 
 InMode = Callable[..., Read]
@@ -482,9 +482,7 @@ def test_time_that_runs_out_ends_members_only() -> None:
     data = archive_of(*(named(f"{number}") for number in range(5)))
     digest = RunningDigest()
     moments = iter([True, True, True, True, False])  # two for each member
-    archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
-        lambda offset, length: data[offset : offset + length], len(data)
-    )
+    archive = opened(data)
     members = list(archive.members(iter([data]), digest, lambda: next(moments)))
     assert archive.summary.status is ArchiveStatus.OUT_OF_TIME
     assert len(members) == 2
@@ -497,9 +495,7 @@ def test_time_that_runs_out_ends_a_search(searched: bytes) -> None:
     header = archive_of(replace(GOOD, flags=8, method=8, local={"compressed": 0}))[:38]
     data = header + searched * 100_000
     digest = RunningDigest()
-    archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
-        lambda offset, length: data[offset : offset + length], len(data)
-    )
+    archive = opened(data)
     moments = iter([True] * 4)
     list(archive.members(iter([data]), digest, lambda: next(moments, False)))
     assert archive.summary.status is ArchiveStatus.OUT_OF_TIME

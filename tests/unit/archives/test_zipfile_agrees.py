@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from tests.support.archive_reading import Read
-from tests.support.archive_rules import check, read_stream
+from tests.support.archive_rules import check, opened, read_stream
 from tests.support.archive_seeds import Unseekable, seeds
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of
@@ -112,9 +112,7 @@ def test_members_come_while_the_archive_arrives() -> None:
         for position in range(0, len(data), 500):
             yield data[position : position + 500]
 
-    archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
-        lambda offset, length: data[offset : offset + length], len(data)
-    )
+    archive = opened(data)
     seen = [position for _ in archive.members(chunks(), RunningDigest())]
     assert seen[0] < 2_000
     assert all(later > earlier for earlier, later in pairwise(seen))
