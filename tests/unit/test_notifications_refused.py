@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.support.events import eventbridge, from_sns, notification, with_field
 
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.notifications import events_in
-
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
-JSON = st.recursive(
-    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
-)
 
 NOT_A_TEXT = [..., None, "", 0, 1.5, True, ["x"], {"x": "y"}, "\ud800"]
 BAD_SIZES = [..., None, "", "1024", -1, 1.0, True, False, [1], {"x": 1}]
@@ -119,10 +111,3 @@ def test_the_text_of_an_error_is_short() -> None:
     with pytest.raises(MalformedMessage, match="unknown envelope") as error:
         events_in(json.dumps({f"{n}" * 20_000: 1 for n in range(10)}))
     assert len(str(error.value)) < 1000
-
-
-@given(st.sampled_from(["key", "size", "eTag", "versionId", "sequencer"]), JSON)
-def test_any_json_in_a_field_is_parsed_or_refused(name: str, value: object) -> None:
-    """No field can raise anything but `MalformedMessage`; tests/fuzz has the other parts."""
-    with suppress(MalformedMessage):
-        events_in(with_field(notification(), f"Records.0.s3.object.{name}", value))
