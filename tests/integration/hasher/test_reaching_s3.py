@@ -163,8 +163,8 @@ def test_a_proxy_is_used_as_botocore_uses_it(
     monkeypatch.setenv("NO_PROXY", exceptions)
     with s3_client(endpoint or hostile.endpoint_url) as client:
         assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
-    asked = urlsplit(endpoint or hostile.endpoint_url).netloc
-    assert {request.headers["host"] for request in hostile.requests} == {asked}
+    host = urlsplit(endpoint or hostile.endpoint_url).netloc
+    assert {request.headers["host"] for request in hostile.requests} == {host}
     assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
 
 
