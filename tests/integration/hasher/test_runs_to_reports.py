@@ -60,7 +60,7 @@ FINDINGS: Final = {
 
 @dataclass(frozen=True)
 class Moment:
-    """What there is at a moment.
+    """The state of it all at a moment.
 
     Attributes:
         items: Those of both tables.
