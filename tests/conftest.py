@@ -109,6 +109,27 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_apart and not is_named else None
 
 
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Let each worker begin with other modules, for it keeps their rewritten assertions for all.
+
+    In a new clone, to rewrite them takes as long as all else in a collection. Of three workers, the
+    second goes backwards, and the third begins a third of the way.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    if worker == "gw0":
+        return None
+    folder = pytest.Dir.from_parent(parent, path=path)
+    collect = folder.collect
+
+    def turned() -> list[pytest.Item | pytest.Collector]:
+        nodes = [*collect()]
+        third = len(nodes) // 3
+        return nodes[::-1] if worker == "gw1" else [*nodes[third:], *nodes[:third]]
+
+    folder.collect = turned  # type: ignore[method-assign]
+    return folder
+
+
 class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
     """One worker runs a file's tests, and all files' tests of a suite that shares something."""
 
@@ -124,7 +145,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Coverage is of examples: Hypothesis runs the same lines hundreds of times.
     """
-    items.sort(key=lambda item: [not item.nodeid.startswith(s) for s in _SUITES])
+    items.sort(key=lambda item: ([not item.nodeid.startswith(s) for s in _SUITES], item.path))
     for item in items:
         repeats = isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
         if repeats or item.nodeid.startswith(_UNCOVERED_SUITES):
