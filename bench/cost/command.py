@@ -25,6 +25,7 @@ from bucketsum.prices import (
     METADATA_OBJECT,
     PRICE_DATE,
     PRICES,
+    READ_UNIT,
     prices_in,
 )
 from bucketsum_cli.backfill.alternatives import Service
@@ -213,6 +214,8 @@ def questions() -> Table:
         scanned = _ROWS * _ROW_BYTES[form] * reads
         rows.append((step, scanned, scanned * price.each))
     rows.append(("a live inventory table, filled once", None, _ROWS * METADATA_OBJECT.each))
+    size_bytes = _ROWS * _ROW_BYTES["table"]
+    rows.append(("a scan in place of the export", size_bytes, size_bytes / 8192 * READ_UNIT.each))
     columns: Columns = ("step", SpreadColumn("bytes", size_text), *dollars("USD"))
     return Table("cost-questions", columns, tuple(rows))
 

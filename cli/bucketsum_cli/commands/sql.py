@@ -27,6 +27,9 @@ from bucketsum_cli.terminal.tables import print_table
 
 _PARQUET: Final = ".parquet"
 _WRITTEN: Final = (".csv", ".jsonl", _PARQUET)
+_RESERVED: Final = {"main", "memory", "system", "temp"}
+"""Names of databases in DuckDB."""
+_PLAN: Final = ["explain_key", "explain_value"]
 _OPTION: Final = re.compile(r"--?[\w=-]+")
 
 
@@ -42,7 +45,7 @@ class _SqlCommand(click.Command):
 @click.command("sql", cls=_SqlCommand)
 @click.argument("query", metavar="[QUERY]", required=False)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for programs.")
-@click.option("--file", "questions", type=click.File("r"), metavar="FILE",
+@click.option("--file", "questions", type=click.File("r", "utf-8-sig"), metavar="FILE",
               help="Read the queries from FILE.")  # fmt: skip
 @click.option("--with", "own", multiple=True, metavar="NAME=FILE",
               help="Also ask the table NAME: FILE.csv, .tsv, .parquet or .jsonl; may be "
@@ -104,18 +107,23 @@ def _answer_all(stdin: TextIO, database: Database, answer: Callable[[str], None]
     if stdin.isatty():
         _answer_typed(typed_queries(database.local), answer)
         return
-    queries, rest = statements_in(stdin.read())
+    try:
+        queries, rest = statements_in(stdin.read())
+    except UnicodeDecodeError as error:
+        raise CannotDoError(f"the queries are not valid UTF-8: {error.reason}") from error
     for text in [*queries, *filter(None, [rest])]:
         answer(text)
 
 
 def _database(asking: Asking, names: tuple[str, ...]) -> Database:
     """The database of one snapshot, or of several with names."""
-    matches = filter(None, map(NAMED.fullmatch, names))
+    matches = [*filter(None, map(NAMED.fullmatch, names))]
     named = {match[1]: match[2] for match in matches}
-    if len(named) < len(names) and len(names) > 1:
+    own = {name.lower() for name in named} - _RESERVED
+    if len(own) < len(matches) or len(matches) < len(names) > 1:
         raise click.UsageError(
-            "several snapshots need a name each: --snapshot new=last --snapshot old=FOLDER"
+            f"several snapshots need a name each, other than {', '.join(sorted(_RESERVED))}: "
+            "--snapshot new=last --snapshot old=FOLDER"
         )
     if named and asking.athena:
         raise click.UsageError("--athena asks one snapshot, without a name")
@@ -201,6 +209,9 @@ def _show(database: Database, query: str, *, as_csv: bool, as_json: bool) -> Non
     elif as_csv:
         for line in _csv(answer):
             print_text(line)
+    elif answer.columns == _PLAN:
+        for _, plan in answer:
+            print_text(f"{plan}\n")
     elif not print_table(
         [Column(name, shrinks=True) for name in answer.columns],
         ([*map(text_of, row)] for row in answer),

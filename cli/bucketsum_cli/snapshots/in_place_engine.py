@@ -26,7 +26,7 @@ from bucketsum_cli.snapshots.in_place import (
 )
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.queries.schema import Dialect
-from bucketsum_cli.snapshots.statements import no_listing
+from bucketsum_cli.snapshots.statements import JUDGED, require_listing
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 
@@ -85,8 +85,9 @@ class InPlaceEngine(ABC):
         names = _OWN_PART.format("|".join(self.tables.parts))
         if own := re.search(names, sql, re.IGNORECASE):
             raise CannotDoError(f"{own[1]} is a view of the snapshot: choose another name in WITH")
-        if not self.tables.listed and "listing" in words_of(_TEXT.sub("", sql)):
-            raise no_listing("listing")
+        views = words_of(_TEXT.sub("", sql)) & {"listing", *JUDGED}
+        for view in views if not self.tables.listed else ():
+            require_listing(view, sql)
         return self.run(sql.rstrip().removesuffix(";"))
 
     def run(self, sql: str, question: Question | None = None) -> Answer:

@@ -14,14 +14,18 @@ from bucketsum_cli.terminal.errors import CannotDoError
 NAMED: Final = re.compile(r"([A-Za-z_]\w*)=(.+)", re.ASCII | re.DOTALL)
 """``NAME=FILE``, where an SQL query may have the name as it is."""
 
+_CSV: Final = "read_csv($file, header = true, all_varchar = true, skip = 0, comment = '')"
+"""DuckDB would else skip lines until some look alike, and those that may be comments."""
 _READERS: Final = {
-    ".csv": "read_csv($file, header = true, all_varchar = true)",
-    ".tsv": "read_csv($file, header = true, all_varchar = true)",
+    ".csv": _CSV,
+    ".tsv": _CSV,
     ".parquet": "read_parquet($file)",
     ".jsonl": "read_json($file, format = 'newline_delimited')",
     ".ndjson": "read_json($file, format = 'newline_delimited')",
 }
 _GLOB: Final = "*?["
+_ADVICE: Final = re.compile("\nPossible |\nLINE 1: ")
+"""Begins what DuckDB says about the statement."""
 _CATALOG: Final = (
     "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()"
 )
@@ -48,8 +52,12 @@ def put_own_table(local: DuckDb, text: str) -> None:
         raise CannotDoError(
             f"--with {text}: there is no such file, or its path has one of {' '.join(_GLOB)}"
         )
-    local.execute(f'CREATE TEMP TABLE "{name}" AS FROM {reader}', {"file": str(file)})
-    if "all_varchar" in reader:
+    try:
+        local.execute(f'CREATE TEMP TABLE "{name}" AS FROM {reader}', {"file": str(file)})
+    except CannotDoError as error:
+        reason = _ADVICE.split(error.message)[0].strip()
+        raise CannotDoError(f"--with {text}: it must be whole, and in UTF-8. {reason}") from error
+    if reader == _CSV:
         _read_integers(local, name)
 
 

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
+from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _EXPLAIN: Final = re.compile(
-    r"(\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE | re.DOTALL
+    r"(\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\s+(\([^()]*\)\s*|ANALYZE\s+)*", re.IGNORECASE | re.DOTALL
 )
+_NO_NAMES: Final = re.compile(r"'[^']*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_NAME: Final = re.compile(r'(?:(?:"[^"]*"|\w+)\s*\.\s*)*(?:"[^"]*"|\w+)')
+JUDGED: Final = ("objects", "versions", "current_objects", "members", "contents")
+"""Views with a state."""
+_OF_LISTINGS: Final = re.compile("'(lost|not recorded)'", re.IGNORECASE)
+"""States that no object has without a listing."""
 _DESCRIBE: Final = re.compile(r"\s*DESC", re.IGNORECASE)
 _INEXACT: Final = re.compile(r"\b(DATE|INTERVAL|TIME_NS|TIMESTAMP_NS)(?=[\[\],)]|$)")
 """Types whose values Python rounds, or takes for others, in the name of a type."""
@@ -40,47 +47,67 @@ def query_in(connection: DuckDBPyConnection, text: str) -> str:
     """The only query of *text*, without a semicolon.
 
     DESCRIBE and SHOW are queries for DuckDB. An EXPLAIN is one if what it explains is: ANALYZE runs
-    that. A PIVOT is several statements, so it must be one in parentheses.
+    that. A PIVOT is several statements, so it must be one in parentheses. Of a snapshot without a
+    listing, a note says that the state that the query asks for is not known.
 
     Raises:
         CannotDoError: It is another statement, or several; or it reads a `listing` that is not
             there: its answer would look as if S3 had nothing.
     """
     statement = "".join(statements_in(text)[0]) or text
-    kinds = _kinds_in(connection, text)
-    if kinds == ["EXPLAIN"] and (explain := _EXPLAIN.match(text)):
-        kinds = _kinds_in(connection, text[explain.end() :])
+    query, kinds = statement, _kinds_in(connection, text)
+    if kinds in (["EXPLAIN"], ["MULTI"]) and (explain := _EXPLAIN.match(statement)):
+        query = statement[explain.end() :]
+        kinds = _kinds_in(connection, query)
     if kinds == ["MULTI"]:
-        kinds = ["SELECT"] * len(_kinds_in(connection, f"FROM ({statement}\n)"))
+        kinds = ["SELECT"] * len(_kinds_in(connection, f"FROM ({query}\n)"))
     if kinds != ["SELECT"]:
         raise CannotDoError(
             f"{' and '.join(kinds) or 'nothing'} is not one query; SELECT, PIVOT, DESCRIBE, "
             "SUMMARIZE, SHOW and EXPLAIN of a query are allowed: a snapshot is never changed"
         )
-    _require_listings(connection, statement)
+    if not _DESCRIBE.match(query):
+        _require_listings(connection, query)
     return statement
 
 
-def _require_listings(connection: DuckDBPyConnection, text: str) -> None:
+def _require_listings(connection: DuckDBPyConnection, query: str) -> None:
     import duckdb  # noqa: PLC0415 - as `require_engine`
 
-    names: set[str] = set()
-    with suppress(duckdb.Error):  # which it also has when it runs
-        names = connection.get_table_names(text, qualified=True)
-    for name in names if not _DESCRIBE.match(text) else ():
-        view = name.partition(" AS ")[0]
-        database, dot, table = view.rpartition(".")
-        listed = f"FROM {database}{dot}listed"
-        if table.strip('"').lower() == "listing" and not connection.execute(listed).fetchall():
-            raise no_listing(view.replace('"', ""))
+    names = sorted({*_NAME.findall(_NO_NAMES.sub(" ", query))})
+    with suppress(duckdb.Error):  # of a PIVOT, every name may be a table
+        tables = connection.get_table_names(query, qualified=True)
+        names = [name for name in names if _parts(name)[-1].lower() in JUDGED]
+        names += [table for table in tables if _parts(table)[-1].lower() == "listing"]
+    for name in names:
+        *databases, view = _parts(name)
+        if view.lower() not in ("listing", *JUDGED):
+            continue
+        listed = ".".join(map(quoted, (*databases, "listed")))
+        with suppress(duckdb.Error):  # a name of another thing, as a column of a table
+            if not connection.execute(f"FROM {listed}").fetchall():
+                require_listing(".".join((*databases, view)), query)
 
 
-def no_listing(view: str) -> CannotDoError:
-    """The error that S3 was not listed for the snapshot whose *view* is asked."""
-    return CannotDoError(
-        f"the view {view} is empty, as S3 was not listed for its snapshot: take one with "
-        f"`{command_line('snapshot', '--listing')}`, and ask it with --snapshot last"
-    )
+def _parts(name: str) -> list[str]:
+    """The database and the view of a *name* in SQL."""
+    return re.split(r"\s*\.\s*", name.partition(" AS ")[0].replace('"', ""))
+
+
+def require_listing(view: str, sql: str) -> None:
+    """Refuse *sql* about a *view* that is empty without a listing; note a state that needs one.
+
+    Raises:
+        CannotDoError: It would answer as if S3 had nothing.
+    """
+    way = f"`{command_line('snapshot', '--listing')}`"
+    if view.lower().endswith("listing"):
+        raise CannotDoError(
+            f"the view {view} is empty, as S3 was not listed for its snapshot: take one with "
+            f"{way}, and ask it with --snapshot last"
+        )
+    if state := _OF_LISTINGS.search(sql):
+        note(f"{view}: S3 was not listed for its snapshot, it misses what is {state[0]}; see {way}")
 
 
 def exact_query(connection: DuckDBPyConnection, text: str) -> str:

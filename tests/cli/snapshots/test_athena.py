@@ -154,12 +154,18 @@ def test_a_persons_query_is_a_select(
     run("sql", texts[0], *rest[:3], "s3:/x").assert_refused("is not a URL like s3://BUCKET/KEY")
 
 
-def test_a_query_of_what_s3_has_needs_a_listing(aws: Connection, run: Run, tmp_path: Path) -> None:
-    """Without one it would answer as if S3 had nothing."""
+def test_a_query_of_what_s3_has_needs_a_listing(
+    aws: Connection, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without one it would answer as if S3 had nothing, or all."""
     name = f"{NAME}-unlisted"
     snapshot = stored(aws, hostile(1).write(tmp_path / "own", ()), name)
     ended = run("sql", "SELECT 1 FROM Listing", "--snapshot", name, "--athena", URL)
     ended.assert_refused("the view listing is empty", "--listing")
+    write_tables(monkeypatch, snapshot)
+    lost = "SELECT key FROM versions WHERE state = 'lost'"
+    ended = run("sql", lost, "--snapshot", name, "--athena", URL)
+    assert "versions: S3 was not listed for its snapshot, it misses what is 'lost'" in ended.err
     delete_tables(aws, database_of(snapshot))
 
 
@@ -346,7 +352,7 @@ def test_an_inventory_is_read_where_it_lies(
 def test_a_live_table_is_read_as_it_was(
     aws: Connection, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is priced, and buckets once, within a day: then S3 forgets what it was."""
+    """It is priced, and asked once, within a day: then S3 forgets what it was."""
     rest = ("--snapshot", NAME, "--athena", URL, "--json")
     sample, buckets = hostile(300), []
 

@@ -25,6 +25,7 @@ from bucketsum.table.items import item_of
 from bucketsum.table.rows import RowKey
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.snapshots.database import Answer, Database, DuckDb
+from bucketsum_cli.snapshots.own_tables import put_own_table
 from bucketsum_cli.snapshots.tables import VIEWS, open_snapshot
 from bucketsum_cli.snapshots.values import csv_line, json_value, unique_names
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -203,7 +204,8 @@ def test_several_snapshots_are_asked_together(run: Run, folder: Path, tmp_path: 
     for names, reason in (
         ((*both, "--snapshot", "last"), "need a name each"),
         ((*both[:2], "--snapshot", f"old={new}"), "need a name each"),
-        ((*both[:2], "--snapshot", f"memory={new}"), "DuckDB: "),
+        ((*both[:2], "--snapshot", f"OLD={new}"), "need a name each"),
+        (("--snapshot", f"System={new}"), "other than main, memory, system, temp"),
         ((*both, "--athena", "s3://b/f"), "one snapshot, without a name"),
     ):
         run("sql", "SELECT 1", *names).assert_refused(reason)
@@ -232,6 +234,45 @@ def test_own_lists_are_asked_beside_the_views(run_sql: Run, tmp_path: Path) -> N
         run_sql("SELECT 1", "--with", text).assert_refused(reason)
     refused = run_sql(f"FROM '{tmp_path}/a.csv'", *own)
     refused.assert_refused("DuckDB: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("a.csv", "key\n/a b|c\n/e;f\n", [{"key": "/a b|c"}, {"key": "/e;f"}]),
+        ("a.csv", "key\na|b\nc|d\n", [{"key": "a|b"}, {"key": "c|d"}]),
+        ("a.csv", "a,b\n1\n1,2,3\n", [{"a,b": "1"}, {"a,b": "1,2,3"}]),
+        ("a.csv", "key,n\n#x,1\n#y,2\n", [{"key": "#x", "n": 1}, {"key": "#y", "n": 2}]),
+        ("a.tsv", "key\tn\na,b\t1\n", [{"key": "a,b", "n": 1}]),
+        ("a.csv", "key;n\na;1\n", [{"key": "a", "n": 1}]), ("a.csv", "", []),
+    ],
+)  # fmt: skip
+def test_no_line_of_a_list_is_lost(
+    tmp_path: Path, name: str, content: str, rows: list[dict[str, object]]
+) -> None:
+    """A key may have what separates columns, or begins a comment, in other lists."""
+    (tmp_path / name).write_text(content)
+    local = DuckDb()
+    put_own_table(local, f"own={tmp_path / name}")
+    assert [*local.select("FROM own").records()] == rows
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_list_that_cannot_be_read_is_named(run_sql: Run, tmp_path: Path, name: str) -> None:
+    """The error says what is wrong with the file, in no words of a statement of ours."""
+    (tmp_path / name).write_bytes(b'{"key": "caf\xe9"}\n' * 3)
+    ended = run_sql("FROM a", "--with", f"a={tmp_path / name}")
+    ended.assert_refused(f"--with a={tmp_path / name}: ", "UTF-8")
+    assert "CREATE" not in ended.err
+
+
+def test_queries_that_are_not_utf_8_are_refused(run_sql: Run, tmp_path: Path) -> None:
+    """In a file, and on stdin; what an editor writes before UTF-8 is left out."""
+    (tmp_path / "q.sql").write_bytes(b"SELECT 'caf\xe9'")
+    for rest, typed in ((("--file", tmp_path / "q.sql"), b""), ((), b"SELECT '\xff'")):
+        run_sql(*rest, answer=typed).assert_refused("are not valid UTF-8")
+    (tmp_path / "q.sql").write_bytes(b"\xef\xbb\xbfSELECT 1 AS a")
+    assert run_sql("--file", tmp_path / "q.sql", "--csv").out == "a\n1\n"
 
 
 def test_answers_are_written_whole(run_sql: Run, tmp_path: Path) -> None:
@@ -346,11 +387,20 @@ def test_times_are_in_utc_wherever_the_machine_is(zone: str) -> None:
         "PIVOT objects ON status USING count(*) GROUP BY bucket;", "EXPLAIN SELECT 1",
         "SHOW TABLES",
         "FROM (PIVOT objects ON status)", "/* a */ explain analyze SELECT 1", "SUMMARIZE objects",
+        "EXPLAIN (FORMAT json) SELECT 1", "EXPLAIN PIVOT objects ON status",
     ],
 )  # fmt: skip
 def test_every_kind_of_query_is_answered(run_sql: Run, query: str) -> None:
     """Also those that begin with a comment."""
     assert run_sql(query).status == 0
+
+
+@pytest.mark.parametrize("query", ["EXPLAIN SELECT 1", "EXPLAIN ANALYZE FROM objects"])
+def test_a_plan_has_its_lines(run_sql: Run, query: str) -> None:
+    """It is read by a person as DuckDB draws it."""
+    lines = run_sql(query).out.splitlines()
+    assert len(lines) > 3
+    assert not any("\\n" in line for line in lines)
 
 
 def test_the_lowest_duckdb_is_the_tested_one() -> None:
@@ -366,7 +416,13 @@ def test_every_view_can_be_asked(run_sql: Run) -> None:
         assert run_sql(query, "--json").status == 0
 
 
-@pytest.mark.parametrize("query", ["FROM Listing", "SELECT 1 WHERE EXISTS (FROM old.listing)"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "FROM Listing", "SELECT 1 WHERE EXISTS (FROM old.main.listing)", "PIVOT Listing ON latest",
+        'FROM (PIVOT "old"."listing" ON key USING count(*))', "EXPLAIN PIVOT listing ON key",
+    ],
+)  # fmt: skip
 def test_a_view_of_what_s3_has_needs_a_listing(
     run: Run, folder: Path, tmp_path: Path, query: str
 ) -> None:
@@ -374,7 +430,30 @@ def test_a_view_of_what_s3_has_needs_a_listing(
     new = listed_snapshot(tmp_path / "new", ROWS)
     both = ("--snapshot", f"old={folder}", "--snapshot", f"new={new}")
     run("sql", query, *both).assert_refused("S3 was not listed", "--listing")
-    assert run("sql", "SELECT 'listing' AS listing FROM new.listing", *both).status == 0
+    for other in ("SELECT 'listing' AS listing FROM new.listing", "PIVOT new.listing ON latest",
+                  "PIVOT (SELECT 'listing' AS a) ON a USING count(*) -- listing"):  # fmt: skip
+        assert run("sql", other, *both).status == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "view"),
+    [
+        ("SELECT key FROM versions WHERE state = 'lost'", "versions"),
+        ("SELECT count(*) FROM old.objects WHERE state IN ('LOST', 'differs')", "old.objects"),
+        ("PIVOT contents ON state IN ('not recorded') USING count(*)", "contents"),
+        ("FROM versions WHERE state = 'differs'", ""), ("SELECT 'lost' FROM new.objects", ""),
+        ("SELECT 'lost' FROM range(2)", ""), ("DESCRIBE SELECT 'lost' FROM versions", ""),
+    ],
+)  # fmt: skip
+def test_a_state_that_no_version_can_have_is_noted(
+    run: Run, folder: Path, tmp_path: Path, query: str, view: str
+) -> None:
+    """Without a listing no object is lost, and none lacks a row, whatever S3 has."""
+    new = listed_snapshot(tmp_path / "new", ROWS)
+    ended = run("sql", query, "--snapshot", f"old={folder}", "--snapshot", f"new={new}")
+    assert ended.status == 0, ended.err
+    notes = [line for line in ended.err.splitlines() if "S3 was not listed" in line]
+    assert [line.partition(":")[0] for line in notes] == [view] * bool(view)
 
 
 def test_rows_of_another_bucket_do_not_stop_a_question_about_one(run: Run, planted: Stack) -> None:
