@@ -100,6 +100,9 @@ CLOSED: Final = (
     ("name", "value"),
     [
         *((name, value) for name in CLOSED for value in SOME),
+        ("status", {"S": "damaged"}),
+        ("sha1", {"S": "zz"}),
+        ("sha1", {"S": "0" * 39}),
         ("digest_sha256", {"N": "5"}),
         ("size_bytes", {"N": "1.5"}),
         ("size_bytes", {"N": "-1"}),
@@ -127,10 +130,11 @@ def test_part_of_a_deletion_is_damage(name: str) -> None:
         deletion_of(tombstone)
 
 
-def test_an_item_without_a_status_is_damaged() -> None:
-    """It is neither a row nor a tombstone."""
-    with pytest.raises(DamagedRow, match="status is missing"):
-        list(rows_of([with_attribute("status", None)]))
+@pytest.mark.parametrize("name", ["status", "sha1"])
+def test_an_item_without_a_status_or_its_digest_is_damaged(name: str) -> None:
+    """It is neither a row nor a tombstone; a hashed row has a digest."""
+    with pytest.raises(DamagedRow, match=f"{name} is missing"):
+        list(rows_of([with_attribute(name, None)]))
 
 
 def test_attributes_of_others_are_ignored() -> None:

@@ -34,6 +34,20 @@ def folder(tmp_path: Path) -> Path:
     return Hostile(ITEMS).write(tmp_path / "s", ()).folder
 
 
+@pytest.fixture(scope="module")
+def with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, with its tables."""
+    snapshot = Hostile(ITEMS).write(tmp_path_factory.mktemp("opened") / "s", ())
+    open_snapshot(snapshot).local.close()
+    return snapshot.folder
+
+
+@pytest.fixture
+def opened(with_tables: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(with_tables, tmp_path / "opened")
+
+
 def write_export(folder: Path, *, count: int = 5, **summary: object) -> None:
     """Write the five rows as DynamoDB's export writes them, in two files, one of them empty."""
     listed = []
@@ -175,29 +189,28 @@ def test_a_damaged_snapshot_is_refused(
         "ALTER TABLE versions DROP COLUMN is_current",
     ],
 )
-def test_views_of_a_stranger_are_not_asked(folder: Path, forgery: str) -> None:
+def test_views_of_a_stranger_are_not_asked(opened: Path, forgery: str) -> None:
     """A view could read a file of this machine; the tables are then made again."""
-    own = [*open_snapshot(read_snapshot(folder)).engine.run("FROM objects ORDER BY key")]
-    [tables] = folder.glob("*.duckdb")
+    [tables] = opened.glob("*.duckdb")
+    own = [*open_snapshot(read_snapshot(opened)).engine.run("FROM objects ORDER BY key")]
     with duckdb.connect(str(tables)) as forged:
         forged.execute(forgery)
     before = tables.read_bytes()
-    opened = open_snapshot(read_snapshot(folder))
-    assert [*opened.engine.run("FROM objects ORDER BY key")] == own
+    engine = open_snapshot(read_snapshot(opened)).engine
+    assert [*engine.run("FROM objects ORDER BY key")] == own
     assert tables.read_bytes() != before
-    assert not [*opened.engine.run("SELECT 1 FROM duckdb_views() WHERE sql LIKE '%passwd%'")]
+    assert not [*engine.run("SELECT 1 FROM duckdb_views() WHERE sql LIKE '%passwd%'")]
 
 
 @pytest.mark.parametrize("end", [".wal", ".wal.checkpoint", ".wal.recovery", ".tmp", ""])
-def test_what_duckdb_would_read_beside_the_tables_is_refused(folder: Path, end: str) -> None:
+def test_what_duckdb_would_read_beside_the_tables_is_refused(opened: Path, end: str) -> None:
     """A link there leads a query to any file of this machine."""
-    open_snapshot(read_snapshot(folder))
-    [tables] = folder.glob("*.duckdb")
+    [tables] = opened.glob("*.duckdb")
     link = tables.with_name(f"{tables.name}{end}")
     link.unlink(missing_ok=True)
     link.symlink_to("/etc/passwd")
     with pytest.raises(CannotDoError, match="is not a file of a snapshot"):
-        open_snapshot(read_snapshot(folder))
+        open_snapshot(read_snapshot(opened))
 
 
 def test_a_folder_that_cannot_be_written_is_asked(
