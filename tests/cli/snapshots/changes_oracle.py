@@ -178,7 +178,7 @@ def _of_another(was: Version, now: Version, known: Version | None, *, is_old: bo
     return "recorded" if is_old else "added"
 
 
-def _time(text: str) -> str:
+def sql_time(text: str) -> str:
     """*text*, or nothing if it is not a time: SQL has NULL then."""
     try:
         datetime.fromisoformat(text)
@@ -197,5 +197,7 @@ def _of_the_same(was: Version, now: Version, *, is_hidden: bool) -> str:
         return "hidden"
     if second and not first:
         return "recorded"
-    last, read = (_time(v.row.verified.at) if v.row and v.row.verified else "" for v in (was, now))
+    last, read = (
+        sql_time(v.row.verified.at) if v.row and v.row.verified else "" for v in (was, now)
+    )
     return "verified" if read > last else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from enum import EnumMeta, StrEnum
 from typing import Final
 
@@ -19,6 +21,7 @@ _DIGESTS: Final = tuple(f"{DIGEST_PREFIX}{name}" for name in EXTRA_ALGORITHMS)
 _APART: Final = frozenset({"sha1", "member", "crc32", "deleted_at", "expires_at"})
 """Attributes whose columns have an expression of their own in load.sql."""
 _OF_MEMBERS: Final = frozenset(attribute.name for attribute in schema_of(MemberRecord))
+_MARK: Final = re.compile(r"<[a-z_ ]+>")
 _LAST_SECOND: Final = 253_402_300_799  # of the year 9999
 
 
@@ -154,22 +157,19 @@ def object_columns() -> list[str]:
 
 def filled(text: str, dialect: Dialect) -> str:
     """The loading query *text* with what follows from the schema."""
-    parts = {
-        "<inline>": dialect.inline,
-        "<file>": dialect.file,
-        "<export>": dialect.export,
-        "<listed>": dialect.listed,
-        "<struct>": dialect.struct(),
-        "<sequencer>": dialect.matches("sequencer", "[0-9A-F]{32}"),
-        "<deleted_at>": dialect.time("deleted_at"),
-        "<expires_at>": dialect.epoch("expires_at"),
-        "<damage>": ",\n".join(_damage(dialect, is_deletion=False)),
-        "<deletion damage>": ",\n".join(_damage(dialect, is_deletion=True)),
-        "<columns>": ",\n".join(_columns(dialect)),
+    parts: dict[str, Callable[[], str]] = {
+        "<inline>": lambda: dialect.inline,
+        "<file>": lambda: dialect.file,
+        "<export>": lambda: dialect.export.replace("<struct>", dialect.struct()),
+        "<listed>": lambda: dialect.listed,
+        "<sequencer>": lambda: dialect.matches("sequencer", "[0-9A-F]{32}"),
+        "<deleted_at>": lambda: dialect.time("deleted_at"),
+        "<expires_at>": lambda: dialect.epoch("expires_at"),
+        "<damage>": lambda: ",\n".join(_damage(dialect, is_deletion=False)),
+        "<deletion damage>": lambda: ",\n".join(_damage(dialect, is_deletion=True)),
+        "<columns>": lambda: ",\n".join(_columns(dialect)),
     }
-    for mark, part in parts.items():
-        text = text.replace(mark, part)
-    return text
+    return _MARK.sub(lambda mark: parts[mark[0]](), text)
 
 
 def _columns(dialect: Dialect) -> list[str]:
