@@ -169,7 +169,7 @@ def single_stream(target: ReadTarget, chunk_bytes: int) -> Read:
     from bucketsum.s3.source import CLIENT_CONFIG
 
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
-    return _reading(BotocoreReader(lambda: s3, chunk_bytes), target)
+    return _reading(BotocoreReader(s3, chunk_bytes), target)
 
 
 def as_deployed(target: ReadTarget, streams: int | None = None, key: str = "") -> Read:
@@ -188,9 +188,9 @@ def as_deployed(target: ReadTarget, streams: int | None = None, key: str = "") -
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
     policy = ReadPolicy(streams, _CHUNK_BYTES, target.memory_mb)
     requests = SignedRequests.of_client(s3, asks_checksum=bool(key))
-    source: Source = reader(lambda: s3, requests, policy, os.environ)
+    source: Source = reader(s3, requests, policy, os.environ)
     if key:
-        source = ComparingSource(source, StoredChecksums(lambda: s3))
+        source = ComparingSource(source, StoredChecksums(s3))
     return _reading(source, target, key)
 
 

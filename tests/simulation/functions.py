@@ -7,7 +7,7 @@ import inspect
 import os
 from dataclasses import dataclass, replace
 from functools import cache
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -187,17 +187,17 @@ class Functions:
             _S3=self.s3,
             _BACKFILLS=backfills,
             _ENQUEUER=Enqueuer(backfills, BackfillQueue(sqs, BACKFILL, 0)),
-            _evidence=lambda _context: None,  # see `tests.simulation.evidence`
+            _REPORTING=SimpleNamespace(evidence=lambda _context: None),  # see `evidence.py`
         )
         return _handler_of(module)
 
     def _source(self, chunk_bytes: int) -> BotocoreReader:
         s3: Any = self.s3
-        return BotocoreReader(lambda: s3, chunk_bytes, pause=self.schedule.pause)
+        return BotocoreReader(s3, chunk_bytes, pause=self.schedule.pause)
 
     def _checksums(self) -> StoredChecksums | None:
         s3: Any = self.s3
-        return StoredChecksums(lambda: s3) if s3.keeps_checksums else None
+        return StoredChecksums(s3) if s3.keeps_checksums else None
 
     def _time(self) -> float:
         return EPOCH + self.schedule.now
@@ -206,4 +206,4 @@ class Functions:
         sqs: Any = self.sqs
         dead_letters = DeadLetters(sqs, _SETTINGS, self.schedule.random.random)
         vars(module)["_dead_letters"] = lambda: dead_letters
-        return Report(lambda: dead_letters, SILENT, SILENT)
+        return Report(dead_letters, SILENT, SILENT)

@@ -21,7 +21,7 @@ def settled(
 ) -> tuple[bool, list[str], list[str]]:
     """Whether the message is done, its metrics, and its log lines with level and seconds."""
     logger, metrics = Mock(), Mock()
-    report = Report(lambda: DeadLetters(sqs, SETTINGS), logger, metrics)
+    report = Report(DeadLetters(sqs, SETTINGS), logger, metrics)
     is_done = report.is_done(ReceivedMessage("body", "handle", receives, "id", "queue"), failure)
     names = [call.args[0] for call in metrics.add_metric.call_args_list]
     lines = [

@@ -94,7 +94,7 @@ class Reader:
         plan: ReadPlan | None = None,
     ) -> Source:
         """A source that reads so from where *client* reads."""
-        fallback = BotocoreReader(lambda: client, chunk_bytes, pause)
+        fallback = BotocoreReader(client, chunk_bytes, pause)
         if not self.streams:
             return fallback
         config = transport_of(client, {"AWS_CA_BUNDLE": self.verify})

@@ -343,16 +343,14 @@ def test_botocore_reads_if_a_request_cannot_be_signed(
     requests = SignedRequests.of_client(client)
     gets = chain([requests.get_of(arrival_of(stored))] * signed, repeat(NoCredentialsError()))
     signer = Mock(requests, endpoint_url=requests.endpoint_url, get_of=Mock(side_effect=gets))
-    source = best_reader(lambda: client, signer, ReadPolicy(1, 4096, 128), {})
+    source = best_reader(client, signer, ReadPolicy(1, 4096, 128), {})
     assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
     assert not hostile.requests[-1].by_libcurl
 
 
 def test_functions_read_over_libcurl(hostile: HostileS3, client: S3Client) -> None:
     """The functions read over libcurl; a change of the choice cannot go unseen."""
-    source = best_reader(
-        lambda: client, SignedRequests.of_client(client), ReadPolicy(1, 4096, 128), {}
-    )
+    source = best_reader(client, SignedRequests.of_client(client), ReadPolicy(1, 4096, 128), {})
     assert b"".join(source.open(arrival_of(hostile.put(PATH, BODY))).chunks) == BODY
     assert all(request.by_libcurl for request in hostile.requests)
 

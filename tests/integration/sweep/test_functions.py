@@ -296,10 +296,7 @@ def test_streams_are_the_readers(
     policies = []
 
     def listening(
-        s3: Callable[[], S3Client],
-        requests: SignedRequests,
-        policy: ReadPolicy,
-        env: Mapping[str, str],
+        s3: S3Client, requests: SignedRequests, policy: ReadPolicy, env: Mapping[str, str]
     ) -> Source:
         policies.append(policy)
         return reader(s3, requests, policy, env)

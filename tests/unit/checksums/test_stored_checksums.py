@@ -50,7 +50,7 @@ def s3() -> Iterator[Stubber]:
 def checksums_of(s3: Stubber) -> StoredChecksums:
     """The checksums that *s3* answers with."""
     client: Any = s3.client
-    return StoredChecksums(lambda: client)
+    return StoredChecksums(client)
 
 
 def compared(s3: Stubber, headers: dict[str, str], *chunks: bytes) -> Compared:

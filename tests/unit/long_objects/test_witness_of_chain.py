@@ -56,7 +56,7 @@ def ended(kept: KeptChecksum) -> tuple[Chain, ObjectCreated, Row]:
     """A chain after its last slice, the object's event and its row."""
     chain = Chain(SLICE_BYTES)
     client: Any = kept
-    reader = replace(chain.slicer.reader, checksums=StoredChecksums(lambda: client))
+    reader = replace(chain.slicer.reader, checksums=StoredChecksums(client))
     chain.slicer = replace(chain.slicer, reader=reader)
     created = chain.put(CONTENT)
     chain.arrive(created)
@@ -130,7 +130,7 @@ def test_a_verification_compares_it_too() -> None:
     """A row that agrees with the bytes differs if S3's checksum does not."""
     chain, created, row = ended(KeptChecksum(CONTENT))
     client: Any = KeptChecksum(CONTENT[::-1])
-    reader = replace(chain.slicer.reader, checksums=StoredChecksums(lambda: client))
+    reader = replace(chain.slicer.reader, checksums=StoredChecksums(client))
     chain.slicer = replace(chain.slicer, reader=reader)
     chain.reports.clear()
     chain.hand_over.begin(Job(created, Verification(row)))

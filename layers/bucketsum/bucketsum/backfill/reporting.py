@@ -13,6 +13,7 @@ from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.report import Origin
 
 if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.backfill.table import BackfillsTable
@@ -48,9 +49,9 @@ class Reporting:
         """The evidence, which is kept in the table of runs."""
         return EvidenceTable(self.digests.dynamodb, self.table.name)
 
-    def evidence(self, function_arn: str) -> Evidence:
-        """The evidence of the stack; Region and account are those of one of its functions."""
-        _, _, _, region, account, *_ = function_arn.split(":")
+    def evidence(self, context: LambdaContext) -> Evidence:
+        """The evidence of the stack; Region and account are in the function's own ARN."""
+        _, _, _, region, account, *_ = context.invoked_function_arn.split(":")
         sns = self.sns() if self.topic else None
         return Evidence(
             table=self.table,

@@ -89,8 +89,7 @@ def _verify(event: Event, _: LambdaContext) -> list[str]:
 
 
 def _step(event: Event, context: LambdaContext) -> Event:
-    evidence = _REPORTING.evidence(context.invoked_function_arn)
-    step = next_step(event["backfill_id"], _BACKFILLS, evidence, _planned)
+    step = next_step(event["backfill_id"], _BACKFILLS, _REPORTING.evidence(context), _planned)
     logger.info("planned", run=event["backfill_id"], enqueuers=len(step.events))
     return asdict(step)
 
@@ -119,7 +118,7 @@ def _settle(event: Event, _: LambdaContext) -> Event:
 
 
 def _account(event: Event, context: LambdaContext) -> Event:
-    evidence = _REPORTING.evidence(context.invoked_function_arn)
+    evidence = _REPORTING.evidence(context)
     run = evidence.counted(event["backfill_id"])
     left = evidence.accountant.count(run, event["parts"], Deadline.of(context))
     logger.info("rows counted", run=event["backfill_id"], parts=event["parts"])
@@ -127,7 +126,7 @@ def _account(event: Event, context: LambdaContext) -> Event:
 
 
 def _report(event: Event, context: LambdaContext) -> Event:
-    evidence, run_id = _REPORTING.evidence(context.invoked_function_arn), event["backfill_id"]
+    evidence, run_id = _REPORTING.evidence(context), event["backfill_id"]
     pause = evidence.report(run_id, _hashed_buckets() if _REPORTING.bucket else ())
     report = _RECORDS.report_of(run_id)
     if report and report.failure:

@@ -18,7 +18,7 @@ from bucketsum.hashing.resources import Resources
 from bucketsum.hashing.small_object_connections import network_of
 from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.invocation.deadline import Deadline
-from bucketsum.invocation.first_use import made_once
+from bucketsum.invocation.first_use import made_now, made_once
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.queue.dead_letters import message_of
 from bucketsum.s3.stored_checksums import ComparingSource
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bucketsum.backfill.listed_batch import ListedBatchHasher
     from bucketsum.long_objects.hand_over import HandOver
 
-_RESOURCES: Final = Resources(os.environ, asks_checksum=True, looks_up=False)
+_RESOURCES: Final = Resources(os.environ, asks_checksum=True)
 SETTINGS, _TABLE = _RESOURCES.settings, _RESOURCES.table
 logger, metrics = _RESOURCES.logger, _RESOURCES.metrics
 log_layer(logger)
@@ -43,14 +43,14 @@ _READER, _CHECKSUMS = _RESOURCES.reader, _RESOURCES.checksums
 def _archives(archives: ArchiveSettings) -> ArchiveHasher:
     from bucketsum.archives.archive_hasher import ArchiveHasher  # noqa: PLC0415 - as said
 
-    return ArchiveHasher.of(archives, _RESOURCES.s3(), _DYNAMODB, SETTINGS)
+    return ArchiveHasher.of(archives, made_now(_RESOURCES.s3), _DYNAMODB, SETTINGS)
 
 
 @made_once
 def _hand_over() -> HandOver:
     from bucketsum.long_objects.hand_over import HandOver  # noqa: PLC0415 - as said
 
-    return HandOver.of(_DYNAMODB, _RESOURCES.sqs(), SETTINGS)
+    return HandOver.of(_DYNAMODB, _RESOURCES.sqs, SETTINGS)
 
 
 _HASHER: Final = ObjectHasher(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.backfill.counts import BackfillCounts
 from bucketsum.hashing.resources import Resources
 from bucketsum.invocation.deadline import Deadline
+from bucketsum.invocation.first_use import made_now
 from bucketsum.invocation.layer_manifest import log_layer
 from bucketsum.long_objects.message import LongObjectsQueue, progress_in_message
 from bucketsum.long_objects.progress_table import ProgressTable
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
 
     from bucketsum.long_objects.slice_result import SliceReport
 
-_RESOURCES: Final = Resources(  # most GETs are of ranges
-    os.environ, asks_checksum=False, looks_up=True
-)
-SETTINGS, _DYNAMODB = _RESOURCES.settings, _RESOURCES.dynamodb
+_RESOURCES: Final = Resources(os.environ, asks_checksum=False)  # most GETs are of ranges
+SETTINGS, _DYNAMODB = _RESOURCES.settings, made_now(_RESOURCES.dynamodb)
 logger, metrics = _RESOURCES.logger, _RESOURCES.metrics
 log_layer(logger)
 _REPORT: Final = _RESOURCES.report()
@@ -39,7 +38,7 @@ _SLICER: Final = Slicer(
     ),
     progress_table=ProgressTable(_DYNAMODB, SETTINGS.digests_table),
     digests_table=_RESOURCES.table,
-    queue=LongObjectsQueue(_RESOURCES.sqs(), SETTINGS.arrivals_queue_url),
+    queue=LongObjectsQueue(made_now(_RESOURCES.sqs), SETTINGS.arrivals_queue_url),
     settings=SETTINGS,
 )
 _BACKFILLS: Final = BackfillCounts(_DYNAMODB, _RESOURCES.backfills_table)

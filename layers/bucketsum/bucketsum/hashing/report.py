@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,11 +32,10 @@ class Report:
     """Decides the fates of messages; logs and counts these and the results of their events.
 
     Attributes:
-        dead_letters: Called at the first failure; a batch without failures needs no SQS client.
         logs_objects: Whether a healthy object has a log line; listed objects have none anyhow.
     """
 
-    dead_letters: Callable[[], DeadLetters]
+    dead_letters: DeadLetters
     logger: Logger
     metrics: Metrics
     logs_objects: bool = True
@@ -59,7 +58,7 @@ class Report:
         if failure is None:
             return True
         try:
-            fate = self.dead_letters().settle(message, failure)
+            fate = self.dead_letters.settle(message, failure)
         except (BotoCoreError, ClientError):
             self.logger.exception(
                 "SQS refused; the message waits out the queue's own visibility time-out"

@@ -10,7 +10,7 @@ from aws_lambda_powertools import Logger, Metrics
 from bucketsum.environment import present
 from bucketsum.hashing.report import Report
 from bucketsum.invocation.access import usual_region
-from bucketsum.invocation.first_use import at_first_use, made_once
+from bucketsum.invocation.first_use import at_first_use
 from bucketsum.queue.dead_letters import DeadLetters
 from bucketsum.s3.chosen_reader import reader
 from bucketsum.s3.signed_requests import SignedRequests
@@ -29,23 +29,19 @@ class Resources:
     """They are made once, at the start of an execution environment, by its variables.
 
     Attributes:
-        dynamodb: The client; without *looks_up*, made at its first use.
-        sqs: Returns the client, made at the first call, as *s3* does.
+        dynamodb, sqs, s3: Clients, which `at_first_use` makes: a usual small object needs none.
     """
 
-    def __init__(self, environ: Mapping[str, str], *, asks_checksum: bool, looks_up: bool) -> None:
-        """With *asks_checksum*, each GET asks for S3's checksum, if that is compared.
-
-        With *looks_up*, each message reads DynamoDB, for which a usual small object has no need.
-        """
+    def __init__(self, environ: Mapping[str, str], *, asks_checksum: bool) -> None:
+        """With *asks_checksum*, each GET asks for S3's checksum, if that is compared."""
         self.settings = settings = Settings.from_env(environ)
         self.backfills_table = present(environ, "BACKFILLS_TABLE")
         # Service and namespace are variables too, so that two stacks never share a metric.
         self.logger = Logger(use_rfc3339=True)  # Lambda filters JSON logs where it knows the time
         self.metrics = Metrics()
-        self.dynamodb = _dynamodb() if looks_up else at_first_use(_dynamodb)
-        self.sqs = made_once(_sqs)
-        self.s3 = made_once(_s3)  # for archives and few objects
+        self.dynamodb = at_first_use(_dynamodb)
+        self.sqs = at_first_use(_sqs)
+        self.s3 = at_first_use(_s3)
         self.table = DigestsTable(
             self.dynamodb,
             settings.digests_table,
@@ -61,13 +57,8 @@ class Resources:
 
     def report(self) -> Report:
         """The log lines and metrics of its messages."""
-        settings = self.settings
-        return Report(
-            lambda: DeadLetters(self.sqs(), settings),
-            self.logger,
-            self.metrics,
-            settings.logs_objects,
-        )
+        dead_letters = DeadLetters(self.sqs, self.settings)
+        return Report(dead_letters, self.logger, self.metrics, self.settings.logs_objects)
 
 
 def _dynamodb() -> DynamoDBClient:

@@ -28,11 +28,10 @@ class BotocoreReader:
 
     def __init__(
         self,
-        s3: Callable[[], S3Client],
+        s3: S3Client,
         chunk_bytes: int,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Read with the client that *s3* returns, which is called at each request."""
         self._s3 = s3
         self._chunk_bytes = chunk_bytes
         self._pause = pause
@@ -46,7 +45,7 @@ class BotocoreReader:
     ) -> OpenObject:
         """See `Source.open`; *budget* is that of another reader, which has begun the object."""
         end = created.size_bytes if offset or budget else None
-        response = get_object(self._s3(), created, offset, end, doubt=doubt)
+        response = get_object(self._s3, created, offset, end, doubt=doubt)
         etag = response["ETag"].strip('"')
         begun = replace(created, etag=etag)
         chunks = self._chunks(begun, response, offset, budget or ResumeBudget(self._pause))
@@ -54,7 +53,7 @@ class BotocoreReader:
 
     def another(self) -> BotocoreReader:
         """This reader, whose idle connections are closed."""
-        self._s3().close()
+        self._s3.close()
         return self
 
     def _chunks(
@@ -77,4 +76,4 @@ class BotocoreReader:
             if offset == created.size_bytes:
                 return
             budget.spend(offset, created.size_bytes, reason)
-            response = get_object(self._s3(), created, offset, created.size_bytes)
+            response = get_object(self._s3, created, offset, created.size_bytes)

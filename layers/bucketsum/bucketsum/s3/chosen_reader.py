@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from botocore.httpsession import ProxyConfiguration, get_cert_path
@@ -36,12 +36,12 @@ def transport_config(
 
 
 def reader(
-    s3: Callable[[], S3Client], requests: SignedRequests, policy: ReadPolicy, env: Mapping[str, str]
+    s3: S3Client, requests: SignedRequests, policy: ReadPolicy, env: Mapping[str, str]
 ) -> CurlReader:
     """A source over libcurl, and over botocore for unusual responses.
 
-    *s3* returns a client with `CLIENT_CONFIG`, at each request of botocore. *env* may set
-    `AWS_CA_BUNDLE` and `REQUESTS_CA_BUNDLE`, as for botocore.
+    *s3* has `CLIENT_CONFIG`. *env* may set `AWS_CA_BUNDLE` and `REQUESTS_CA_BUNDLE`, as for
+    botocore.
     """
     config = transport_config(requests.endpoint_url, env)
     return CurlReader(requests, config, policy.plan_for, BotocoreReader(s3, policy.chunk_bytes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,12 +37,12 @@ _PAGES_MAX: Final = 20
 
 
 class StoredChecksums:
-    """Finds the witness of each object; *s3* returns a client, if one is needed.
+    """Finds the witness of each object.
 
     Digests that each object gets anyway, SHA-1 and *extra_algorithms*, are not computed again.
     """
 
-    def __init__(self, s3: Callable[[], S3Client], extra_algorithms: Iterable[str] = ()) -> None:
+    def __init__(self, s3: S3Client, extra_algorithms: Iterable[str] = ()) -> None:
         self._s3 = s3
         self._computed = (SHA1.name, *extra_algorithms)
 
@@ -70,7 +70,7 @@ class StoredChecksums:
         """
         stored = None
         try:
-            headers = headers or _headers_of(self._s3(), _named(created))
+            headers = headers or _headers_of(self._s3, _named(created))
             stored = stored_in(headers)
             if "x-amz-version-id" in headers:  # the bucket keeps versions
                 created = _named(created)
@@ -88,7 +88,7 @@ class StoredChecksums:
             return NotCompared("S3 keeps no checksum of it")
         parts: Sequence[StoredPart] = ()
         if stored.parts:
-            parts = parts_in(_pages_of(self._s3(), created), stored, created.size_bytes)
+            parts = parts_in(_pages_of(self._s3, created), stored, created.size_bytes)
         return ChecksumComparison(stored, created.size_bytes, parts, self._computed)
 
 

@@ -42,7 +42,7 @@ class Prober:
         self._extra_algorithms = extra_algorithms
         requests = SignedRequests.of_client(s3)
         self._source: Callable[[ReadPolicy], Source] = cache(  # the hasher's reader
-            lambda policy: reader(lambda: s3, requests, policy, os.environ)
+            lambda policy: reader(s3, requests, policy, os.environ)
         )
         self._is_cold, self._is_disk_known = True, False
         self._init_ms = _process_age_ms()

@@ -75,7 +75,7 @@ def new_s3(access: Access) -> S3Client:
 @contextmanager
 def _libcurl(access: Access) -> Iterator[Fetch]:
     s3 = new_s3(access)
-    source = reader(lambda: s3, SignedRequests.of_client(s3), access.policy, os.environ)
+    source = reader(s3, SignedRequests.of_client(s3), access.policy, os.environ)
 
     def fetch(key: str, size_bytes: int, sink: Sink) -> None:
         for chunk in source.open(object_at(access.bucket, key, size_bytes)).chunks:
