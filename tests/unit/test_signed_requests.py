@@ -63,6 +63,7 @@ def asked_by_botocore(client: S3Client, arrival: ObjectCreated) -> str:
     client.meta.events.register("before-send.s3.GetObject", see)
     with pytest.raises(SeenError):
         get_object(client, arrival)
+    client.meta.events.unregister("before-send.s3.GetObject", see)
     return urls[0]
 
 
@@ -98,16 +99,16 @@ def _new_session() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("region", "variables"), PLACES)
-@pytest.mark.parametrize("bucket", BUCKETS)
 def test_an_address_goes_where_botocore_goes(
-    region: str, variables: list[str], bucket: str, monkeypatch: pytest.MonkeyPatch
+    region: str, variables: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Region, style, dual stack and FIPS are botocore's: never the global endpoint."""
     for variable in variables:
         monkeypatch.setenv(f"AWS_USE_{variable}_ENDPOINT", "true")
     config = deepcopy(CLIENT_CONFIG)  # botocore changes it for dual stack
     client = boto3.Session().client("s3", region_name=region, config=config)
-    same_place(client, replace(ARRIVAL, bucket=bucket))
+    for bucket in BUCKETS:
+        same_place(client, replace(ARRIVAL, bucket=bucket))
 
 
 DATA: Final = Path(__file__).with_name("data") / "aws_s3_endpoints.json"
@@ -124,12 +125,12 @@ def test_aws_s_own_endpoints(vector: dict[str, Any], monkeypatch: pytest.MonkeyP
     assert get.url == f"{vector['url']}/dir/key"
 
 
-@pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("version_id", [None, "null", "v/1+2="])
-def test_an_address_names_key_and_version(key: str, version_id: str | None) -> None:
+def test_an_address_names_key_and_version(version_id: str | None) -> None:
     """The request for any key has the same path as botocore's request."""
     client = boto3.client("s3", config=CLIENT_CONFIG)
-    same_place(client, replace(ARRIVAL, key=key, version_id=version_id))
+    for key in KEYS:
+        same_place(client, replace(ARRIVAL, key=key, version_id=version_id))
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import pytest
 from moto import mock_aws
 from tests.support.clients import shared_client
+from tests.support.moto_state import set_up
 from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
@@ -54,6 +55,12 @@ KEYS: Final = sorted(
         *(f"{folder}/{n:03d}" for folder in FOLDERS for n in range(12)),
     ]
 )
+
+
+def put_keys() -> None:
+    """Put an object at each of `KEYS`."""
+    for key in KEYS:
+        shared_client("s3").put_object(Bucket=BUCKET, Key=key, Body=key.encode())
 
 
 class World:
@@ -116,7 +123,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 @pytest.mark.parametrize("concurrency", [10, 40, 100])
 def test_each_key_is_queued_once(world: World, concurrency: int) -> None:
     """Ranges of keys have neither gaps nor overlaps, and their end is recorded."""
-    world.put(*KEYS)
+    set_up(put_keys)
     world.run(BACKFILL, concurrency)
 
     assert world.queued() == [(key, None) for key in KEYS]
@@ -136,7 +143,7 @@ def test_each_key_is_queued_once(world: World, concurrency: int) -> None:
 
 def test_parts_of_an_earlier_release_are_complete_by_number(world: World) -> None:
     """They have no sums of hashes, in part or at all; what the hasher counts since then has."""
-    world.put(*KEYS)
+    set_up(put_keys)
     world.run(replace(BACKFILL, limit=20))
     parts = world.table.parts(BACKFILL.backfill_id)
     old = [replace(part, object_hashes=0) for part in parts]
@@ -189,14 +196,14 @@ def test_a_limit_does_not_count_what_is_not_read(world: World) -> None:
 
 def test_prefix_and_limit(world: World) -> None:
     """Only keys with the prefix are queued, and no more than the limit."""
-    world.put(*KEYS)
+    set_up(put_keys)
     world.run(replace(BACKFILL, prefix="c/", limit=5))
     assert world.queued() == [("c/", None), *((f"c/{n:03d}", None) for n in range(4))]
 
 
 def test_it_goes_on_after_the_last_page(world: World) -> None:
     """Invocations that end after each page queue every object once."""
-    world.put(*KEYS)
+    set_up(put_keys)
     rounds = 0
     while world.run(BACKFILL, deadline=Deadline(iter([900, 900, 900, 0] * 100).__next__)):
         rounds += 1
@@ -208,7 +215,7 @@ def test_a_page_that_was_sent_without_its_position_is_sent_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An enqueuer that dies between the two loses nothing; the hasher skips what is recorded."""
-    world.put(*KEYS)
+    set_up(put_keys)
 
     def dies(*_: object) -> bool:
         raise RuntimeError
@@ -223,7 +230,7 @@ def test_a_page_that_was_sent_without_its_position_is_sent_again(
 
 def test_a_stopped_backfill_queues_nothing(world: World) -> None:
     """A stop is felt at the next page, also by an enqueuer that still runs."""
-    world.put(*KEYS)
+    set_up(put_keys)
     world.table.record(BACKFILL)
     shares = shares_of(world.s3, world.table, BACKFILL, 10)
     assert world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, MOMENT)
@@ -239,7 +246,7 @@ def test_a_stopped_backfill_queues_nothing(world: World) -> None:
 
 def test_an_invocation_without_time_leaves_its_parts(world: World) -> None:
     """The next invocation goes on with the part that is not done, and with those after it."""
-    world.put(*KEYS)
+    set_up(put_keys)
     world.table.record(BACKFILL)
     [parts, *_] = shares_of(world.s3, world.table, BACKFILL, 21)
     enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url, 21), 0)
@@ -266,7 +273,7 @@ def test_a_full_queue_gets_nothing(world: World, monkeypatch: pytest.MonkeyPatch
     """So many messages never wait that they could expire."""
     monkeypatch.setattr(enqueue, "QUEUED_MESSAGES_MIN", 2)
     monkeypatch.setattr(enqueue, "MESSAGES_PER_INVOCATION", 0)
-    world.put(*KEYS)
+    set_up(put_keys)
     world.run(BACKFILL, deadline=Deadline(iter([*range(60, 0, -1)]).__next__))
     assert len(world.queued()) == 14  # two pages
 
@@ -495,7 +502,7 @@ def test_a_backfill_without_what_chooses_its_objects_leaves_none_out(world: Worl
 
 def test_a_position_without_its_version_is_damaged(world: World) -> None:
     """S3 would leave out the other versions of the key."""
-    world.put(*KEYS)
+    set_up(put_keys)
     world.run(BACKFILL, deadline=Deadline(iter([900, 900, 0, 0]).__next__))
     remove(part_key(0), "version", world)
     with pytest.raises(DamagedItem, match="version is missing"):
@@ -509,7 +516,7 @@ def test_a_backfill_without_all_parts_of_its_plan_never_ends(
     world: World, number: int, name: str | None
 ) -> None:
     """Another program changed them, or two plans were written at once: keys would be left out."""
-    world.put(*KEYS)
+    set_up(put_keys)
     shares = shares_of(world.s3, world.table, _recorded(world), 40)
     share = sorted(number for share in shares for number in share)
     remove(part_key(share[number]), name, world)
@@ -525,7 +532,7 @@ def test_parts_of_a_plan_that_died_are_left_out(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It had more parts, and did not record their number: the next plan has every key."""
-    world.put(*KEYS)
+    set_up(put_keys)
     parts = [Part(number, after=f"{number}", until=f"{number + 1}") for number in range(9)]
     with monkeypatch.context() as patch:
         patch.setattr(shared_client("dynamodb"), "update_item", Mock(side_effect=RuntimeError))
