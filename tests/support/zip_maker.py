@@ -91,8 +91,9 @@ def archive_of(
     entries = []
     for part in parts:
         body += part.before
-        entries.append(_entry(part, len(body) if part.offset is None else part.offset))
-        body += _local(part) + part.compressed() + part.after
+        header = _header(part)
+        entries.append(_entry(part, header, len(body) if part.offset is None else part.offset))
+        body += _local(part, header) + part.compressed() + part.after
     chosen = [entries[position] for position in (range(len(parts)) if order is None else order)]
     directory = b"".join(chosen)
     fields = {"entries": len(chosen), "size": len(directory), "offset": len(body), "disk": 0}
@@ -112,9 +113,9 @@ def _header(part: Part) -> tuple[int, ...]:
     return part.flags, part.method, 0, 0, crc32, compressed, size
 
 
-def _local(part: Part) -> bytes:
+def _local(part: Part, header: tuple[int, ...]) -> bytes:
     names = ("flags", "method", "time", "date", "crc32", "compressed", "size")
-    fields = dict(zip(names, _header(part), strict=True)) | part.local
+    fields = dict(zip(names, header, strict=True)) | part.local
     name = fields.pop("name", part.name)
     extra = fields.pop("extra", part.extra)
     signature = fields.pop("signature", b"PK\x03\x04")
@@ -124,9 +125,9 @@ def _local(part: Part) -> bytes:
     return head + name + extra
 
 
-def _entry(part: Part, offset: int) -> bytes:
+def _entry(part: Part, header: tuple[int, ...], offset: int) -> bytes:
     head = struct.pack(
-        "<4sBBHHHHHLLLHHHHHLL", b"PK\x01\x02", 20, part.system, 20, *_header(part),
+        "<4sBBHHHHHLLLHHHHHLL", b"PK\x01\x02", 20, part.system, 20, *header,
         len(part.name), len(part.extra), 0, 0, 0, part.attributes, offset,
     )  # fmt: skip
     return head + part.name + part.extra
