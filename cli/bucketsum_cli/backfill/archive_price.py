@@ -80,15 +80,17 @@ def price_of(
 ) -> ArchivePrice:
     """The price of *work*, of which nothing is recorded yet, and of a year of *schedule*."""
     first = estimate_of(work, setup, prices)
+    readings = schedule.readings_per_year if schedule else 0.0
+    retrieval = first.usd_of(Group.RETRIEVAL)
     own = [
         ("reading and hashing", _work_usd(first), _verifications(work, setup, prices, schedule)),
-        ("S3's retrieval", first.usd_of(Group.RETRIEVAL), _retrieval(first, schedule)),
+        ("S3's retrieval", retrieval, retrieval * readings),
         ("rows in DynamoDB, with recovery", 0.0, first.rows_usd_per_month * _MONTHS),
     ]
     own.append(("sum", sum(usd for _, usd, _ in own), sum(usd for *_, usd in own)))
     lines = [PriceLine("bucketsum", *line) for line in own]
     others = (
-        PriceLine(service.value, "sum", usd, usd * _readings(schedule))
+        PriceLine(service.value, "sum", usd, usd * readings)
         for service, usd in alternatives(work, 1 + len(setup.algorithms)).items()
     )
     return ArchivePrice((*lines, *others), first)
@@ -96,14 +98,6 @@ def price_of(
 
 def _work_usd(estimate: Estimate) -> float:
     return estimate.usd - estimate.usd_of(Group.RETRIEVAL)
-
-
-def _readings(schedule: VerificationPlan | None) -> float:
-    return schedule.readings_per_year if schedule else 0.0
-
-
-def _retrieval(first: Estimate, schedule: VerificationPlan | None) -> float:
-    return first.usd_of(Group.RETRIEVAL) * _readings(schedule)
 
 
 def _verifications(

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from bucketsum.backfill.balance import PROBLEMS
 from bucketsum.backfill.evidence_records import RowFinding
-from bucketsum.backfill.report import (
-    DONE,
-    NEXT_STEPS,
-    sorted_findings,
-    standing_text,
-    subject_of,
-)
+from bucketsum.backfill.report import DONE, NEXT_STEPS, sorted_findings, standing_text, subject_of
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
 from bucketsum_cli.terminal.columns import Cell, Column

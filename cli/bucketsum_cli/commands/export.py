@@ -100,7 +100,9 @@ def export(
                 lines = lines_of(database, question, format_name, algorithm, without, is_bag=is_bag)
                 problems = write_lines(lines, file, has_percents=format_name == BAGIT.name)
     states = _not_hashed(counts, with_all=format_name == _PARQUET)
-    _note_states(states, is_parquet=format_name == _PARQUET)
+    for state, count in states.most_common():
+        left_out = "" if format_name == _PARQUET else "left out: "
+        note(f"{count_text(count, 'object')} {left_out}{state}")
     end_if(are_left_out(problems, bucket, algorithm) or states)
 
 
@@ -131,8 +133,3 @@ def _not_hashed(counts: Iterable[Sequence[Any]], *, with_all: bool) -> Counter[s
         if is_partial:
             problems["not all members of the archive are known"] += count
     return problems
-
-
-def _note_states(states: Counter[str], *, is_parquet: bool) -> None:
-    for state, count in states.most_common():
-        note(f"{count_text(count, 'object')} {'' if is_parquet else 'left out: '}{state}")

@@ -15,13 +15,7 @@ from bucketsum_cli.arguments.target import Target, bucket_options
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.buckets.served_buckets import serves
-from bucketsum_cli.objects.repairs import (
-    Broken,
-    broken_version,
-    copied,
-    copies_of,
-    require_equal,
-)
+from bucketsum_cli.objects.repairs import Broken, broken_version, copied, copies_of, require_equal
 from bucketsum_cli.objects.upload import wait_for_rows
 from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError

@@ -11,14 +11,7 @@ from typing import Annotated, Any, Final
 
 import click
 
-from bucketsum.prices import (
-    LOG_BYTE,
-    S3_GET,
-    S3_PUT,
-    SQS_REQUEST,
-    WRITE_UNIT,
-    prices_in,
-)
+from bucketsum.prices import LOG_BYTE, S3_GET, S3_PUT, SQS_REQUEST, WRITE_UNIT, prices_in
 from bucketsum_cli.arguments.options import FiniteRange, json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
 from bucketsum_cli.aws.stack import Stack

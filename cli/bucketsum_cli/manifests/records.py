@@ -12,13 +12,7 @@ from itertools import chain
 from typing import Any, Final
 
 from bucketsum.algorithms import ALGORITHMS
-from bucketsum_cli.manifests.entries import (
-    BadLine,
-    Entry,
-    algorithm_called,
-    as_name,
-    digests_of,
-)
+from bucketsum_cli.manifests.entries import BadLine, Entry, algorithm_called, as_name, digests_of
 from bucketsum_cli.manifests.sums import NO_CR, content_of, is_comment
 
 HASHDEEP_HEAD: Final = b"%%%% HASHDEEP-1.0\n"

@@ -12,13 +12,7 @@ from typing import IO, Final
 from urllib.parse import unquote_plus
 
 from bucketsum.clock import text_of
-from bucketsum_cli.manifests.entries import (
-    BadLine,
-    Entry,
-    Reported,
-    algorithm_called,
-    digests_of,
-)
+from bucketsum_cli.manifests.entries import BadLine, Entry, Reported, algorithm_called, digests_of
 from bucketsum_cli.manifests.records import csv_records
 from bucketsum_cli.terminal.errors import CannotDoError
 

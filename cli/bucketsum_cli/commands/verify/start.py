@@ -19,12 +19,7 @@ from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.purpose_words import VERIFICATION
-from bucketsum_cli.commands.backfill.beginning import (
-    Begin,
-    begin,
-    begin_options,
-    require_served,
-)
+from bucketsum_cli.commands.backfill.beginning import Begin, begin, begin_options, require_served
 from bucketsum_cli.terminal.errors import CannotDoError
 
 
