@@ -25,7 +25,7 @@ VIEWS: Final = (
 )  # fmt: skip
 """What questions are asked of."""
 
-_FORM: Final = 7
+_FORM: Final = 8
 """Of the tables; a change of them changes it."""
 _TABLES: Final = ("deletions", "listed", "listing", "measurements", "members", "versions")
 _MEMORY_MB_MAX: Final = 2000
