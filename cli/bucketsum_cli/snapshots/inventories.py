@@ -101,13 +101,13 @@ def live_listing(table: tuple[str, str], keys: Listed) -> str:
     Raises:
         CannotDoError: S3 does not keep this state any longer.
     """
-    moment = datetime.fromisoformat(keys.until) + _DELAY
-    at = f"{moment:%Y-%m-%d %H:%M:%S} UTC"
-    if datetime.now(UTC) - moment > _KEPT:
+    until = datetime.fromisoformat(keys.until)
+    if not timedelta() <= datetime.now(UTC) - until <= _DELAY + _KEPT:
         raise CannotDoError(
-            f"the live inventory table of {keys.bucket} cannot be read as it was at {at}: S3 keeps "
-            "that for 24 hours; take another snapshot, and ask it within a day"
+            f"{keys.bucket} is listed until {keys.until}, and S3 keeps what a live inventory table "
+            "was for 24 hours: take another snapshot, and ask it within a day"
         )
+    at = f"{(until + _DELAY).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     rows = (
         "(SELECT *, row_number() OVER (PARTITION BY key ORDER BY sequence_number DESC) = 1 "  # noqa: S608 - names of S3
         f"AS is_latest FROM {live_name(table)} FOR TIMESTAMP AS OF TIMESTAMP '{at}') i"

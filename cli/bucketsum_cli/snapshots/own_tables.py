@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +16,7 @@ from bucketsum_cli.terminal.errors import CannotDoError
 NAMED: Final = re.compile(r"([A-Za-z_]\w*)=(.+)", re.ASCII | re.DOTALL)
 """``NAME=FILE``, where an SQL query may have the name as it is."""
 
-_CSV: Final = "read_csv($file, header = true, all_varchar = true, skip = 0, comment = '')"
+_CSV: Final = "read_csv($file, header = true, all_varchar = true, skip = $blank, comment = '')"
 """DuckDB would else skip lines until some look alike, and those that may be comments."""
 _READERS: Final = {
     ".csv": _CSV,
@@ -53,12 +55,19 @@ def put_own_table(local: DuckDb, text: str) -> None:
             f"--with {text}: there is no such file, or its path has one of {' '.join(_GLOB)}"
         )
     try:
-        local.execute(f'CREATE TEMP TABLE "{name}" AS FROM {reader}', {"file": str(file)})
-    except CannotDoError as error:
-        reason = _ADVICE.split(error.message)[0].strip()
+        values = {"file": str(file)} | ({"blank": _blank_lines(file)} if reader == _CSV else {})
+        local.execute(f'CREATE TEMP TABLE "{name}" AS FROM {reader}', values)
+    except (CannotDoError, OSError, EOFError) as error:
+        reason = _ADVICE.split(str(error))[0].strip()
         raise CannotDoError(f"--with {text}: it must be whole, and in UTF-8. {reason}") from error
     if reader == _CSV:
         _read_integers(local, name)
+
+
+def _blank_lines(file: Path) -> int:
+    """Number of lines before the header of a *file*, which may be compressed."""
+    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as lines:
+        return sum(1 for _ in takewhile(lambda line: not line.strip(), lines))
 
 
 def _read_integers(local: DuckDb, name: str) -> None:

@@ -377,8 +377,12 @@ def test_a_live_table_is_read_as_it_was(
     assert run("coverage", *rest).document == covered.document
     assert buckets == ["photos"]
     run("snapshot", "delete", NAME, "--yes")
-    stored(aws, sample.write(tmp_path / "old", keys(until - timedelta(hours=2))))
-    run("coverage", *rest).assert_refused("cannot be read as it was at", "take another snapshot")
+    for number, other in enumerate(
+        (until - timedelta(hours=2), datetime(9999, 12, 31, tzinfo=UTC))
+    ):
+        stored(aws, sample.write(tmp_path / str(number), keys(other)))
+        run("coverage", *rest).assert_refused("for 24 hours: take another snapshot")
+        run("snapshot", "delete", NAME, "--yes")
 
 
 def test_an_export_is_written_by_athena(

@@ -245,6 +245,7 @@ def test_own_lists_are_asked_beside_the_views(run_sql: Run, tmp_path: Path) -> N
         ("a.csv", "key,n\n#x,1\n#y,2\n", [{"key": "#x", "n": 1}, {"key": "#y", "n": 2}]),
         ("a.tsv", "key\tn\na,b\t1\n", [{"key": "a,b", "n": 1}]),
         ("a.csv", "key;n\na;1\n", [{"key": "a", "n": 1}]), ("a.csv", "", []),
+        ("a.csv", "\n\nkey,n\na,1\n", [{"key": "a", "n": 1}]),
     ],
 )  # fmt: skip
 def test_no_line_of_a_list_is_lost(
