@@ -41,38 +41,26 @@ from bucketsum_cli.buckets.attachments.queue_notification import (
 from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via, attached_to
 from bucketsum_cli.terminal.errors import CannotDoError
 
+
+def notification(target: str, *events: str, **keys: str) -> dict[str, Any]:
+    """A notification of somebody else; its Id is the last part of the *target*."""
+    kind, _, name = target.partition(":")
+    arn = f"arn:aws:{kind.lower()}:us-east-1:123456789012:{name}"
+    rules = [{"Name": rule, "Value": value} for rule, value in keys.items()]
+    of_keys = {"Filter": {"Key": {"FilterRules": rules}}} if keys else {}
+    parameter = {"SNS": "TopicArn", "SQS": "QueueArn", "Lambda": "LambdaFunctionArn"}[kind]
+    return {"Id": name.rpartition(":")[2], parameter: arn, "Events": [*events], **of_keys}
+
+
 FOREIGN: Final[dict[str, Any]] = {
-    "TopicConfigurations": [
-        {
-            "Id": "removals",
-            "TopicArn": "arn:aws:sns:us-east-1:123456789012:removals",
-            "Events": ["s3:ObjectRemoved:*"],
-        }
-    ],
-    "QueueConfigurations": [
-        {
-            "Id": "incoming",
-            "QueueArn": "arn:aws:sqs:us-east-1:123456789012:incoming",
-            "Events": ["s3:ObjectCreated:Put", "s3:ObjectCreated:Copy"],
-            "Filter": {"Key": {"FilterRules": [{"Name": "prefix", "Value": "incoming/"}]}},
-        }
-    ],
-    "LambdaFunctionConfigurations": [
-        {
-            "Id": "thumbnails",
-            "LambdaFunctionArn": "arn:aws:lambda:us-east-1:123456789012:function:thumbnails",
-            "Events": ["s3:ObjectCreated:*"],
-            "Filter": {
-                "Key": {
-                    "FilterRules": [
-                        {"Name": "prefix", "Value": "camera/"},
-                        {"Name": "suffix", "Value": ".jpg"},
-                    ]
-                }
-            },
-        }
-    ],
-}
+    "TopicConfigurations": [notification("SNS:removals", "s3:ObjectRemoved:*")],
+    "QueueConfigurations": [notification(
+        "SQS:incoming", "s3:ObjectCreated:Put", "s3:ObjectCreated:Copy", prefix="incoming/"
+    )],
+    "LambdaFunctionConfigurations": [notification(
+        "Lambda:function:thumbnails", "s3:ObjectCreated:*", prefix="camera/", suffix=".jpg"
+    )],
+}  # fmt: skip
 """Notifications of others: a topic, a queue and a function."""
 
 
@@ -109,8 +97,7 @@ def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) 
     """With three foreign notifications: all kept, one added; detached, byte for byte as before."""
     notify_others(s3)
     before = configuration(s3)
-    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--yes", "--json")
-    assert ended.status == 0, ended.err
+    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--yes", "--json").assert_done()
     during = json.loads(configuration(s3))
     [ours] = [q for q in during["QueueConfigurations"] if q["Id"].startswith("bucketsum-")]
     assert ours["QueueArn"].endswith("ArrivalsQueue") or "Arrivals" in ours["QueueArn"]
@@ -121,8 +108,7 @@ def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) 
     assert ended.document["changed"] is ended.document["stack_updated"] is True
     assert len(ended.document["kept"]) == 3
     assert f"`bucketsum backfill {PHOTOS} --prefix scans/ --stack {NAME}`" in ended.err
-    detached = run("detach", PHOTOS, "--deploy", "--yes")
-    assert detached.status == 0, detached.err
+    run("detach", PHOTOS, "--deploy", "--yes").assert_done()
     assert configuration(s3) == before
     assert attached() == {}
 
@@ -136,8 +122,7 @@ def test_a_deleted_stack_of_the_same_name_is_replaced(run: Run, s3: S3Client) ->
     ]
     earlier: Any = {"QueueConfigurations": others}
     s3.put_bucket_notification_configuration(Bucket=PHOTOS, NotificationConfiguration=earlier)
-    ended = run("attach", PHOTOS, "--deploy", "--yes", "--json")
-    assert ended.status == 0, ended.err
+    ended = run("attach", PHOTOS, "--deploy", "--yes", "--json").assert_done()
     assert [queue in line for line in ended.document["removed"]] == [True]
     left = json.loads(configuration(s3))["QueueConfigurations"]
     assert [entry["Id"][:9] for entry in left] == ["other", "bucketsum"]
@@ -183,8 +168,7 @@ def test_events_of_others_are_left_out(
     s3.put_bucket_notification_configuration(
         Bucket=PHOTOS, NotificationConfiguration={"TopicConfigurations": [topic]}
     )
-    attached = run("attach", PHOTOS, "--deploy", "--yes", "--json")
-    assert attached.status == 0, attached.err
+    attached = run("attach", PHOTOS, "--deploy", "--yes", "--json").assert_done()
     [entry] = json.loads(configuration(s3))["QueueConfigurations"]
     assert entry["Events"] == [event for event in EVENTS if event not in left_out]
     assert bool(attached.document["warnings"]) == bool(left_out)
@@ -206,8 +190,7 @@ def test_dry_run_changes_nothing(run: Run, s3: S3Client) -> None:
     """--dry-run shows the difference and the command, and writes neither bucket nor stack."""
     notify_others(s3)
     before = configuration(s3)
-    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--dry-run")
-    assert ended.status == 0, ended.err
+    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--dry-run").assert_done()
     assert [line[:2] for line in ended.out.splitlines()] == ["  ", "  ", "  ", "+ "]
     assert f"bucketsum attach {PHOTOS} --prefix scans/" in ended.err
     assert configuration(s3) == before
@@ -269,8 +252,7 @@ def test_a_concurrent_change_is_kept(
 ) -> None:
     """If somebody overwrites the notification, it is merged again into the new configuration."""
     monkeypatch.setattr(bucket_notifications, "put_configuration", Interference(s3, 1))
-    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy")
-    assert ended.status == 0, ended.err
+    run("attach", PHOTOS, "--prefix", "scans/", "--deploy").assert_done()
     after = json.loads(configuration(s3))
     assert len(after["QueueConfigurations"]) == 2
     assert after["TopicConfigurations"] == FOREIGN["TopicConfigurations"]
@@ -360,16 +342,12 @@ def test_eventbridge_leaves_overlapping_notifications_alone(run: Run, s3: S3Clie
     """
     notify_others(s3)
     before = json.loads(configuration(s3))
-    ended = run("attach", PHOTOS, "--via", "eventbridge", "--deploy", "--yes")
-    assert ended.status == 0, ended.err
+    run("attach", PHOTOS, "--via", "eventbridge", "--deploy", "--yes").assert_done()
     assert json.loads(configuration(s3)) == before | {"EventBridgeConfiguration": {}}
     [rule] = boto3.client("events").list_rules()["Rules"]
     assert json.loads(rule["EventPattern"])["resources"] == [f"arn:aws:s3:::{PHOTOS}"]
-    refused = run("detach", PHOTOS, "--yes")
-    assert refused.status == 2
-    assert "add --deploy" in refused.err
-    kept = run("detach", PHOTOS, "--deploy", "--yes")
-    assert kept.status == 0, kept.err
+    run("detach", PHOTOS, "--yes").assert_refused("add --deploy")
+    kept = run("detach", PHOTOS, "--deploy", "--yes").assert_done()
     assert "--eventbridge-off" in kept.err
     assert "EventBridgeConfiguration" in configuration(s3)
     assert run("detach", PHOTOS, "--eventbridge-off", "--yes").status == 0
@@ -406,8 +384,7 @@ def test_a_deleted_bucket_can_be_detached(run: Run, s3: S3Client) -> None:
     """The permission is taken away for a bucket that no longer exists."""
     assert run("attach", PHOTOS, "--deploy").status == 0
     s3.delete_bucket(Bucket=PHOTOS)
-    ended = run("detach", PHOTOS, "--deploy")
-    assert ended.status == 0, ended.err
+    run("detach", PHOTOS, "--deploy").assert_done()
     assert attached() == {}
 
 
@@ -445,8 +422,7 @@ def test_own_access_logs_are_warned_about(
         Bucket=PHOTOS,
         BucketLoggingStatus={"LoggingEnabled": {"TargetBucket": PHOTOS, "TargetPrefix": "logs/"}},
     )
-    ended = run("attach", PHOTOS, *keys, "--deploy", "--json")
-    assert ended.status == 0, ended.err
+    ended = run("attach", PHOTOS, *keys, "--deploy", "--json").assert_done()
     assert [("own access logs" in text) for text in ended.document["warnings"]] == [True] * loops
 
 
@@ -461,8 +437,7 @@ def test_delete_detaches_all_attached_buckets(
     s3.put_object(Bucket=PHOTOS, Key="incoming/cat", Body=b"x")
     assert run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--yes").status == 0
     assert run("attach", "scans", "--deploy").status == 0
-    ended = run("delete", "--yes", "--json")
-    assert ended.status == 0, ended.err
+    ended = run("delete", "--yes", "--json").assert_done()
     assert ended.document["notifications_removed_from"] == [PHOTOS, "scans"]
     assert (configuration(s3), configuration(s3, "scans")) == (before, "{}")
     assert s3.head_object(Bucket=PHOTOS, Key="incoming/cat")

@@ -61,8 +61,7 @@ def test_what_is_in_the_bucket_is_counted(
         put_object(stack, f"old/{number}", b"four")
     put_object(stack, "new", b"")
 
-    ended = run("backfill", BUCKET, "--prefix", "old/", "--dry-run")
-    assert ended.status == 0
+    ended = run("backfill", BUCKET, "--prefix", "old/", "--dry-run").assert_done()
     assert "3 objects, 12 B (counted by listing)" in ended.out
     assert "2 objects" in run("backfill", BUCKET, "--limit", "2", "--dry-run").out
     assert "2 objects" in run("backfill", "--limit", "2", "--dry-run", BUCKET).out
@@ -290,8 +289,7 @@ def test_a_backfill_is_waited_for(
         table.count(backfill, Tally(hashed=1, invocations=1))
 
     replace_sleep(hashes)
-    ended = run("backfill", BUCKET, "--yes", "--wait", "--json")
-    assert ended.status == 0, ended.err
+    ended = run("backfill", BUCKET, "--yes", "--wait", "--json").assert_done()
     assert (ended.document["progress"]["state"], next(looks)) == ("done", 2)
     assert executions
     shown = run("backfill", "show", "last", "--json").document

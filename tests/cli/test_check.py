@@ -258,8 +258,7 @@ def test_a_terminal_is_read_after_a_note(
 ) -> None:
     """Nobody wonders why a command that reads from the terminal waits."""
     monkeypatch.setattr(Stdin, "is_terminal", True)
-    ended = run(*command, answer=f"{put_and_record(stack, 'a', b'a').sha1}  a\n")
-    assert ended.status == 0
+    ended = run(*command, answer=f"{put_and_record(stack, 'a', b'a').sha1}  a\n").assert_done()
     assert "reads lines of `sha1sum` from the terminal; Ctrl-D ends them" in ended.err
 
 
@@ -428,8 +427,7 @@ def test_many_keys_are_for_compare(
         assert "compare" not in run("check", *command, answer=f"{sha1}  a\n").err
         with monkeypatch.context() as few:
             few.setattr(counterparts, "_MANY_KEYS", 0)
-            ended = run("check", *command, answer=f"{sha1}  a\n")
-        assert ended.status == 0
+            ended = run("check", *command, answer=f"{sha1}  a\n").assert_done()
         assert f"`bucketsum compare LIST {stack.bucket}`" in " ".join(ended.err.split())
 
 

@@ -146,8 +146,7 @@ def test_all_versions_and_markers_go(run: Run, monkeypatch: pytest.MonkeyPatch) 
         operations.append(operation)
 
     change_calls(monkeypatch, count)
-    ended = run("delete", "--stack", NAME, "--yes", "--json")
-    assert ended.status == 0, ended.err
+    ended = run("delete", "--stack", NAME, "--yes", "--json").assert_done()
     assert operations.count("ListStackResources") == 1
     first = operations.index("DeleteStack")
     assert operations.count("DeleteObjects") - operations[:first].count("DeleteObjects") > KEYS / 24
@@ -196,8 +195,7 @@ def test_a_foreign_bucket_keeps_its_objects_and_other_notifications(run: Run) ->
     deploy(existing=FOREIGN)
     sqs.create_queue(QueueName="other")
     arns = notify(FOREIGN, QUEUE, "other")
-    ended = run("delete", "--stack", NAME, "--yes")
-    assert ended.status == 0, ended.err
+    ended = run("delete", "--stack", NAME, "--yes").assert_done()
     assert f"{FOREIGN} was not created by the stack: its objects stay" in ended.err
     left = s3.get_bucket_notification_configuration(Bucket=FOREIGN)["QueueConfigurations"]
     assert [entry["QueueArn"] for entry in left] == arns[1:]
@@ -215,8 +213,7 @@ def test_an_interrupted_deletion_continues(run: Run, monkeypatch: pytest.MonkeyP
         assert run("delete", "--stack", NAME, "--yes").status == 130
     assert INBOX in buckets()
     boto3.client("cloudformation").delete_stack(StackName=NAME)
-    ended = run("delete", "--stack", NAME, "--yes", "--tables")
-    assert ended.status == 0, ended.err
+    ended = run("delete", "--stack", NAME, "--yes", "--tables").assert_done()
     assert "already deleted" in ended.err
     assert "deleted  stack" not in ended.out
     assert (buckets(), tables()) == (set(), [])

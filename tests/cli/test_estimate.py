@@ -54,9 +54,7 @@ def test_json_has_the_lines_and_the_first_reading(run: Run) -> None:
 )
 def test_bad_values_are_named(run: Run, arguments: tuple[str, ...], reason: str) -> None:
     """The error has the value and the allowed ones."""
-    refused = run("estimate", *ARCHIVE, *arguments)
-    assert refused.status == 2
-    assert reason in " ".join(refused.err.split())
+    run("estimate", *ARCHIVE, *arguments).assert_refused(reason)
 
 
 def test_the_defaults_are_the_templates(run: Run) -> None:

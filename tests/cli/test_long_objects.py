@@ -48,8 +48,7 @@ def test_show_and_status_have_the_progress(
     """An object in progress has no row yet, and is shown all the same."""
     stack.progress_table().begin(HALF)
     stack.progress_table().begin(replace(HALF, key="other"))
-    shown = run("show", "big")
-    assert shown.status == 0
+    shown = run("show", "big").assert_done()
     assert "312.0 GB of 5.0 TB, 78 MB/s" in shown.out
     [progress] = run("show", "big", "--json").document["in_progress"]
     assert (progress["bytes_done"], progress["slices_done"]) == (312_000_000_000, 5)
@@ -64,8 +63,7 @@ def test_show_and_status_have_the_progress(
 def test_stop_ends_the_chain_and_records_why(run: Run, stack: Stack) -> None:
     """The row's reason names the command that continues; that command finds the row."""
     stack.progress_table().begin(HALF)
-    ended = run("stop", "big")
-    assert ended.status == 0
+    ended = run("stop", "big").assert_done()
     assert "stopped by a person after 312.0 GB of 5.0 TB" in ended.out
     [progress] = stack.progress_table().in_progress()
     assert isinstance(progress, Progress)

@@ -60,14 +60,6 @@ def test_member_is_shown_in_each_version(run: Run, stack: Stack) -> None:
     assert run("show", "a.zip!/d/nothing").status == 1
 
 
-def test_content_is_found_in_archives(run: Run, stack: Stack) -> None:
-    """A member's place is its archive's key and its path."""
-    version = record_archive(stack, {"d/x": b"content"})
-    out = run("find", hashlib.sha1(b"content").hexdigest()).out
-    assert "a.zip!/d/x" in out
-    assert f"{version}!/" not in out
-
-
 def test_the_key_of_an_archive_is_listed_once(
     run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,8 +45,7 @@ def test_every_file_is_in_the_bucket_and_has_hashlibs_digest(
     run: Run, folder: Path, stack: Stack
 ) -> None:
     """Exit status 0 means: sent, hashed, and this is what came out."""
-    ended = run("put", folder, "--prefix", "x/", "--json")
-    assert ended.status == 0
+    ended = run("put", folder, "--prefix", "x/", "--json").assert_done()
     assert ended.document["bucket"] == BUCKET
     assert ended.document["skipped"] == []
     shown = {uploaded["key"]: uploaded for uploaded in ended.document["objects"]}
@@ -137,8 +136,7 @@ def test_a_timeout_names_the_missing_digests(run: Run, folder: Path) -> None:
 @pytest.mark.usefixtures("stack")
 def test_no_wait_ends_well_as_soon_as_all_is_sent(run: Run, folder: Path) -> None:
     """Who does not wait is not told that digests are missing."""
-    ended = run("put", folder, "--no-wait", "--json")
-    assert ended.status == 0
+    ended = run("put", folder, "--no-wait", "--json").assert_done()
     assert {uploaded["status"] for uploaded in ended.document["objects"]} == {"not hashed yet"}
 
 

@@ -56,8 +56,7 @@ def sent_back(stack: Stack) -> list[str]:
 
 def test_all_messages_go_back_as_they_were(run: Run, failed: Stack) -> None:
     """In the arrivals queue, unchanged, and no longer in the dead-letter queue."""
-    ended = run("redrive", "--yes")
-    assert ended.status == 0
+    ended = run("redrive", "--yes").assert_done()
     assert ended.out.splitlines()[-1] == "25 sent back"
     assert sent_back(failed) == BODIES
     assert left_aside(failed) == []
@@ -124,8 +123,7 @@ def test_the_question_counts_one_message_in_the_singular(run: Run, stack: Stack)
 
 def test_a_yes_is_asked_for_on_stderr(run: Run, failed: Stack) -> None:
     """The document on stdout stays whole."""
-    ended = run("redrive", "--json", answer="y\n")
-    assert ended.status == 0
+    ended = run("redrive", "--json", answer="y\n").assert_done()
     assert len(ended.document["sent"]) == 25
     assert (ended.document["refused"], ended.document["undeleted"]) == ([], [])
     assert sent_back(failed) == BODIES
@@ -259,8 +257,7 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
     row = unreadable(locked, b"12345", "archived in Glacier", "00AB")
     stack.digests_table().record(hashed(RowKey(BUCKET, HOSTILE, "v1"), b"fine", "0001"))
     stack.digests_table().record(row)
-    ended = run("redrive", "--key", HOSTILE, "--json")
-    assert ended.status == 0
+    ended = run("redrive", "--key", HOSTILE, "--json").assert_done()
     assert ended.document == {
         "queued": [{"bucket": BUCKET, "key": HOSTILE, "version": "v2"}],
         "not_unreadable": [],

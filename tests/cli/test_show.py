@@ -20,8 +20,7 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
     new = unreadable(RowKey(BUCKET, "key", "v2"), b"new", "access denied", "02")
     for row in (old, new):
         stack.digests_table().record(row)
-    ended = run("show", "key", "--json")
-    assert ended.status == 0
+    ended = run("show", "key", "--json").assert_done()
     assert ended.document == {
         "bucket": BUCKET,
         "key": "key",
@@ -79,8 +78,7 @@ def test_a_delete_marker_is_not_kept_back(run: Run, stack: Stack) -> None:
     """The versions still exist; that the bucket does not list the key any more is said."""
     put_and_record(stack, "key2", b"a longer key with the same beginning")
     stack.digests_table().record(hashed(RowKey(BUCKET, "key", "v1"), b"old"))
-    hidden = run("show", "key")
-    assert hidden.status == 0
+    hidden = run("show", "key").assert_done()
     assert f"{BUCKET} does not list key: it is deleted, or behind a delete marker" in hidden.err
     assert run("show", "key", "--json").document["is_listed"] is False
     assert "does not list" not in run("show", "key2").err

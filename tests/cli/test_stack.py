@@ -111,9 +111,9 @@ def test_what_is_not_configured_is_named(
     run("ls", *arguments).assert_refused(*parts)
 
 
-def refused(code: str) -> ClientError:
+def refused(code: str, text: str = "told so") -> ClientError:
     """AWS's answer with an error code."""
-    return ClientError({"Error": {"Code": code, "Message": "told so"}}, "DescribeStacks")
+    return ClientError({"Error": {"Code": code, "Message": text}}, "DescribeStacks")
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,7 @@ def refused(code: str) -> ClientError:
         (refused("NoSuchBucket"), ("there is no such bucket", "`bucketsum buckets")),
         (refused("RequestTimeTooSkewed"), ("the clock of this machine is wrong", "set it")),
         (
-            ClientError(
-                {
-                    "Error": {
-                        "Code": "SignatureDoesNotMatch",
-                        "Message": "Signature expired: 1 is now earlier than 2",
-                    }
-                },
-                "DescribeStacks",
-            ),
+            refused("SignatureDoesNotMatch", "Signature expired: 1 is now earlier than 2"),
             ("the clock of this machine is wrong",),
         ),
         (refused("AWS.SimpleQueueService.NonExistentQueue"), ("deploy the stack again",)),
@@ -188,8 +180,7 @@ def test_help_of_every_command_has_an_example_and_the_shared_options(
     run: Run, command: str
 ) -> None:
     """Nobody has to look elsewhere for how a command is called."""
-    ended = run(command, "--help")
-    assert ended.status == 0
+    ended = run(command, "--help").assert_done()
     for part in (f"Example: bucketsum {command}", "--json", "--stack", "--region", "--local"):
         assert part in ended.out
 

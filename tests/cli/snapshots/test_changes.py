@@ -69,8 +69,7 @@ def test_changes_since_the_last_snapshot_or_a_date(
     put_object(stack, "b/new", b"new")
     record_deletion(stack, gone)
     stack.client("s3").delete_object(Bucket=BUCKET, Key=gone.key, VersionId=gone.entry)
-    good = run("changes", first)
-    assert good.status == 0, good.err
+    good = run("changes", first).assert_done()
     assert "1 deleted, 1 added" in good.out
     stack.client("s3").delete_object(Bucket=BUCKET, Key=lost.key, VersionId=lost.entry)
     bad = run("changes", first, "--json")

@@ -103,8 +103,7 @@ def test_a_large_table_has_a_price_and_a_question(
 @pytest.mark.usefixtures("planted")
 def test_duplicates_are_shown_with_what_they_cost(run: Run) -> None:
     """Copies that exist, by digest; a deleted one is none, a member only on request."""
-    ended = run("duplicates")
-    assert ended.status == 0
+    ended = run("duplicates").assert_done()
     assert "3 × 400 B, 800 B wasted" in ended.out
     assert "gone" not in ended.out
     assert "2 groups of equal content: 805 B wasted, <0.01 USD a month" in ended.out

@@ -241,8 +241,7 @@ def test_a_list_of_digests_is_found(run: Run, snapshot: Path, tmp_path: Path) ->
     find = ("find", "--list", file, "--snapshot", snapshot)
     digests = [hashlib.sha1(content).hexdigest() for content in CONTENTS.values()]
     file.write_text("".join(f"{digest}\n" for digest in digests))
-    ended = run(*find)
-    assert ended.status == 0
+    ended = run(*find).assert_done()
     assert "5 of 5 digests recorded" in ended.out
     file.write_text(f"{'0' * 40}  lost\n{digests[0]}  kept\n")
     lost = run(*find, "--json")

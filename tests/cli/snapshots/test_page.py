@@ -355,8 +355,7 @@ def test_a_published_page_has_a_link_that_expires(run: Run, stack: Stack) -> Non
     place: Any = {"LocationConstraint": "eu-west-1"}
     s3 = stack.client("s3")
     s3.create_bucket(Bucket="elsewhere", CreateBucketConfiguration=place)
-    ended = run("page", "--publish", "s3://elsewhere/reports/p.html", "--days", 2)
-    assert ended.status == 0
+    ended = run("page", "--publish", "s3://elsewhere/reports/p.html", "--days", 2).assert_done()
     link = urlsplit(ended.out.strip())
     values = parse_qs(link.query)
     assert link.path.endswith("reports/p.html")

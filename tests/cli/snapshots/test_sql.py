@@ -117,8 +117,7 @@ def planted(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> St
 def test_a_query_has_a_table_json_and_csv(run: Run) -> None:
     """The same answer in three forms; a hostile key is inert on a terminal, exact for programs."""
     query = "SELECT key, status, created_at, size_bytes FROM objects ORDER BY key"
-    ended = run("sql", query)
-    assert ended.status == 0
+    ended = run("sql", query).assert_done()
     assert "\\x9b" in ended.out
     rows = run("sql", query, "--json", "--snapshot", "last").document
     assert rows[0] == {
