@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from moto.core.models import DEFAULT_ACCOUNT_ID
@@ -108,7 +109,8 @@ def test_bucket_without_versions_shows_no_digest_of_what_was_there_before(
     put_object(stack, "key", b"now")
     stack.digests_table().record(hashed(RowKey(BUCKET, "key", "null"), b"before", "01"))
     assert [version["status"] for version in run("ls", "--json").document] == ["not hashed yet"]
-    stack.digests_table().record(hashed(RowKey(BUCKET, "key", "null"), b"now", "02"))
+    now = hashed(RowKey(BUCKET, "key", "null"), b"now", "02")
+    stack.digests_table().record(replace(now, recorded_at="2026-11-20T11:00:00.000+00:00"))
     assert [version["status"] for version in run("ls", "--json").document] == ["hashed"]
     record_deletion(stack, RowKey(BUCKET, "key", "null"))
     assert [version["status"] for version in run("ls", "--json").document] == ["not hashed yet"]

@@ -7,6 +7,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -119,7 +120,8 @@ def test_in_a_bucket_without_versions_another_objects_row_does_not_count(
     place = RowKey(BUCKET, "a.bin", "null")
     stack.digests_table().record(hashed(place, b"before", "01"))
     assert run("put", folder / "a.bin", "--timeout", 0).status == 1
-    stack.digests_table().record(hashed(place, b"a" * 1500, "02"))
+    now = replace(hashed(place, b"a" * 1500, "02"), recorded_at="2026-11-20T11:00:00.000+00:00")
+    stack.digests_table().record(now)
     assert run("put", folder / "a.bin", "--timeout", 0).status == 0
 
 
