@@ -12,10 +12,13 @@ import pytest
 from moto import mock_aws
 from tests.cli.conftest import Run
 from tests.cli.deployed import NAME, deploy
+from tests.cli.tune.conftest import Record
 from tests.cli.tune.state_machine import StateMachine, missing_execution
+from tests.cli.tune.sweeps import a_grid, a_run
 
+from bucketsum.prices import prices_in
 from bucketsum_cli.commands.tune.run import run as run_command
-from bucketsum_cli.tune import progress
+from bucketsum_cli.tune import progress, sweeper
 from bucketsum_lab.workloads import WORKLOADS
 
 AXES = ("--memory", "512,1024", "--chunk", "256KiB,1MB", "--object-size", "20MB")
@@ -288,3 +291,23 @@ def test_a_plan_in_which_no_cell_can_run_is_not_started(
     assert (ended.status, state_machine.inputs) == (2, [])
     assert "1 cell × 1 run: 0 samples" in ended.err
     assert "no cell of this sweep can run; the plan gives the reasons" in ended.err
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_an_unknown_region_is_named_in_plan_table_and_report(
+    run: Run,
+    state_machine: StateMachine,
+    monkeypatch: pytest.MonkeyPatch,
+    record: Record,
+    tmp_path: Path,
+) -> None:
+    """Costs that are those of another Region never look like the own Region's."""
+    assert state_machine.inputs == []
+    record(*a_grid((512,)), a_run(region="mx-central-1", priced_as="us-east-1"))
+    shown = "prices of us-east-1 of 2026-11-01, as those of mx-central-1 are not known"
+    assert shown in run("tune", "show", "last").out
+    page = tmp_path / "report.html"
+    assert run("tune", "report", "last", "--output", page).status == 0
+    assert "us-east-1: prices of mx-central-1 are not known" in page.read_text(encoding="utf-8")
+    monkeypatch.setattr(sweeper, "prices_in", lambda _, cpu: prices_in("mx-central-1", cpu))
+    assert shown in run("tune", "run", *AXES, "--memory", "512", "--dry-run").err

@@ -13,16 +13,17 @@ from tests.support.sweeps import changed
 
 from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, Variants
 from bucketsum_cli.tune.report.page import page_of
+from bucketsum_lab.protocol.run_records import Run as SweepRun
 
 
-def an_unzip_run(run_id: str = "20261121T041500-abcdef", architecture: str = "arm64") -> object:
+def an_unzip_run(run_id: str = "20261121T041500-abcdef", architecture: str = "arm64") -> SweepRun:
     """Of the workload unzip, for `record`."""
     return a_run(run_id, input=UNZIP_INPUT, architecture=architecture)
 
 
 def test_the_table_tells_files_and_folders_of_each_archive(run: Run, record: Record) -> None:
     """As Bengtsson (2017) does; a group for each way, modes and engines in their own order."""
-    record(*unzip_grid(memories=(1769,)), an_unzip_run())  # type: ignore[arg-type] # a Run
+    record(*unzip_grid(memories=(1769,)), an_unzip_run())
     lines = run("tune", "show", "last").out.splitlines()
     assert any("files in folders" in line for line in lines)
     headings = [line.split(" / ")[2:] for line in lines if "Memory /" in line]
@@ -44,12 +45,12 @@ def test_tables_of_sweeps_that_hash_say_nothing_of_archives(run: Run, record: Re
 def test_architectures_are_compared_with_their_price(run: Run, record: Record) -> None:
     """Two runs of the same cells on two architectures: both changes, and what else differs."""
     cells, samples = unzip_grid(memories=(1769,), ways=[("stream", "isal")])
-    record(cells, samples, an_unzip_run("20261121T041500-aa", "x86_64"))  # type: ignore[arg-type]
+    record(cells, samples, an_unzip_run("20261121T041500-aa", "x86_64"))
     slower = [
         changed(old, seconds=seconds_in(old) * 1.1, billed_ms=int(seconds_in(old) * 1100))
         for old in samples
     ]
-    record(cells, slower, an_unzip_run("20261121T051500-bb", "arm64"))  # type: ignore[arg-type]
+    record(cells, slower, an_unzip_run("20261121T051500-bb", "arm64"))
     ended = run("tune", "compare", "20261121T041500-aa", "last")
     assert "they differ in architecture: x86_64 before, arm64 after" in ended.out
     heading, row = ended.out.splitlines()[-2:]
@@ -74,7 +75,7 @@ def test_after_stack_does_not_go_with_local(run: Run) -> None:
 
 def test_export_has_the_way_of_every_sample(run: Run, record: Record) -> None:
     """Also of one that failed: the way is the cell's."""
-    record(*unzip_grid(memories=(1769,)), an_unzip_run())  # type: ignore[arg-type] # a Run
+    record(*unzip_grid(memories=(1769,)), an_unzip_run())
     lines = [*csv.DictReader(io.StringIO(run("tune", "export", "last", "--format", "csv").out))]
     assert {(line["mode"], line["inflate"]) for line in lines} == {
         (mode, engine) for mode in ("stream", "tmp", "discard") for engine in ("isal", "zlib")

@@ -12,6 +12,7 @@ from bench.cost.alternatives import alternatives
 from bench.cost.command import DOCUMENT, documents, lean, per_tb, small_objects, verification
 from bench.cost.measured import MeasuredHandling, measured_in
 from bench.cost.model import Handling, cost_of
+from bench.cost.price_list import table_of
 from bench.readers.registry import AS_DEPLOYED, BASELINE
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,3 +214,36 @@ def test_the_alternatives_by_hand() -> None:
     assert usd["S3 Batch Operations"] == pytest.approx(4 + 0.25 + 0.001)
     assert usd["a laptop"] == pytest.approx(90 + 0.0004)
     assert usd["an EC2"] == pytest.approx(8e12 / 0.937e9 / 3600 * 0.0725 + 0.0004)
+
+
+def term(usd: str) -> dict[str, Any]:
+    """The terms of a product, with a second tier at half the price."""
+    tiers = {"6000000000": float(usd) / 2, "0": float(usd)}
+    dimensions = {
+        first: {"beginRange": first, "pricePerUnit": {"USD": str(price)}}
+        for first, price in tiers.items()
+    }
+    return {"TERM": {"priceDimensions": dimensions}}
+
+
+def test_the_first_tier_of_each_region_is_printed() -> None:
+    """Products of other groups are ignored, and an absent price is empty."""
+    groups = {
+        "arm": ("AWS-Lambda-Duration-ARM", "mx-central-1", "0.00002"),
+        "x86": ("AWS-Lambda-Duration", "mx-central-1", "0.00003"),
+        "edge": ("AWS-Lambda-Edge-Duration", "mx-central-1", "0.5"),
+        "other": ("AWS-Lambda-Requests", "af-south-1", "0.0000003"),
+    }
+    table = table_of(
+        {
+            "products": {
+                sku: {"attributes": {"group": group, "regionCode": region}}
+                for sku, (group, region, _) in groups.items()
+            },
+            "terms": {"OnDemand": {sku: term(usd) for sku, (_, _, usd) in groups.items()}},
+        }
+    )
+    assert table.rows == (
+        ("af-south-1", None, None, 0.0000003),
+        ("mx-central-1", 0.00002, 0.00003, None),
+    )
