@@ -113,13 +113,10 @@ class DynamoDb(Writes):
         table, values = request["TableName"], request["ExpressionAttributeValues"]
         partition, *prefixes = (value["S"] for value in values.values())
         self.network.request("Query", partition)
-        keys = [
-            key
-            for key in sorted(self._tables[table])
-            if key[0] == partition and key[1].startswith(tuple(prefixes) or "")
-        ]
+        prefix = tuple(prefixes) or ""
+        keys = (k for k in self._tables[table] if k[0] == partition and k[1].startswith(prefix))
         consistent = request.get("ConsistentRead", False)
-        seen = [self._seen(table, key, consistent=consistent) for key in keys]
+        seen = [self._seen(table, key, consistent=consistent) for key in sorted(keys)]
         yield {"Items": [item for item in seen if item]}
 
     def _seen(self, table: str, key: Key, *, consistent: bool) -> Item | None:

@@ -45,9 +45,9 @@ class Tables(Writes):
     def paginate(self, **request: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as botocore's
         """See DynamoDB's Query."""
         partition, *prefix = (v["S"] for v in request["ExpressionAttributeValues"].values())
-        items = sorted(self.items[request["TableName"]].items())
-        mine = [item for key, item in items
-                if key[0] == partition and key[1].startswith(tuple(prefix) or "")]  # fmt: skip
+        items = self.items[request["TableName"]]
+        keys = (k for k in items if k[0] == partition and k[1].startswith(tuple(prefix) or ""))
+        mine = [items[key] for key in sorted(keys)]
         yield {"Items": mine if request.get("ScanIndexForward", True) else mine[::-1]}
 
     def scan(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's

@@ -82,8 +82,9 @@ class Lambda:
     def poll(self, queue: str) -> None:
         """Invoke the function while *queue* has messages and there are environments."""
         lane = f"{self._name} {queue.rpartition('/')[2][0]}"
-        names = (f"{lane}{n}" for n in range(self.environments))
-        free = [name for name in names if name not in self._running]
+        free = [
+            name for n in range(self.environments) if (name := f"{lane}{n}") not in self._running
+        ]
         while free and (batch := self._batch(queue)):
             name = free.pop(0)
             self._running.add(name)
@@ -115,7 +116,10 @@ class Lambda:
 def context_of(schedule: Schedule) -> object:
     """The context of an invocation that begins now."""
     ends_at = schedule.now + TIME_OUT_SECONDS
-    return SimpleNamespace(get_remaining_time_in_millis=lambda: 1000 * (ends_at - schedule.now))
+    return SimpleNamespace(
+        get_remaining_time_in_millis=lambda: 1000 * (ends_at - schedule.now),
+        invoked_function_arn="arn:aws:lambda:us-east-1:123456789012:function:of-a-model",
+    )
 
 
 def _record_of(queue: str, message: Message) -> dict[str, Any]:

@@ -138,6 +138,7 @@ def _md5_of(content: bytes) -> str:
     return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
+@cache
 def sequencer_of(number: int) -> str:
     """Hexadecimal and without trailing zeros, so that lengths differ."""
     return f"00{0x55AED6D00 + number * 8:X}".rstrip("0")
@@ -145,7 +146,7 @@ def sequencer_of(number: int) -> str:
 
 def _iso_text(at: float) -> str:
     moment = datetime.fromtimestamp(EPOCH + at, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 class Body:

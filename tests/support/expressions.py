@@ -102,18 +102,27 @@ def updated(item: Item, request: dict[str, Any]) -> Item:
     """*item* after an UpdateExpression: SET of values, REMOVE, and ADD of numbers."""
     names = request.get("ExpressionAttributeNames", {})
     values = request.get("ExpressionAttributeValues", {})
-    for clause in re.split(r" (?=REMOVE |ADD )", request["UpdateExpression"]):
-        action, _, rest = clause.partition(" ")
-        for words in (term.split() for term in rest.split(", ")):
-            name = names.get(words[0], words[0])
-            if action == "REMOVE":
-                item.pop(name, None)
-            elif action == "ADD":
-                before = item.get(name, {"N": "0"})
-                if "N" not in before:
-                    raise ClientError({"Error": {"Code": "ValidationException"}}, "UpdateItem")
-                item[name] = {"N": str(int(before["N"]) + int(values[words[-1]]["N"]))}
-            else:
-                assert action == "SET", clause
-                item[name] = values[words[-1]]
+    for action, first, last in _changes_in(request["UpdateExpression"]):
+        name = names.get(first, first)
+        if action == "REMOVE":
+            item.pop(name, None)
+        elif action == "ADD":
+            before = item.get(name, {"N": "0"})
+            if "N" not in before:
+                raise ClientError({"Error": {"Code": "ValidationException"}}, "UpdateItem")
+            item[name] = {"N": str(int(before["N"]) + int(values[last]["N"]))}
+        else:
+            assert action == "SET", action
+            item[name] = values[last]
     return item
+
+
+@cache
+def _changes_in(expression: str) -> list[tuple[str, str, str]]:
+    """Action, first word and last word of each term."""
+    clauses = [clause.partition(" ") for clause in re.split(r" (?=REMOVE |ADD )", expression)]
+    return [
+        (action, words[0], words[-1])
+        for action, _, terms in clauses
+        for words in (term.split() for term in terms.split(", "))
+    ]
