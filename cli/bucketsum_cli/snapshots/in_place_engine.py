@@ -26,7 +26,7 @@ from bucketsum_cli.snapshots.in_place import (
 )
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.queries.schema import Dialect
-from bucketsum_cli.snapshots.statements import JUDGED, require_listing
+from bucketsum_cli.snapshots.statements import JUDGED, require_view
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
 
@@ -87,7 +87,7 @@ class InPlaceEngine(ABC):
             raise CannotDoError(f"{own[1]} is a view of the snapshot: choose another name in WITH")
         views = words_of(_TEXT.sub("", sql)) & {"listing", *JUDGED}
         for view in views if not self.tables.listed else ():
-            require_listing(view, sql)
+            require_view(view, sql)
         return self.run(sql.rstrip().removesuffix(";"))
 
     def run(self, sql: str, question: Question | None = None) -> Answer:

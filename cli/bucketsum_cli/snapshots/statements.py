@@ -86,7 +86,7 @@ def _require_listings(connection: DuckDBPyConnection, query: str) -> None:
         listed = ".".join(map(quoted, (*databases, "listed")))
         with suppress(duckdb.Error):  # a name of another thing, as a column of a table
             if not connection.execute(f"FROM {listed}").fetchall():
-                require_listing(".".join((*databases, view)), query)
+                require_view(".".join((*databases, view)), query)
 
 
 def _parts(name: str) -> list[str]:
@@ -94,7 +94,7 @@ def _parts(name: str) -> list[str]:
     return re.split(r"\s*\.\s*", name.partition(" AS ")[0].replace('"', ""))
 
 
-def require_listing(view: str, sql: str) -> None:
+def require_view(view: str, sql: str) -> None:
     """Refuse *sql* about a *view* that is empty without a listing; note a state that needs one.
 
     Raises:
@@ -107,7 +107,7 @@ def require_listing(view: str, sql: str) -> None:
             f"{way}, and ask it with --snapshot last"
         )
     if state := _OF_LISTINGS.search(sql):
-        note(f"{view}: S3 was not listed for its snapshot, it misses what is {state[0]}; see {way}")
+        note(f"{view}: S3 was not listed for its snapshot: it misses what is {state[0]}; see {way}")
 
 
 def exact_query(connection: DuckDBPyConnection, text: str) -> str:

@@ -165,7 +165,7 @@ def test_a_query_of_what_s3_has_needs_a_listing(
     write_tables(monkeypatch, snapshot)
     lost = "SELECT key FROM versions WHERE state = 'lost'"
     ended = run("sql", lost, "--snapshot", name, "--athena", URL)
-    assert "versions: S3 was not listed for its snapshot, it misses what is 'lost'" in ended.err
+    assert "versions: S3 was not listed for its snapshot: it misses what is 'lost'" in ended.err
     delete_tables(aws, database_of(snapshot))
 
 
