@@ -90,10 +90,6 @@ class SandboxNetwork:
             _run(*inside, "address", "add", f"{address}/30", "dev", _DEVICES[end])
             _run(*inside, "link", "set", "lo", "up")
             _run(*inside, "link", "set", _DEVICES[end], "mtu", str(_MTU), "up")
-        self._shape(profile)
-
-    def _shape(self, profile: Profile) -> None:
-        server = self._namespace("server")
         if not is_our_link(_run("ip", "-n", server, "-d", "-j", "link", "show")):
             raise CannotMakeSandboxError(
                 f"{_DEVICES['server']} in {server} is not the sandbox's veth, so it is left alone"

@@ -150,7 +150,11 @@ def start_server(sandbox: Sandbox, folder: Path, objects: Path) -> Server:
         CannotMakeSandboxError: nginx or the proxy did not start; the text shows what they said.
     """
     certificates = _certificates(folder)
-    _write_answers(folder, objects)
+    answers = folder / "answers"
+    answers.mkdir()
+    (folder / "temporary").mkdir()
+    (answers / "no-such-key.xml").write_text(_NO_SUCH_KEY)
+    (answers / "list.xml").write_text(listing(objects))
     configuration = folder / "nginx.conf"
     configuration.write_text(
         _CONFIGURATION.format(
@@ -180,14 +184,6 @@ def _certificates(folder: Path) -> Path:
     trusted = folder / "authority.pem"
     authority.cert_pem.write_to_path(str(trusted))
     return trusted
-
-
-def _write_answers(folder: Path, objects: Path) -> None:
-    answers = folder / "answers"
-    answers.mkdir()
-    (folder / "temporary").mkdir()
-    (answers / "no-such-key.xml").write_text(_NO_SUCH_KEY)
-    (answers / "list.xml").write_text(listing(objects))
 
 
 def listing(objects: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from matplotlib.axes import Axes
@@ -45,7 +44,12 @@ def stage_times(panel: Panel, results: Results) -> Plot:
         f"{memory_text(cell.setting.memory_mb)}, {variants.label_of(cell.setting)}"
         for cell, _ in cells
     ]
-    _finish(axes, names)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", labelsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel("seconds")
+    axes.grid(axis="x")
     bars = [Patch(color=_FETCHING, label="fetching"), Patch(color=FRONTIER, label="working")]
     handles = [*bars, *axes.get_legend_handles_labels()[0]]
     figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=9)
@@ -54,15 +58,6 @@ def stage_times(panel: Panel, results: Results) -> Plot:
     ]
     text = " ".join(described) or "No cell has a measurement."
     return Plot("Time of fetching and working", _CAPTION, text, figure, hints)
-
-
-def _finish(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(axis="y", labelsize=8)
-    axes.invert_yaxis()
-    axes.set_xlim(left=0)
-    axes.set_xlabel("seconds")
-    axes.grid(axis="x")
 
 
 def _draw(axes: Axes, place: int, cell: CellRow) -> None:
