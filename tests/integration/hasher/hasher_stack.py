@@ -210,6 +210,17 @@ class HasherStack:
         plain = [{name: next(iter(value.values())) for name, value in i.items()} for i in items]
         return {(row["object"].partition("/")[2], row["entry"]): row for row in plain}
 
+    def change_row(self, key: str, attributes: Mapping[str, Any], entry: str | None = None) -> None:
+        """Let another program change attributes of a row, by default of the version ``null``."""
+        for name, value in attributes.items():
+            self.dynamodb.update_item(
+                TableName="digests",
+                Key={"object": {"S": f"{BUCKET}/{key}"}, "entry": {"S": entry or "null"}},
+                UpdateExpression="SET #name = :value",
+                ExpressionAttributeNames={"#name": name},
+                ExpressionAttributeValues={":value": value},
+            )
+
     def digests(self) -> dict[str, str | None]:
         """Recorded digests: key → SHA-1, or None if unreadable."""
         return {key: row.get("sha1") for (key, _), row in self.rows().items()}

@@ -114,12 +114,7 @@ def test_the_end_of_the_last_slice_is_counted(
     for run, end in ends.items():
         if run == "rotten":
             hostile_stack.pass_seconds(3600)  # else the row says that it was read for this message
-            hostile_stack.dynamodb.update_item(
-                TableName="digests",
-                Key={"object": {"S": f"{created.bucket}/big"}, "entry": {"S": "null"}},
-                UpdateExpression="SET sha1 = :other",
-                ExpressionAttributeValues={":other": {"S": "0" * 40}},
-            )
+            hostile_stack.change_row("big", {"sha1": {"S": "0" * 40}})
         purpose = Purpose.RECORD if run == "hashed" else Purpose.VERIFY
         [body] = bodies_of(run, [listed], Selection(purpose))
         for _ in range(2):  # it is received twice

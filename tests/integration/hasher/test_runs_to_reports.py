@@ -95,11 +95,11 @@ class World:
         versions = {key: self._put(key) for key in KEYS}
         self._put("second", bucket=SECOND)
         self._age()
-        self._change(versions["rotten"], "sha1", "0" * 40)
-        self._change(versions["mended"], "sha1", hashlib.sha1(b"good").hexdigest())
+        for key, sha1 in ("rotten", "0" * 40), ("mended", hashlib.sha1(b"good").hexdigest()):
+            stack.change_row(key, {"sha1": {"S": sha1}}, versions[key].version_id)
         self._put("mended", b"good")
-        self._change(versions["young"], "recorded_at", YOUNG)
-        self._change(versions["young, lost"], "recorded_at", YOUNG)
+        for key in ("young", "young, lost"):
+            stack.change_row(key, {"recorded_at": {"S": YOUNG}}, versions[key].version_id)
         stack.deliver(deleted(versions["deleted"]))
         for key in ("lost", "young, lost", "deleted"):
             stack.s3.delete_object(Bucket=BUCKET, Key=key, VersionId=versions[key].version_id or "")
@@ -135,18 +135,6 @@ class World:
                 self.stack.dynamodb.put_item(
                     TableName="digests", Item={**item, "recorded_at": {"S": OLD}}
                 )
-
-    def _change(self, version: ObjectCreated, name: str, text: str) -> None:
-        self.stack.dynamodb.update_item(
-            TableName="digests",
-            Key={
-                "object": {"S": f"{version.bucket}/{version.key}"},
-                "entry": {"S": version.version_id or "null"},
-            },
-            UpdateExpression="SET #name = :text",
-            ExpressionAttributeNames={"#name": name},
-            ExpressionAttributeValues={":text": {"S": text}},
-        )
 
     def now(self) -> Moment:
         """The present state of it all."""

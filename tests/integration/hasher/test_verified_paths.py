@@ -56,12 +56,7 @@ def test_each_recorded_value_is_compared(
     assert stack.deliver(message_of(created)) == []
     [(kind, value)] = RECORDED[name].items()
     changed = {kind: value[: LENGTHS.get(name.removeprefix("digest_"), 40)]}
-    stack.dynamodb.update_item(
-        TableName="digests",
-        Key={"object": {"S": f"{created.bucket}/{key}"}, "entry": {"S": "null"}},
-        UpdateExpression=f"SET {name} = :other",
-        ExpressionAttributeValues={":other": changed},
-    )
+    stack.change_row(key, {name: changed})
     before, had_members = stack.rows()[key, "null"], members_in(stack)
     stack.load(EXTRA_ALGORITHMS="", **verified_with)
     selection = (

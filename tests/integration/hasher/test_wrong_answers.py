@@ -25,8 +25,6 @@ from tests.support.zip_maker import zip_of
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.errors import ObjectGone, ObjectSuperseded, SourceInterrupted
 from bucketsum.s3.range_reads import range_reader
-from bucketsum.table.items import key_of
-from bucketsum.table.rows import row_key_of
 from bucketsum.table.sequencer import NO_SEQUENCER
 
 OTHER_LENGTHS: Final = {
@@ -240,12 +238,7 @@ def test_a_row_of_another_size_is_read_by_a_backfill_and_differs(stack: HasherSt
     create_table(stack.dynamodb, "BackfillsTable", "backfills")
     created = stack.put("k", BODY)
     stack.deliver(message_of(created))
-    stack.dynamodb.update_item(
-        TableName="digests",
-        Key=key_of(row_key_of(created)),
-        UpdateExpression="SET sha1 = :sha1, size_bytes = :size",
-        ExpressionAttributeValues={":sha1": {"S": sha1_of(b"")}, ":size": {"N": "0"}},
-    )
+    stack.change_row("k", {"sha1": {"S": sha1_of(b"")}, "size_bytes": {"N": "0"}})
     listed = replace(created, sequencer=NO_SEQUENCER)
     assert stack.deliver(*bodies_of("b", [listed])) == []
     [row] = stack.rows().values()
