@@ -45,6 +45,3 @@ VARIABLES: Final = {
     "PROBER_DESCRIPTION": "what the template says",
 }
 """What the functions need to start."""
-
-OF_TESTS: Final = ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
-"""Variables of every test, without which the environment is one that Lambda makes."""

@@ -10,7 +10,6 @@ import botocore.session
 import pytest
 from botocore.loaders import Loader
 from botocore.regions import EndpointResolver
-from tests.support.settings import OF_TESTS
 
 from bucketsum.invocation import access
 from bucketsum.invocation.clients import _session
@@ -32,8 +31,6 @@ COMMERCIAL: Final = "aws"
 @pytest.fixture(autouse=True)
 def _function(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The environment is a function's."""
-    for name in OF_TESTS:
-        monkeypatch.delenv(name)
     for name, value in LAMBDAS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -81,7 +78,7 @@ def test_a_configured_endpoint_is_botocores(name: str, monkeypatch: pytest.Monke
     ("name", "value"),
     [
         ("AWS_PROFILE", "other"),
-        ("AWS_CONFIG_FILE", "/dev/null"),
+        ("AWS_CONFIG_FILE", __file__),
         ("AWS_USE_FIPS_ENDPOINT", "true"),
         ("AWS_USE_DUALSTACK_ENDPOINT", "true"),
         ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"),
@@ -111,9 +108,14 @@ def _answer(ask: Any) -> object:  # noqa: ANN401 - a function without arguments
         return error
 
 
-def test_a_configuration_file_is_left_to_botocore(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["config", "credentials"])
+def test_a_configuration_file_is_left_to_botocore(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A file in the home folder may name endpoints."""
+    monkeypatch.delenv("AWS_CONFIG_FILE")
+    monkeypatch.delenv("AWS_SHARED_CREDENTIALS_FILE")
     (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws" / "config").write_text("[default]\nendpoint_url = http://127.0.0.1:1\n")
+    (tmp_path / ".aws" / name).write_text("[default]\nendpoint_url = http://127.0.0.1:1\n")
     assert access.usual_region() is None
     assert access.s3_endpoint("eu-west-1") == "http://127.0.0.1:1"

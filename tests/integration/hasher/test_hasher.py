@@ -15,7 +15,6 @@ from tests.support.lambda_invocation import Context
 from tests.support.log_lines import metrics_in, objects_in
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3
-from tests.support.settings import OF_TESTS
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import zip_of
 
@@ -58,9 +57,6 @@ def test_a_new_small_object_is_one_get_and_one_write(
     In a function's usual environment, not even botocore's session is made at the start. (It is in
     the tests when a row is written, because moto answers botocore alone.)
     """
-    for name in OF_TESTS:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", "/nonexistent")
     for client in ("_s3", "_sqs"):
         monkeypatch.setattr(resources, client, Mock(side_effect=AssertionError))
     with monkeypatch.context() as start:

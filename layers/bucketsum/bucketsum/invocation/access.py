@@ -16,10 +16,16 @@ if TYPE_CHECKING:
 
 _USUAL: Final = re.compile(
     r"AWS_((DEFAULT_)?REGION|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|(EXECUTION|LAMBDA|XRAY)_\w+"
-    r"|ENDPOINT_URL(_S3|_DYNAMODB|_SQS)?|CA_BUNDLE|RETRY_MODE|MAX_ATTEMPTS|EC2_METADATA_DISABLED)"
+    r"|ENDPOINT_URL(_S3|_DYNAMODB|_SQS)?|CA_BUNDLE|RETRY_MODE|MAX_ATTEMPTS|EC2_METADATA_DISABLED"
+    r"|CONFIG_FILE|SHARED_CREDENTIALS_FILE)"
 )
 """Variables that Lambda sets, or that are known here to choose none of these or an endpoint."""
 
+_FILES: Final = {
+    "AWS_CONFIG_FILE": "~/.aws/config",
+    "AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials",
+}
+"""Variable → its default: files that may say anything, and that no function has."""
 _NEEDED: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION")
 _COMMERCIAL: Final = re.compile(r"(us|eu|ap|sa|ca|me|af|il|mx)-\w+-\d+")
 """Regions of the partition ``aws``, without AWS GovCloud and others."""
@@ -86,8 +92,9 @@ def _aws_endpoint(service: str, region: str) -> str | None:
 def _is_usual() -> bool:
     """Whether no variable and no file but those that are known here may change a client."""
     others = (name for name in os.environ if name.startswith("AWS_") and not _USUAL.fullmatch(name))
+    files = (Path(os.environ.get(*file)).expanduser() for file in _FILES.items())
     return (
         all(map(os.environ.get, _NEEDED))
         and next(others, None) is None
-        and not Path("~/.aws/config").expanduser().exists()
+        and not any(file.is_file() for file in files)
     )
