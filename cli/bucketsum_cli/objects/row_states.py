@@ -35,7 +35,7 @@ def versions_of_member(stack: Stack, key: str) -> list[tuple[Row, ObjectState]]:
         row = table.row_at(
             RowKey(stack.bucket, archive, member_entry(version.entry, version.sequencer, path))
         )
-        if row and row.sequencer == version.sequencer:
+        if row and version.is_archive_of(row):
             rows.append(row)
     return with_states(stack, rows)
 
@@ -49,7 +49,7 @@ def with_states(stack: Stack, rows: Sequence[Row]) -> list[tuple[Row, ObjectStat
     stack.client("s3")  # threads cannot make one
     archives = stack.digests_table().rows_at(_archive_key(row) for row in rows if row.member)
     pairs = [(row, archives.get(_archive_key(row)) if row.member else row) for row in rows]
-    known = [(row, at) for row, at in pairs if at and at.sequencer == row.sequencer]
+    known = [(row, at) for row, at in pairs if at and (at is row or at.is_archive_of(row))]
     few = known if len(known) <= _ASKED_MAX else []
     if known and not few:
         note(f"S3 was not asked whether these {len(known):,} exist: `--snapshot last` lists it")

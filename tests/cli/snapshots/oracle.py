@@ -131,6 +131,7 @@ class Oracle:
             archive = self.objects.get((row.bucket, row.key, archive_entry(row.entry)))
             if archive:
                 is_same = self._sequencer(archive) == self._sequencer(row) != ""
+                is_same |= not archive.version.is_null
                 state: str = self.states[place_of(archive)]
                 if state == ObjectState.HASHED:
                     state = row.status if is_same else ObjectState.LOST

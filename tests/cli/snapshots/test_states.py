@@ -31,7 +31,7 @@ from bucketsum.table.checksum_values import ChecksumResult, Compared
 from bucketsum.table.items import item_of, key_of
 from bucketsum.table.row_parts import Difference, FailedReading, Verified
 from bucketsum.table.rows import Row, RowKey, Status
-from bucketsum.table.sequencer import comparable_sequencer
+from bucketsum.table.sequencer import NO_SEQUENCER, comparable_sequencer
 from bucketsum.table.state import ObjectState
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.root import cli
@@ -345,9 +345,35 @@ def test_a_member_is_known_only_as_well_as_its_archive(run: Run, stack: Stack) -
     [member] = run("show", "a.zip!/m", "--json").document["versions"]
     assert member["state"] == "differs"
     digest = hashlib.sha1(b"n").hexdigest()
-    for answered in (run("find", digest, "--json"), run("find", digest, "--snapshot", "last")):
+    listing = ("ls", "a.zip", "--members")
+    finding = ("find", digest)
+    for command in (finding, (*finding, "--snapshot", "last"), listing, (*listing, "--json")):
+        answered = run(*command)
         assert answered.status == 1
         assert "differs" in answered.out
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "state"),
+    [
+        ("sequencer", comparable_sequencer("0A"), "hashed"),
+        ("sequencer", "weird", "damaged"),
+        ("etag", "of another program", "hashed"),
+    ],
+)
+def test_members_of_a_version_are_its_own(
+    run: Run, stack: Stack, tmp_path: Path, name: str, value: str, state: str
+) -> None:
+    """It was listed before its event, which has verified it since; or another program came."""
+    version = record_archive(stack, {"m": b"m"}, NO_SEQUENCER)
+    change(stack, key_of(RowKey(BUCKET, "a.zip", version)), name, {"S": value})
+    [member] = run("show", "a.zip!/m", "--json").document["versions"]
+    digest = hashlib.sha1(b"m").hexdigest()
+    [found] = run("find", digest, "--json").document["objects"]
+    run("snapshot", "--listing", "--to", tmp_path / "rows")
+    [stored] = run("find", digest, "--snapshot", tmp_path / "rows", "--json").document
+    [at] = stored["objects"]
+    assert (member["state"], found["state"], at["state"]) == (state, state, state)
 
 
 def test_what_was_not_listed_is_not_judged(run: Run, tmp_path: Path) -> None:

@@ -80,11 +80,12 @@ WHERE o.key IS NULL;
 -- A member is known only as well as its archive; that of an earlier archive at the key is lost.
 CREATE TABLE members AS
 SELECT m.bucket, m.key, m.version, m.member,
-  CASE WHEN a.state <> 'hashed' THEN a.state WHEN m.sequencer = a.sequencer THEN m.status
+  CASE WHEN a.state <> 'hashed' THEN a.state WHEN m.version <> 'null' OR m.sequencer = a.sequencer THEN m.status
     ELSE 'lost' END AS state,
   m.status, m.reason, {m.@, ...},
   m.size_bytes, m.method, m.compressed_bytes, m.recorded_at, m.remarks,
-  CASE WHEN m.sequencer = a.sequencer THEN a.deleted_at END AS deleted_at, a.is_current
+  CASE WHEN m.version <> 'null' OR m.sequencer = a.sequencer THEN a.deleted_at END AS deleted_at,
+  a.is_current
 FROM items m JOIN versions a
   ON a.bucket = m.bucket AND a.key = m.key AND a.version = m.version AND a.status <> 'not recorded'
 WHERE m.kind = 'member';

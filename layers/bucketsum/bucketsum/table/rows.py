@@ -144,6 +144,14 @@ class Row:
         """
         return not self.version.is_null or None in (self.etag, etag) or self.etag == etag
 
+    def is_archive_of(self, member: Row) -> bool:
+        """Whether *member*, of its key and version, is in it, and not in an earlier archive.
+
+        Members of a version with an ID may be older than its event, whose sequencer it has.
+        """
+        is_known = self.version.is_null and self.status is not Status.DAMAGED
+        return not is_known or self.sequencer == member.sequencer
+
     def has_digest_of(self, etag: str | None) -> bool:
         """Whether it has the digest of the object with *etag*, and no deletion of that.
 
