@@ -52,8 +52,8 @@ def read_since(row: Row) -> str:
     S3 had its object then. So another one that was read before, as a row of an earlier time shows,
     is older if its event is; a listed object has the sequencer of the row that it replaced.
     """
-    try:
-        duration = timedelta(milliseconds=row.timing.duration_ms if row.timing else 0)
+    try:  # the time has whole milliseconds
+        duration = timedelta(milliseconds=row.timing.duration_ms - 1 if row.timing else 0)
         return text_of(datetime.fromisoformat(row.recorded_at) - duration)
     except (OverflowError, ValueError):  # no row of ours
         return row.recorded_at
