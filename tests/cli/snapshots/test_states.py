@@ -369,11 +369,11 @@ def test_members_of_a_version_are_its_own(
     change(stack, key_of(RowKey(BUCKET, "a.zip", version)), name, {"S": value})
     [member] = run("show", "a.zip!/m", "--json").document["versions"]
     digest = hashlib.sha1(b"m").hexdigest()
-    [found] = run("find", digest, "--json").document["objects"]
+    [indexed] = run("find", digest, "--json").document["objects"]
     run("snapshot", "--listing", "--to", tmp_path / "rows")
     [stored] = run("find", digest, "--snapshot", tmp_path / "rows", "--json").document
     [at] = stored["objects"]
-    assert (member["state"], found["state"], at["state"]) == (state, state, state)
+    assert (member["state"], indexed["state"], at["state"]) == (state, state, state)
 
 
 def test_what_was_not_listed_is_not_judged(run: Run, tmp_path: Path) -> None:
