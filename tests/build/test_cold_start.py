@@ -46,6 +46,7 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         "boto3", "s3transfer",  # clients are botocore's; nobody asks for resources or transfers
         "bucketsum.invocation.clients",  # usual small objects are read and recorded without
         "botocore.session", "botocore.client", "botocore.credentials", "botocore.docs",
+        "html",  # of refusals
         "aws_lambda_powertools.utilities.batch",  # and with it every data class of Powertools
         "aws_lambda_powertools.utilities.data_classes",
         "bucketsum.archives.archive_reader", "bucketsum.archives.archive_hasher",  # off by default

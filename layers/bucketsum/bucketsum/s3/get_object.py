@@ -27,7 +27,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import unescape
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
@@ -98,6 +97,8 @@ def error_in(
     """
     if head.status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
         return SourceInterrupted(_mismatch_text(head.mismatch(created, first, end)))
+    from html import unescape  # noqa: PLC0415 - a cold start needs no table of entities
+
     code, message = (field.search(body) for field in (_CODE, _MESSAGE))
     if not code:
         return None
