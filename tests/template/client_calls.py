@@ -20,6 +20,8 @@ CLIENTS: Final = OF_THE_PRODUCT | {"_lambda": "lambda"}
 
 _NAMING: Final = frozenset({"get_paginator"})
 """Methods whose first argument names the operation."""
+_LOCAL: Final = frozenset({"close"})
+"""Methods that send no request."""
 
 
 def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, str]]:
@@ -82,8 +84,8 @@ def _calls(node: ast.AST) -> Iterator[tuple[str, str]]:
             continue
         owner = inner.func.value
         holder = getattr(owner, "attr", getattr(owner, "id", None))
-        if holder in CLIENTS:
-            method = inner.func.attr
+        method = inner.func.attr
+        if holder in CLIENTS and method not in _LOCAL:
             if method in _NAMING and isinstance(inner.args[0], ast.Constant):
                 method = str(inner.args[0].value)
             yield CLIENTS[holder], method
