@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Final, NoReturn
+from typing import Final
 
+from bench.signals import unwind_on_signals
 from bucketsum_cli.terminal import output
 
 SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -81,16 +81,6 @@ def sandboxes() -> Iterator[None]:
         for line in str(error).splitlines():
             output.note(line)
         raise SystemExit(2) from None
-
-
-def unwind_on_signals() -> None:
-    """Let SIGTERM and SIGHUP end this process as SIGINT does: every ``with`` is left."""
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGHUP, _leave)
-
-
-def _leave(number: int, _: object) -> NoReturn:
-    raise SystemExit(128 + number)
 
 
 def require() -> None:

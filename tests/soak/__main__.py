@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import click
-from bench.sandbox.requirements import unwind_on_signals
+from bench.signals import unwind_on_signals
 from bench.tables.document import write_tables
 from bench.tables.options import count
 from tests.soak.report import Report

@@ -42,7 +42,7 @@ bench.function: bench.sandbox bench.tables cli.emulator cli.machine cli.terminal
 lab.workloads.transfer
 bench.readers: bench.sandbox bench.tables cli.emulator cli.machine cli.terminal layer \
 layer.events layer.s3
-bench.sandbox: cli.machine cli.terminal layer layer.checksums
+bench.sandbox: bench cli.machine cli.terminal layer layer.checksums
 bench.snapshot: bench.tables cli.commands cli.snapshots cli.terminal layer.table
 bench.tables: cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.commands.local cli.emulator cli.machine \
