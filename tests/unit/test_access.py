@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import botocore.session
 import pytest
@@ -119,3 +119,15 @@ def test_a_configuration_file_is_left_to_botocore(
     (tmp_path / ".aws" / name).write_text("[default]\nendpoint_url = http://127.0.0.1:1\n")
     assert access.usual_region() is None
     assert access.s3_endpoint("eu-west-1") == "http://127.0.0.1:1"
+
+
+def test_a_user_without_a_home_has_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may run as a user whom nothing names: the function starts all the same."""
+
+    def unknown(_: int) -> NoReturn:
+        raise KeyError
+
+    for name in ("HOME", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert access.usual_region() == "eu-west-1"

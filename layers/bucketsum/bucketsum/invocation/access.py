@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 if TYPE_CHECKING:
@@ -92,9 +91,9 @@ def _aws_endpoint(service: str, region: str) -> str | None:
 def _is_usual() -> bool:
     """Whether no variable and no file but those that are known here may change a client."""
     others = (name for name in os.environ if name.startswith("AWS_") and not _USUAL.fullmatch(name))
-    files = (Path(os.environ.get(*file)).expanduser() for file in _FILES.items())
+    files = (os.path.expanduser(os.environ.get(*file)) for file in _FILES.items())  # noqa: PTH111 - as botocore; pathlib's is an error for a user without a home
     return (
         all(map(os.environ.get, _NEEDED))
         and next(others, None) is None
-        and not any(file.is_file() for file in files)
+        and not any(map(os.path.isfile, files))
     )
