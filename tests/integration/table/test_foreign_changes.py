@@ -14,6 +14,7 @@ from bucketsum.hashing.deletions import record_deletion
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import key_of
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Row
 
 DAMAGE = [
@@ -23,6 +24,9 @@ DAMAGE = [
     ("deletion_sequencer", {"N": "5"}),
     ("deletion_sequencer", {"S": "f"}),
 ]
+
+
+ENOUGH = Deadline(lambda: 900.0)
 
 
 def damaged(
@@ -39,6 +43,19 @@ def damaged(
         ExpressionAttributeValues={":value": value},
     )
     return recorded, row(recorded.key, "0B", entry="v1")
+
+
+def deletion_of(recorded: Row) -> ObjectDeleted:
+    """The event of the deletion of the version of a row."""
+    return ObjectDeleted(
+        BUCKET,
+        recorded.key,
+        "v1",
+        is_marker=False,
+        deleted_by=DeletedBy.REQUEST,
+        sequencer="0B",
+        event_time="2026-11-20T10:00:00.000Z",
+    )
 
 
 @pytest.mark.parametrize(("name", "value"), DAMAGE)
@@ -59,18 +76,20 @@ def test_a_deletion_that_meets_a_damaged_row_ends_with_the_reason(
 ) -> None:
     """As for a creation."""
     recorded, _ = damaged(*prompt_dynamodb, name, value)
-    moment = "2026-11-20T10:00:00.000Z"
-    deleted = ObjectDeleted(
-        BUCKET,
-        recorded.key,
-        "v1",
-        is_marker=False,
-        deleted_by=DeletedBy.REQUEST,
-        sequencer="0B",
-        event_time=moment,
-    )
     with pytest.raises(DamagedRow, match=f"{recorded.key}.*is damaged"):
-        record_deletion(deleted, DigestsTable(*prompt_dynamodb), Deadline(lambda: 900.0))
+        record_deletion(deletion_of(recorded), DigestsTable(*prompt_dynamodb), ENOUGH)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [damage for damage in DAMAGE if "deletion" not in damage[0]]
+)
+def test_the_deletion_of_a_version_needs_no_order(
+    prompt_dynamodb: tuple[DynamoDBClient, str], name: str, value: dict[str, Any]
+) -> None:
+    """A version is created once, so it is deleted whatever became of its row's sequencer."""
+    recorded, _ = damaged(*prompt_dynamodb, name, value)
+    result = record_deletion(deletion_of(recorded), DigestsTable(*prompt_dynamodb), ENOUGH)
+    assert result.outcome is Outcome.DELETED
 
 
 def test_a_row_that_others_keep_changing_is_tried_again_later(

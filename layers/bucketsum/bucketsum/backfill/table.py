@@ -64,8 +64,6 @@ class RunItems:
     def _put_item(self, item: Mapping[str, Any], condition: Condition | None) -> bool:
         """Write *item*; False if the one in its place does not meet *condition*."""
         parameters = condition.parameters() if condition else {}
-        if condition and not condition.values:
-            del parameters["ExpressionAttributeValues"]
         try:
             self._dynamodb.put_item(TableName=self.name, Item=item, **parameters)
         except self._dynamodb.exceptions.ConditionalCheckFailedException:

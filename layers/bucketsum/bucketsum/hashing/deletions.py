@@ -11,7 +11,7 @@ from bucketsum.events.version import Version
 from bucketsum.hashing.result import HashResult
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.table.codec import encoded
-from bucketsum.table.condition import Condition, absent, compared
+from bucketsum.table.condition import Condition, absent, compared, present
 from bucketsum.table.digests_table import DigestsTable, attempts_at, expiry, item_found
 from bucketsum.table.items import NOT_HASHED, key_of, sequencer_in
 from bucketsum.table.outcome import Outcome
@@ -79,7 +79,7 @@ def _if_recorded(version: Version, sequencer: str) -> Condition:
     """A row is there; of version ``null``, it may be that of a newer object at the key."""
     if version.is_null:
         return compared("sequencer", "<", sequencer)
-    return compared("sequencer", ">=", "0")
+    return present("sequencer")
 
 
 def _refused_deletion(

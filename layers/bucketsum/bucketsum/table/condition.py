@@ -11,7 +11,7 @@ from bucketsum.table.codec import attribute_of
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An expression; `compared` and `absent` make one, ``&`` and ``|`` join them."""
+    """An expression; `compared`, `present` and `absent` make one, ``&`` and ``|`` join them."""
 
     expression: str
     names: Mapping[str, str]
@@ -30,10 +30,11 @@ class Condition:
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of a write."""
+        values = {"ExpressionAttributeValues": self.values} if self.values else {}
         return {
             "ConditionExpression": self.expression,
             "ExpressionAttributeNames": self.names,
-            "ExpressionAttributeValues": self.values,
+            **values,
         }
 
     def update(self, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,6 +54,11 @@ def compared(name: str, operator: str, value: str | int) -> Condition:
     """Compare the attribute *name* with *value*; an absent attribute meets only ``<>``."""
     expression = f"#{name} {operator} :{name}"
     return Condition(expression, {f"#{name}": name}, {f":{name}": attribute_of(value, "")})
+
+
+def present(name: str) -> Condition:
+    """Require that there is an attribute *name*, of whatever type."""
+    return Condition(f"attribute_exists(#{name})", {f"#{name}": name}, {})
 
 
 def absent(name: str) -> Condition:
