@@ -39,7 +39,7 @@ def dated(s3: S3Client, keys: Listed, *, in_place: bool) -> Listed:
     """*keys* with the time that their inventory has all changes until.
 
     Only those that are read *in_place* may be live, in ORC or in Parquet. A live one is read as it
-    is now, whenever it is asked.
+    is now, whenever it is asked: see `live_listing`.
 
     Raises:
         BadInventory: It cannot be used.
