@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,8 @@ def share_packages(target: Path) -> None:
             path.write_bytes(program.read_bytes().replace(bytes(ours), bytes(target / ".venv")))
             path.chmod(0o755)
     (target / ".venv" / ".ready").touch()
+    if (types := ROOT / ".mypy_cache").is_dir():  # of the same files, so most need no second look
+        shutil.copytree(types, target / types.name)
 
 
 def main() -> None:
