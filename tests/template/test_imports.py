@@ -84,7 +84,7 @@ cli.html: cli.terminal
 cli.manifests: cli.terminal layer
 cli.objects: cli.aws cli.dead_letters cli.manifests cli.terminal layer layer.archives \
 layer.backfill layer.events layer.hashing layer.long_objects layer.table
-cli.page: cli.aws cli.backfill cli.buckets cli.html cli.snapshots cli.terminal layer
+cli.page: cli.backfill cli.html cli.snapshots cli.terminal layer
 cli.selftest: cli.aws cli.backfill cli.buckets cli.buckets.attachments cli.dead_letters \
 cli.objects cli.stacks cli.terminal layer layer.archives layer.backfill layer.events \
 layer.hashing layer.long_objects layer.table

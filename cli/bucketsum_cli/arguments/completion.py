@@ -33,12 +33,10 @@ def completing(
             bucket=given.get("bucket"),
             is_named=True,
         )
-        matching: list[str] = []
         with contextlib.suppress(Exception):
-            matching.extend(
-                islice((n for n in names(target, incomplete) if n.startswith(incomplete)), _MOST)
-            )
-        return matching
+            matching = (name for name in names(target, incomplete) if name.startswith(incomplete))
+            return [*islice(matching, _MOST)]
+        return []
 
     return complete
 

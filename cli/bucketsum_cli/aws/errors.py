@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectionError,  # noqa: A004 - botocore's base class of connection errors
-    HTTPClientError,
-    LoginError,
-    NoCredentialsError,
-    NoRegionError,
-    PartialCredentialsError,
-    ProfileNotFound,
-    SSOError,
-    TokenRetrievalError,
-)
+from botocore import exceptions
+from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import command_line
@@ -35,64 +24,60 @@ _SIGN_IN: Final = (
     "sign in (`aws sso login`, `aws configure`), name another profile with --profile, or use the "
     "local emulator with --local"
 )
-_EXPIRED: Final = frozenset(
-    {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
+_EXPIRED: Final = f"your session has expired; {_SIGN_IN}"
+_UNKNOWN_CALLER: Final = f"AWS does not accept these credentials; {_SIGN_IN}"
+_DENIED: Final = (
+    "your credentials do not allow {operation}; request this permission, or use another profile "
+    "with --profile"
 )
-_UNKNOWN_CALLER: Final = frozenset(
-    {
-        "AuthFailure",
-        "IncompleteSignature",
-        "IncompleteSignatureException",
-        "InvalidAccessKeyId",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "InvalidToken",
-        "SignatureDoesNotMatch",
-        "UnrecognizedClientException",
-    }
+_MISSING: Final = (
+    "a part of the stack was deleted outside of CloudFormation; deploy the stack again"
 )
-_DENIED: Final = frozenset(
-    {"403", "AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "NotAuthorized"}
-)
-_MISSING: Final = frozenset(
-    {
-        "AWS.SimpleQueueService.NonExistentQueue",
-        "QueueDoesNotExist",
-        "ResourceNotFoundException",
-    }
-)
-
-_BY_CODE: Final = (
-    (_EXPIRED, f"your session has expired; {_SIGN_IN}"),
-    (_UNKNOWN_CALLER, f"AWS does not accept these credentials; {_SIGN_IN}"),
-    (
-        _DENIED,
-        (
-            "your credentials do not allow {operation}; request this permission, or use another "
-            "profile with --profile"
-        ),
-    ),
-    (
-        _MISSING,
-        "a part of the stack was deleted outside of CloudFormation; deploy the stack again",
-    ),
-)
+_BY_CODE: Final = {
+    "ExpiredToken": _EXPIRED,
+    "ExpiredTokenException": _EXPIRED,
+    "RequestExpired": _EXPIRED,
+    "TokenRefreshRequired": _EXPIRED,
+    "AuthFailure": _UNKNOWN_CALLER,
+    "IncompleteSignature": _UNKNOWN_CALLER,
+    "IncompleteSignatureException": _UNKNOWN_CALLER,
+    "InvalidAccessKeyId": _UNKNOWN_CALLER,
+    "InvalidClientTokenId": _UNKNOWN_CALLER,
+    "InvalidSignatureException": _UNKNOWN_CALLER,
+    "InvalidToken": _UNKNOWN_CALLER,
+    "SignatureDoesNotMatch": _UNKNOWN_CALLER,
+    "UnrecognizedClientException": _UNKNOWN_CALLER,
+    "403": _DENIED,
+    "AccessDenied": _DENIED,
+    "AccessDeniedException": _DENIED,
+    "UnauthorizedOperation": _DENIED,
+    "NotAuthorized": _DENIED,
+    "AWS.SimpleQueueService.NonExistentQueue": _MISSING,
+    "QueueDoesNotExist": _MISSING,
+    "ResourceNotFoundException": _MISSING,
+}
 _CLOCK_CODES: Final = frozenset({"RequestTimeTooSkewed", "RequestInTheFuture"})
 _CLOCK_TEXTS: Final = ("Signature expired", "Signature not yet current")
 
 _BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...], str], ...]] = (
-    ((NoCredentialsError, PartialCredentialsError), f"there are no AWS credentials; {_SIGN_IN}"),
     (
-        NoRegionError,
+        (exceptions.NoCredentialsError, exceptions.PartialCredentialsError),
+        f"there are no AWS credentials; {_SIGN_IN}",
+    ),
+    (
+        exceptions.NoRegionError,
         "no Region is set; give one with --region or AWS_DEFAULT_REGION, or use --local",
     ),
-    (ProfileNotFound, "{error}; name one of `aws configure list-profiles` with --profile"),
     (
-        (LoginError, SSOError, TokenRetrievalError),
-        f"your session has expired; {_SIGN_IN} ({{error}})",
+        exceptions.ProfileNotFound,
+        "{error}; name one of `aws configure list-profiles` with --profile",
     ),
     (
-        (ConnectionError, HTTPClientError),
+        (exceptions.LoginError, exceptions.SSOError, exceptions.TokenRetrievalError),
+        f"{_EXPIRED} ({{error}})",
+    ),
+    (
+        (exceptions.ConnectionError, exceptions.HTTPClientError),
         (
             "AWS cannot be reached: {error}; check the network and the Region, and for --local "
             "that `bucketsum local status` answers"
@@ -113,7 +98,9 @@ def explained(error: Exception) -> CannotDoError:
 
 def is_denied(error: Exception) -> bool:
     """Whether AWS refused *error*'s request because the credentials do not allow it."""
-    return isinstance(error, ClientError) and error.response["Error"].get("Code") in _DENIED
+    if not isinstance(error, ClientError):
+        return False
+    return _BY_CODE.get(error.response["Error"].get("Code", "")) == _DENIED
 
 
 class Reads:
@@ -150,7 +137,6 @@ def _explained_answer(error: ClientError) -> str:
             f"`{command_line('buckets')}` lists the stack's buckets. If it was one of them, "
             f"deploy the stack again, or detach it ({details})"
         )
-    for codes, text in _BY_CODE:
-        if code in codes:
-            return f"{text.format(operation=error.operation_name)} ({details})"
+    if text := _BY_CODE.get(code):
+        return f"{text.format(operation=error.operation_name)} ({details})"
     return f"AWS refused {details}"

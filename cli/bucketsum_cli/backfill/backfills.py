@@ -170,7 +170,8 @@ class Backfills:
         read = Work(tally.hashed + tally.verified, tally.hashed_bytes + tally.verified_bytes)
         usd = estimate_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
         usd += estimate_of(read, self.setup, self.prices, backfill.purpose).usd_of(Group.HASHING)
-        seconds = _seconds(backfill.started_at, (is_listed and counted_at) or now())
+        end = datetime.fromisoformat((is_listed and counted_at) or now())
+        seconds = (end - datetime.fromisoformat(backfill.started_at)).total_seconds()
         is_at_rest = self._open_work.is_over(backfill, parts, tally, counted_at)
         return RecordedProgress(backfill, parts, queued, tally, is_at_rest, failed, usd, seconds)
 
@@ -192,7 +193,3 @@ class Backfills:
         """Whether an execution of *backfill* goes on."""
         execution = self._state_machine.execution(backfill.execution_name)
         return bool(execution and not execution.is_over)
-
-
-def _seconds(begin: str, end: str) -> float:
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()

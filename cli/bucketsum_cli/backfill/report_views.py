@@ -93,22 +93,21 @@ class ReportDocument:
 
 def report_document(read: ReadReport) -> ReportDocument:
     """Return the report as a document."""
+    buckets = []
+    for bucket in read.document["buckets"]:
+        lines = bucket["balance"]
+        balance = None if lines is None else [BalanceLine(**line) for line in lines]
+        buckets.append(document_of(BucketReport, bucket, balance=balance))
     return document_of(
         ReportDocument,
         read.chained,
         read.document,
         subject=subject_of(read.document),
-        buckets=list(map(_bucket_report, read.document["buckets"])),
+        buckets=buckets,
         counts=read.document["findings"],
         findings=read.findings,
         not_delivered=read.chained.failure,
     )
-
-
-def _bucket_report(bucket: Mapping[str, Any]) -> BucketReport:
-    lines = bucket["balance"]
-    balance = None if lines is None else [BalanceLine(**line) for line in lines]
-    return document_of(BucketReport, bucket, balance=balance)
 
 
 def print_report(read: ReadReport) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -85,6 +84,9 @@ def detach(
         rest = without_queue(configuration, stack.arrivals_queue_arn)
         return without_eventbridge(rest) if eventbridge_off else rest
 
+    def without(buckets: Mapping[str, AttachedBucket]) -> dict[str, AttachedBucket]:
+        return {name: entry for name, entry in buckets.items() if name != bucket}
+
     plan = difference(before, change(before))
     if not (plan.removed or bucket in attached):
         note(
@@ -103,7 +105,7 @@ def detach(
         result = replace(
             result,
             changed=bool(plan.removed) and change_notifications(s3, bucket, change, validate=False),
-            stack_updated=ends and update_access(stack, partial(_without, bucket=bucket)),
+            stack_updated=ends and update_access(stack, without),
         )
     if through_rule:
         note(
@@ -111,10 +113,6 @@ def detach(
             "--eventbridge-off stops that"
         )
     show_change(result, as_json=as_json)
-
-
-def _without(attached: Mapping[str, AttachedBucket], bucket: str) -> dict[str, AttachedBucket]:
-    return {name: entry for name, entry in attached.items() if name != bucket}
 
 
 def _configuration(stack: Stack, s3: S3Client, bucket: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.arguments.quantities import age, share, size_bytes
 from bucketsum_cli.backfill.archive_price import (
     ArchivePrice,
-    PriceLine,
     VerificationPlan,
     price_of,
     work_of,
@@ -133,7 +132,11 @@ def estimate(
         return
     parts = ", ".join(f"{part * 100:.4g} % {name}" for name, part in shares.items())
     say(f"{count_text(objects, 'object')}, {size_text(objects * mean_size)}: {parts}")
-    print_table(_COLUMNS, map(_cells, price.lines))
+    rows = (
+        [line.service, line.item, f"{line.usd_once:,.2f}", f"{line.usd_per_year:,.2f}"]
+        for line in price.lines
+    )
+    print_table(_COLUMNS, rows)
     if schedule:
         say(f"every object at least each {schedule.days} days: {schedule.parameters} "
             f"VerifyStorageClasses={','.join(sorted(work.bytes_by_class))}")  # fmt: skip
@@ -155,7 +158,3 @@ def _shares(classes: Sequence[tuple[str, float]]) -> dict[str, float]:
     if rest > _ROUNDING:
         shares[_STANDARD] = shares.get(_STANDARD, 0) + rest
     return shares
-
-
-def _cells(line: PriceLine) -> list[str]:
-    return [line.service, line.item, f"{line.usd_once:,.2f}", f"{line.usd_per_year:,.2f}"]

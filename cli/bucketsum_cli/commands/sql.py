@@ -184,7 +184,8 @@ def _write(output: Path, database: Database, query: str) -> None:
             database.local.select_parquet(query, file)
             return
         answer = database.engine.select(query)
-        for line in _csv(answer) if output.suffix == ".csv" else _json_lines(answer):
+        documents = (f"{json_text(document, indent=None)}\n" for document in _documents(answer))
+        for line in _csv(answer) if output.suffix == ".csv" else documents:
             file.write(line.encode())
 
 
@@ -196,10 +197,6 @@ def _csv(answer: Answer) -> Iterator[str]:
 def _documents(answer: Answer) -> Iterator[dict[str, Any]]:
     names = unique_names(answer.columns)
     return (dict(zip(names, map(json_value, row), strict=True)) for row in answer)
-
-
-def _json_lines(answer: Answer) -> Iterable[str]:
-    return (f"{json_text(document, indent=None)}\n" for document in _documents(answer))
 
 
 def _show(database: Database, query: str, *, as_csv: bool, as_json: bool) -> None:

@@ -142,7 +142,9 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "differ, last day", _alarming(_count_text(differing), bad=bool(differing))
     yield "failed, last day", _count_text(activity.dead_lettered_last_day)
     yield "errors, last day", _count_text(activity.errors_last_day)
-    yield "cost, this month", _cost_text(state.estimated_usd_this_month)
+    usd = state.estimated_usd_this_month
+    cost = MISSING if usd is None else f"about {usd_text(usd)} USD (the hasher, estimated)"
+    yield "cost, this month", cost
     yield from _items(state)
     if state.event_sources is None:
         yield "mappings", MISSING
@@ -191,7 +193,3 @@ def _work_text(objects: int | None, size_bytes: int | None) -> str:
     if objects is None or size_bytes is None:
         return MISSING
     return f"{count_text(objects, 'object')}, {size_text(size_bytes)}"
-
-
-def _cost_text(usd: float | None) -> str:
-    return MISSING if usd is None else f"about {usd_text(usd)} USD (the hasher, estimated)"

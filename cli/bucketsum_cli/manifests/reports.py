@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -108,13 +108,11 @@ def rows_in(part: IO[bytes]) -> Iterator[Entry | BadLine]:
         elif len(record.values) != _COLUMNS:
             yield BadLine.of(record.line, "a row of a completion report", record.shown)
         else:
-            yield _entry(record.line, record.values)
-
-
-def _entry(line: int, values: Sequence[str]) -> Entry:
-    name = unquote_plus(values[1], errors="surrogateescape").encode("utf-8", "surrogateescape")
-    digests, etag = _result_in(values[3], values[6])
-    return Entry(name, digests, line=line, reported=Reported(values[0], values[2], etag))
+            bucket, key, version, status, _, _, message = record.values
+            name = unquote_plus(key, errors="surrogateescape").encode("utf-8", "surrogateescape")
+            digests, etag = _result_in(status, message)
+            reported = Reported(bucket, version, etag)
+            yield Entry(name, digests, line=record.line, reported=reported)
 
 
 def _result_in(status: str, message: str) -> tuple[dict[str, str], str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 from bucketsum.algorithms import SHA1
-from bucketsum.table.rows import Row
 from bucketsum.table.state import ObjectState, state_of
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters.queue import failed_versions
@@ -80,7 +79,8 @@ def _result_of(
     row, version = counterpart.row, counterpart.version
     recorded = {SHA1.name: row.sha1, **row.digests} if row and row.sha1 else {}
     result, reason = counterpart.absent, counterpart.reason
-    known = _worst(row, counterpart.archive)
+    archive = counterpart.archive  # without its own digest, that of a member does not hold either
+    known = archive if archive and state_of(archive) is not ObjectState.HASHED else row
     if row and known is row and state_of(row) is ObjectState.HASHED:
         result = _relation(digests, recorded)
         if comparison.size_bytes not in (None, row.size_bytes):
@@ -103,11 +103,6 @@ def _result_of(
         digests={name: digest for name, digest in digests.items() if name != SHA1.name},
         recorded_digests=recorded,
     )
-
-
-def _worst(row: Row | None, archive: Row | None) -> Row | None:
-    """The *archive* of a member if its own digest does not hold; else the member's *row*."""
-    return archive if archive and state_of(archive) is not ObjectState.HASHED else row
 
 
 def _relation(digests: Mapping[str, str], recorded: Mapping[str, str | None]) -> Result:

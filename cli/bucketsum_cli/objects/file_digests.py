@@ -6,21 +6,14 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.events.message_fields import KEY_MAX_BYTES
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
-from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
-
 from bucketsum.algorithms import SHA1
+from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum_cli.manifests.entries import NO_NAME, NOT_UTF_8, Entry
 from bucketsum_cli.objects.files import LocalFile, Skipped
 from bucketsum_cli.terminal.live_progress import progress

@@ -36,16 +36,13 @@ class LongObject:
 
 def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedItem]]:
     """The versions of *key* that are being hashed in slices, or were stopped; and damaged ones."""
-    items = stack.progress_table().in_progress()
-    every = [item for item in items if _name_of(item) == f"{stack.bucket}/{key}"]
-    damaged = [item for item in every if isinstance(item, DamagedItem)]
-    return [item for item in every if isinstance(item, Progress)], damaged
-
-
-def _name_of(progress: Progress | DamagedItem) -> str:
-    if isinstance(progress, DamagedItem):
-        return progress.name
-    return f"{progress.bucket}/{progress.key}"
+    whole, damaged = [], []
+    for item in stack.progress_table().in_progress():
+        if isinstance(item, DamagedItem):
+            damaged += [item] if item.name == f"{stack.bucket}/{key}" else []
+        elif (item.bucket, item.key) == (stack.bucket, key):
+            whole.append(item)
+    return whole, damaged
 
 
 def progress_text(item: LongObject) -> str:

@@ -59,14 +59,11 @@ def broken_version(stack: Stack, key: str) -> Broken | None:
     for row in rows:
         state = listed.state_of(row)
         if state in _BROKEN:
-            is_latest = latest is not None and latest["VersionId"] == row.entry
-            is_gone = row.entry not in listed.rows
-            return Broken(row, state, is_latest or (is_gone and _is_older(latest, row)))
+            if latest is None or latest["VersionId"] == row.entry:
+                return Broken(row, state, is_current=True)
+            is_newer = latest["LastModified"] >= datetime.fromisoformat(row.arrived_at)
+            return Broken(row, state, row.entry not in listed.rows and not is_newer)
     return None
-
-
-def _is_older(latest: Mapping[str, Any] | None, row: Row) -> bool:
-    return latest is None or latest["LastModified"] < datetime.fromisoformat(row.arrived_at)
 
 
 def copies_of(stack: Stack, row: Row) -> Iterator[tuple[dict[str, str], str, str | None]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
@@ -56,7 +55,12 @@ class AthenaQueries:
         """
         query, is_headed = self.execute(sql, database)
         pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query)
-        return _answer(iter(pages), is_headed=is_headed)
+        results = (page["ResultSet"] for page in pages)
+        first = next(results)
+        rows = chain(first["Rows"][is_headed:], chain.from_iterable(r["Rows"] for r in results))
+        columns = [(c["Name"], c["Type"]) for c in first["ResultSetMetadata"]["ColumnInfo"]]
+        texts = ([datum.get("VarCharValue") for datum in row["Data"]] for row in rows)
+        return answer_of(columns, texts)
 
     def execute(self, sql: str, database: str) -> tuple[str, bool]:
         """Run one statement; returns its ID, and whether an answer begins with columns' names."""
@@ -95,14 +99,3 @@ class AthenaQueries:
         if status["State"] != "SUCCEEDED":
             raise CannotDoError(f"Athena: {reason or status['State'].lower()}")
         return bool(execution["StatementType"] == "DML")
-
-
-def _answer(pages: Iterator[Mapping[str, Any]], *, is_headed: bool) -> Answer:
-    first = next(pages)["ResultSet"]
-    rows = chain(
-        first["Rows"][is_headed:], chain.from_iterable(page["ResultSet"]["Rows"] for page in pages)
-    )
-    return answer_of(
-        [(column["Name"], column["Type"]) for column in first["ResultSetMetadata"]["ColumnInfo"]],
-        ([datum.get("VarCharValue") for datum in row["Data"]] for row in rows),
-    )

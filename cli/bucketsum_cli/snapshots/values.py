@@ -35,18 +35,15 @@ def text_of(value: Any) -> str:  # noqa: ANN401 - any value of DuckDB
         case None:
             return ""
         case datetime():
-            return _moment_text(value if value.tzinfo else value.replace(tzinfo=UTC))
+            moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+            if not moment.microsecond % 1000:
+                return iso_text(moment)
+            return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
         case bytes():
             return "".join(chr(b) if chr(b) in _PLAIN else f"\\x{b:02X}" for b in value)
         case bool() | Mapping() | list() | tuple():
             return json.dumps(json_value(value), ensure_ascii=False)
     return str(value)
-
-
-def _moment_text(moment: datetime) -> str:
-    if not moment.microsecond % 1000:
-        return iso_text(moment)
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def csv_line(values: Iterable[object]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from typing import Final
 
 from rich.cells import cell_len
@@ -82,9 +83,7 @@ def _cell(cell: str | Cell) -> Cell:
 def _common_folder(layout: Layout, rows: Sequence[Sequence[Cell]]) -> str:
     """The folder that all keys have in common if more of them fit without it; else empty."""
     keys = [row[0].text for row in rows]
-    pairs = zip(min(keys), max(keys), strict=False)
-    shared = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    folder = shared.rpartition("/")[0]
+    folder = os.path.commonprefix(keys).rpartition("/")[0]  # noqa: RUF071 - cut at a slash
     is_short = len(folder) < _LEAST_CUT or folder.endswith(":/")  # of s3://, the folder is s3:/
     if layout.available is None or len(keys) == 1 or is_short:
         return ""
