@@ -52,8 +52,12 @@ def change_calls(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
     call: Any = vars(BaseClient)["_make_api_call"]  # private, and where all calls pass
 
     def changed(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
-        with as_fake():
-            answer = change(operation, request)
+        try:
+            with as_fake():
+                answer = change(operation, request)
+        except ClientError as error:  # botocore raises the client's own class
+            kind: Any = client.exceptions.from_code(error.response["Error"]["Code"])
+            raise kind(error.response, operation) from error
         return call(client, operation, request) if answer is None else answer
 
     monkeypatch.setattr(BaseClient, "_make_api_call", changed)

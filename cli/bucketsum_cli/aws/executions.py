@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import ClientError
-
 from bucketsum.step_functions_errors import plain_cause
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
 _RUNNING: Final = "RUNNING"
-_UNKNOWN: Final = "ExecutionDoesNotExist"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +57,7 @@ class StateMachine:
         """The execution; None if Step Functions does not know it (yet)."""
         try:
             answer = self.client.describe_execution(executionArn=self._execution_arn(name))
-        except ClientError as error:
-            if error.response["Error"]["Code"] != _UNKNOWN:
-                raise
+        except self.client.exceptions.ExecutionDoesNotExist:
             return None
         return Execution(answer["status"], plain_cause(answer.get("error"), answer.get("cause")))
 

@@ -61,12 +61,8 @@ def resources_of(connection: Connection, name: str) -> dict[str, Any]:
     Those that have no physical id, because they were not created, are left out.
     """
     pages = connection.client("cloudformation").get_paginator("list_stack_resources")
-    return {
-        resource["LogicalResourceId"]: resource
-        for page in pages.paginate(StackName=name)
-        for resource in page["StackResourceSummaries"]
-        if resource.get("PhysicalResourceId")
-    }
+    created = pages.paginate(StackName=name).search("StackResourceSummaries[?PhysicalResourceId]")
+    return {resource["LogicalResourceId"]: resource for resource in created}
 
 
 def physical_ids(connection: Connection, name: str) -> dict[str, str]:

@@ -113,8 +113,9 @@ def emptied_folder(s3: S3Client, folder: S3Place, name: str) -> Iterator[int]:
 
 
 def _deleted(s3: S3Client, bucket: str, prefix: str) -> Iterator[int]:
-    for key, upload_id in _unfinished_uploads(s3, bucket, prefix):
-        s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload_id)
+    uploads = s3.get_paginator("list_multipart_uploads").paginate(Bucket=bucket, Prefix=prefix)
+    for upload in filter(None, uploads.search("Uploads[]")):
+        s3.abort_multipart_upload(Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"])
     with ThreadPoolExecutor(_REQUESTS_AT_A_TIME) as threads:
         # The next listing starts from the beginning: no marker names a key that is gone.
         while pages := list(islice(_pages(s3, bucket, prefix), _REQUESTS_AT_A_TIME)):
@@ -181,10 +182,3 @@ def _delete_together(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierT
     raise CannotDoError(
         f"S3 does not delete {len(others)} of {len(keys)} keys in {bucket}: {shown}. {advice}"
     )
-
-
-def _unfinished_uploads(s3: S3Client, bucket: str, prefix: str) -> Iterator[tuple[str, str]]:
-    pages = s3.get_paginator("list_multipart_uploads")
-    for page in pages.paginate(Bucket=bucket, Prefix=prefix):
-        for upload in page.get("Uploads", ()):
-            yield upload["Key"], upload["UploadId"]

@@ -68,8 +68,7 @@ def figures_of_large(connection: Connection, bucket: str) -> BucketFigures | Non
             {d["Name"]: d["Value"] for d in metric["Dimensions"]},
             "Average",
         )
-        for page in pages
-        for metric in page["Metrics"]
+        for metric in pages.search("Metrics[]")
         if metric["MetricName"] in (_OBJECTS, _BYTES)
     ]
     if not listed:

@@ -55,8 +55,8 @@ def versions_in(
 def current_keys(stack: Stack, prefix: str) -> Iterator[str]:
     """Yield the keys under *prefix* that the bucket has now; the table is not asked."""
     pages = stack.client("s3").get_paginator("list_object_versions")
-    for page in pages.paginate(Bucket=stack.bucket, Prefix=prefix):
-        yield from (entry["Key"] for entry in page.get("Versions", ()) if entry["IsLatest"])
+    listed = pages.paginate(Bucket=stack.bucket, Prefix=prefix)
+    yield from filter(None, listed.search("Versions[?IsLatest].Key"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
@@ -182,21 +183,15 @@ class Scratch:
 
     def log_lines(self, pattern: str, since: datetime) -> Iterator[dict[str, Any]]:
         """Yield the hasher's log lines that match *pattern*; the emulator gives all lines."""
-        pages = (
-            self.stack.client("logs")
-            .get_paginator("filter_log_events")
-            .paginate(
-                logGroupName=self.stack.log_group,
-                startTime=int(since.timestamp() * 1000),
-                filterPattern=pattern,
-            )
+        pages = self.stack.client("logs").get_paginator("filter_log_events")
+        events = pages.paginate(
+            logGroupName=self.stack.log_group,
+            startTime=int(since.timestamp() * 1000),
+            filterPattern=pattern,
         )
-        for page in pages:
-            for event in page["events"]:
-                try:
-                    line = json.loads(event["message"])
-                except ValueError:
-                    continue
+        for message in events.search("events[].message"):
+            with suppress(ValueError):
+                line = json.loads(message)
                 if isinstance(line, dict):
                     yield line
 
@@ -228,8 +223,7 @@ class Scratch:
             ExpressionAttributeValues={":value": {"S": value}},
             ConsistentRead=True,
         )
-        for page in pages:
-            for item in page["Items"]:
-                dynamodb.delete_item(
-                    TableName=table, Key={name: item[name], sort_name: item[sort_name]}
-                )
+        for item in pages.search("Items[]"):
+            dynamodb.delete_item(
+                TableName=table, Key={name: item[name], sort_name: item[sort_name]}
+            )

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
-
-from botocore.exceptions import ClientError
 
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.buckets.bucket_contents import emptied_folder
@@ -20,7 +18,6 @@ from bucketsum_cli.snapshots.stored import bytes_below
 from bucketsum_cli.terminal.errors import CannotDoError
 
 _DATABASE: Final = re.compile("bucketsum_[0-9a-f]{16}")
-_ABSENT: Final = ("EntityNotFoundException", "NoSuchBucket")
 _HIVE: Final = "org.apache.hadoop.hive.ql.io"
 _JSON: Final = ("org.apache.hadoop.mapred.TextInputFormat",
                 f"{_HIVE}.HiveIgnoreKeyTextOutputFormat",
@@ -80,7 +77,7 @@ class GlueTables:
             delete_tables(aws, place.database)
             there = None
         if there is None:
-            with _absent_is_fine("AlreadyExistsException"):
+            with suppress(self._glue.exceptions.AlreadyExistsException):
                 values = {"Name": place.database, "LocationUri": str(place.files)}
                 self._glue.create_database(DatabaseInput=values | {"Description": form})
         self.place = there[0] if there else place
@@ -91,8 +88,7 @@ class GlueTables:
         return {
             table["Name"]: int(table["Parameters"].get(_SIZE, 0))
             or bytes_below(self._s3, S3Place.of_folder(table["StorageDescriptor"]["Location"]))
-            for page in pages
-            for table in page["TableList"]
+            for table in pages.search("TableList[]")
         }
 
     def add(
@@ -100,7 +96,7 @@ class GlueTables:
     ) -> None:
         """Make the table *name* over files of this *form*; links need the *size* of their files."""
         read, written, library = FORMS[form]
-        with _absent_is_fine("AlreadyExistsException"):
+        with suppress(self._glue.exceptions.AlreadyExistsException):
             self._glue.create_table(
                 DatabaseName=self.place.database,
                 TableInput={
@@ -128,10 +124,11 @@ def delete_tables(aws: Connection, database: str) -> None:
     if there is None:
         return
     place, _ = there
-    with _absent_is_fine():
-        aws.client("glue").delete_database(Name=database)
-    with _absent_is_fine():
-        for _ in emptied_folder(aws.client("s3"), place.files, database):
+    glue, s3 = aws.client("glue"), aws.client("s3")
+    with suppress(glue.exceptions.EntityNotFoundException):
+        glue.delete_database(Name=database)
+    with suppress(s3.exceptions.NoSuchBucket):
+        for _ in emptied_folder(s3, place.files, database):
             pass
 
 
@@ -141,12 +138,11 @@ def _place_in(aws: Connection, name: str) -> tuple[AthenaPlace, str] | None:
     Raises:
         CannotDoError: Another program made it, or changed where its files are.
     """
+    glue = aws.client("glue")
     try:
-        database = aws.client("glue").get_database(Name=name)["Database"]
-    except ClientError as error:
-        if error.response["Error"]["Code"] in _ABSENT:
-            return None
-        raise
+        database = glue.get_database(Name=name)["Database"]
+    except glue.exceptions.EntityNotFoundException:
+        return None
     url = database.get("LocationUri", "").rstrip("/")
     if not _DATABASE.fullmatch(name) or not url.endswith(f"/{name}"):
         raise CannotDoError(
@@ -154,13 +150,3 @@ def _place_in(aws: Connection, name: str) -> tuple[AthenaPlace, str] | None:
             "is: its name or its folder is not one of bucketsum's own"
         )
     return AthenaPlace(url.removesuffix(f"/{name}"), name), database.get("Description", "")
-
-
-@contextmanager
-def _absent_is_fine(*codes: str) -> Iterator[None]:
-    """Ignore that something is not there; or an error with one of *codes*."""
-    try:
-        yield
-    except ClientError as error:
-        if error.response["Error"]["Code"] not in (codes or _ABSENT):
-            raise

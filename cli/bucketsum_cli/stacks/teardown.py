@@ -129,23 +129,17 @@ def _require_deletable(description: StackTypeDef) -> None:
 def _deleted_stack_id(connection: Connection, name: str) -> str | None:
     """The ARN of the last stack *name* that was deleted within 90 days."""
     pages = connection.client("cloudformation").get_paginator("list_stacks")
-    deleted = [
-        (summary["CreationTime"], summary["StackId"])
-        for page in pages.paginate(StackStatusFilter=["DELETE_COMPLETE"])
-        for summary in page["StackSummaries"]
-        if summary["StackName"] == name
-    ]
-    return max(deleted)[1] if deleted else None
+    deleted = pages.paginate(StackStatusFilter=["DELETE_COMPLETE"]).search("StackSummaries[]")
+    of_name = ((s["CreationTime"], s["StackId"]) for s in deleted if s["StackName"] == name)
+    return max(of_name, default=(None, None))[1]
 
 
 def _resources_in_events(connection: Connection, stack_id: str) -> dict[str, Any]:
     """As `resources_of`, from the last event about each resource."""
     pages = connection.client("cloudformation").get_paginator("describe_stack_events")
     resources: dict[str, Any] = {}
-    for page in pages.paginate(StackName=stack_id):
-        for event in page["StackEvents"]:
-            if event.get("PhysicalResourceId"):
-                resources.setdefault(event["LogicalResourceId"], event)
+    for event in pages.paginate(StackName=stack_id).search("StackEvents[?PhysicalResourceId]"):
+        resources.setdefault(event["LogicalResourceId"], event)
     return resources
 
 

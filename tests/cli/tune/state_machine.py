@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Final
 
-from botocore.exceptions import ClientError
 from tests.cli.permissions import as_fake
 from tests.cli.tune.sweeps import PRICES, a_sample, failed_samples
 from tests.support.sweeps import DEPLOYED
@@ -22,6 +22,10 @@ from bucketsum_lab.results.summary import ExecutionEnd, summarize
 _POSITIONS_PER_QUESTION: Final = 4
 
 
+class MissingExecution(Exception):
+    """The error of Step Functions if an execution was started a moment ago."""
+
+
 class StateMachine:
     """Step Functions' client as far as the command knows it; it records some samples a question.
 
@@ -33,6 +37,8 @@ class StateMachine:
         fails: Which samples fail, by memory; all others are good.
         on_question: Called when somebody asks how the execution stands.
     """
+
+    exceptions: Final = SimpleNamespace(ExecutionDoesNotExist=MissingExecution)
 
     def __init__(self, measurements: MeasurementsTable) -> None:
         self.measurements = measurements
@@ -123,11 +129,3 @@ class StateMachine:
         for cell in cells:
             self.measurements.record_cell(self._run.run_id, cell)
         self.measurements.record_run(ended)
-
-
-def missing_execution() -> ClientError:
-    """The error of Step Functions if an execution was started a moment ago."""
-    return ClientError(
-        {"Error": {"Code": "ExecutionDoesNotExist", "Message": "Execution Does Not Exist"}},
-        "DescribeExecution",
-    )

@@ -13,7 +13,7 @@ from moto import mock_aws
 from tests.cli.conftest import Run
 from tests.cli.deployed import NAME, deploy
 from tests.cli.tune.conftest import Record
-from tests.cli.tune.state_machine import StateMachine, missing_execution
+from tests.cli.tune.state_machine import MissingExecution, StateMachine
 from tests.cli.tune.sweeps import a_grid, a_run
 
 from bucketsum.prices import prices_in
@@ -153,7 +153,7 @@ def test_describing_may_lag_behind_starting(run: Run, state_machine: StateMachin
 
     def not_yet() -> None:
         if next(lag, False):
-            raise missing_execution()
+            raise MissingExecution
 
     state_machine.on_question = not_yet
     assert run("tune", "run", *AXES, "--yes").status == 0

@@ -114,12 +114,8 @@ def deviations(stack: Stack, buckets: Buckets) -> Iterator[str]:
             if logical_id.startswith(kind)
         }
         pages = stack.connection.client("iam").get_paginator("list_attached_role_policies")
-        attached = {
-            policy["PolicyArn"]
-            for page in pages.paginate(RoleName=roles[role])
-            for policy in page["AttachedPolicies"]
-        }
-        if policies - attached:
+        attached = pages.paginate(RoleName=roles[role]).search("AttachedPolicies[].PolicyArn")
+        if policies - {*attached}:
             yield f"the role {roles[role]} lacks a policy of the stack {name}"
 
 
