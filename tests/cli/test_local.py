@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -294,14 +293,8 @@ def as_the_emulator(home: Path, program: str) -> subprocess.Popen[bytes]:
     )
 
 
-def test_a_process_is_known_by_its_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only the local emulator of this very project lives; no other, and none that has ended.
-
-    No program is needed to tell where there is /proc.
-    """
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_a_process_is_known_by_its_command_line(tmp_path: Path) -> None:
+    """Only the local emulator of this very project lives; no other, and none that has ended."""
     with as_the_emulator(tmp_path, "import sys; sys.stdin.read()") as ours:
         assert process.lives(ours.pid, tmp_path)
         assert not process.lives(ours.pid, tmp_path / "another")
@@ -316,36 +309,13 @@ def test_a_process_that_is_being_started_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """During exec its command line is empty, on a busy machine for long."""
-    for pid in ("self", "7"):
-        (tmp_path / pid).mkdir()
-        (tmp_path / pid / "cmdline").touch()
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "cmdline").touch()
     (tmp_path / "7" / "exe").symlink_to(sys.executable)
     begun = f"python\0{tmp_path / process.WORKER_PROGRAM}\0"
     monkeypatch.setattr(process, "_PROC", tmp_path)
     monkeypatch.setattr("time.sleep", lambda _: (tmp_path / "7" / "cmdline").write_text(begun))
     assert process.lives(7, tmp_path)
-
-
-@pytest.mark.skipif(shutil.which("ps") is None, reason="there is no ps")
-def test_without_proc_ps_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Mac has no /proc."""
-    monkeypatch.setattr(process, "_PROC", tmp_path / "absent")
-    with as_the_emulator(tmp_path, "import sys; sys.stdin.read()") as ours:
-        assert process.lives(ours.pid, tmp_path)
-        assert not process.lives(os.getpid(), tmp_path)
-        ours.communicate()
-    assert not process.lives(ours.pid, tmp_path)
-
-
-def test_where_nothing_tells_the_error_names_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither /proc nor `ps` is a sentence, not a traceback."""
-    monkeypatch.setattr(process, "_PROC", tmp_path / "absent")
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    with pytest.raises(CannotDoError, match="install `ps`"):
-        process.lives(os.getpid(), tmp_path)
 
 
 def test_a_process_of_another_program_is_not_the_emulator(project: LocalProject) -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-
-from bucketsum_cli.terminal.errors import CannotDoError
 
 WORKER_PROGRAM: Final = "lambda-worker"
 """File in the emulator's folder: the program that it starts functions with."""
@@ -30,17 +27,11 @@ def lives(pid: int, home: Path) -> bool:
 
     Its command line names the worker program. An ended process has no command line, even as a
     zombie.
-
-    Raises:
-        CannotDoError: This machine has neither /proc nor a working `ps`.
     """
-    program = str(home / WORKER_PROGRAM)
-    if (_PROC / "self" / "cmdline").exists():
-        return program in _arguments_by_proc(pid)
-    return _command_by_ps(pid).endswith(f" {program}")
+    return str(home / WORKER_PROGRAM) in _arguments_of(pid)
 
 
-def _arguments_by_proc(pid: int) -> list[str]:
+def _arguments_of(pid: int) -> list[str]:
     """Return the command line of *pid*; empty if it has ended.
 
     It is also empty during exec, so it is read until the process has one.
@@ -56,22 +47,6 @@ def _arguments_by_proc(pid: int) -> list[str]:
     except OSError:
         return []
     return os.fsdecode(arguments).split("\0")
-
-
-def _command_by_ps(pid: int) -> str:
-    try:
-        ps = subprocess.run(  # noqa: S603 - a number
-            ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 - from the PATH
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError as error:
-        raise CannotDoError(
-            f"cannot tell whether process {pid} is the local emulator: there is no /proc, and `ps` "
-            f"does not run ({error.strerror}); install `ps`"
-        ) from None
-    return ps.stdout.rstrip()
 
 
 def end(pid: int, home: Path) -> None:
