@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +13,6 @@ from tests.e2e.command import answer, run, until
 
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local.demonstration import sha1sum
-from bucketsum_cli.emulator import emulator_state
-from bucketsum_cli.emulator.emulator_state import LocalProject
 
 ODD_KEYS = ("plain.bin", "a name with spaces", "1+1=2", "100%25", "ünïcode/日本語.txt", "empty")
 
@@ -120,28 +115,3 @@ def test_the_log_of_the_emulator_is_at_hand(stack: Stack) -> None:
         return "S3 notification" in run("local", "logs", "--emulator").stdout
 
     until(is_noted, "the object's line in the log")
-
-
-def test_the_tools_of_sam_see_the_stack(stack: Stack, project: LocalProject) -> None:
-    """The deployed stack is a stack like any other: `sam list` names its outputs."""
-    aws = emulator_state.running(project)
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "samcli",
-            "list",
-            "stack-outputs",
-            "--stack-name",
-            aws.stack,
-            "--output",
-            "json",
-        ],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **aws.environment(), "SAM_CLI_TELEMETRY": "0"},
-        cwd=project.folder,
-        check=True,
-    )
-    outputs = {output["OutputKey"]: output["OutputValue"] for output in json.loads(done.stdout)}
-    assert outputs["BucketName"] == stack.bucket
