@@ -96,7 +96,7 @@ def _start_at(
     hidden = _settings(home, port)
     limits = {
         "cgroup_roots": cgroup_roots(_group_name(home, port)),
-        "lambda_network": lambda_network and hasattr(os, "splice"),  # Linux
+        "lambda_network": lambda_network,
     }
     program = _worker_program(home, runtime, {**limits, "hidden": list(hidden)})
     with (home / "gateway.log").open("wb") as log:

@@ -104,9 +104,9 @@ def sha1sum(path: Path) -> str:
     Raises:
         CannotDoError: There is no such program, or it failed.
     """
-    program = shutil.which("sha1sum") or shutil.which("shasum")
+    program = shutil.which("sha1sum")
     if program is None:
-        raise CannotDoError("neither sha1sum nor shasum is installed to compare with")
+        raise CannotDoError("sha1sum is not installed to compare with")
     with path.open("rb") as file:
         done = subprocess.run([program], stdin=file, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
