@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache, partial
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
@@ -267,16 +268,17 @@ def own_folder() -> Path:
 def require_engine() -> None:
     """Refuse to begin what could not be ended.
 
+    The packages of the extra `sql` take their time, so that functions import them.
+
     Raises:
-        CannotDoError: DuckDB is not installed.
+        CannotDoError: One of them is not installed.
     """
-    try:
-        import duckdb  # noqa: F401, PLC0415 - an extra, which takes its time
-    except ImportError as error:
+    if not all(find_spec(package) for package in ("duckdb", "prompt_toolkit")):
         raise CannotDoError(
-            "this command needs DuckDB; in a clone of bucketsum, `make setup` installs it, else "
-            "`pipx inject bucketsum duckdb`, or pip in the environment of this command"
-        ) from error
+            "this command needs DuckDB and prompt-toolkit; in a clone of bucketsum, `make setup` "
+            "installs them, else `pipx inject bucketsum duckdb prompt-toolkit`, or pip in the "
+            "environment of this command"
+        )
 
 
 @contextmanager

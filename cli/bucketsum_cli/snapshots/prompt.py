@@ -27,41 +27,19 @@ UNION SELECT database_name FROM duckdb_databases() WHERE NOT internal ORDER BY A
 
 def typed_queries(local: DuckDb) -> Iterator[str]:
     """Yield each query that is typed at the prompt; Ctrl-C drops the one that is being typed."""
-    try:
-        import prompt_toolkit  # noqa: F401, PLC0415 - an extra, which takes its time
-    except ImportError:
-        texts = _plain_lines()
-    else:
-        texts = _prompted([str(word) for (word,) in local.run(_WORDS)])
+    words = [str(word) for (word,) in local.run(_WORDS)]
     note(f"queries end with a semicolon; `{_HELP}` says more; Ctrl-D ends the input")
-    text = ""
-    for line in texts:
-        if line is None:
-            text = ""
-        elif not text and line.strip(" ;\n").lower() == _HELP:
+    for text in _prompted(words):
+        if text.strip(" ;").lower() == _HELP:
             note(_HELP_TEXT)
         else:
-            queries, text = statements_in(text + line)
-            yield from queries
-    if text:
-        yield text
+            queries, rest = statements_in(text)
+            yield from (*queries, *filter(None, [rest]))
 
 
-def _plain_lines() -> Iterator[str | None]:
-    """Yield each line of stdin; None at Ctrl-C."""
-    while True:
-        try:
-            if not (line := sys.stdin.readline()):
-                return
-            yield line
-        except KeyboardInterrupt:
-            note("")
-            yield None
-
-
-def _prompted(words: list[str]) -> Iterator[str | None]:
-    """Yield what is typed, as whole queries with an end of line; None at Ctrl-C."""
-    from prompt_toolkit import PromptSession  # noqa: PLC0415 - as above
+def _prompted(words: list[str]) -> Iterator[str]:
+    """Yield what is typed, as whole queries."""
+    from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra, which takes its time
     from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415
     from prompt_toolkit.filters import Condition  # noqa: PLC0415
     from prompt_toolkit.history import FileHistory  # noqa: PLC0415
@@ -78,9 +56,9 @@ def _prompted(words: list[str]) -> Iterator[str | None]:
     )
     while True:
         try:
-            yield f"{session.prompt('sql> ')}\n"
+            yield session.prompt("sql> ")
         except KeyboardInterrupt:
-            yield None
+            continue
         except EOFError:
             return
 

@@ -133,10 +133,11 @@ def test_duplicates_are_shown_with_what_they_cost(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("planted")
-def test_without_duckdb_the_command_says_how_to_install_it(
-    run: Run, monkeypatch: pytest.MonkeyPatch, home: Path
+@pytest.mark.parametrize("package", ["duckdb", "prompt_toolkit"])
+def test_without_a_package_the_command_says_how_to_install_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch, home: Path, package: str
 ) -> None:
     """Nothing is read that no question could follow."""
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    run("duplicates").assert_refused("pipx inject bucketsum duckdb")
+    monkeypatch.setitem(sys.modules, package, None)
+    run("duplicates").assert_refused("pipx inject bucketsum duckdb prompt-toolkit")
     assert not home.exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -369,14 +368,6 @@ def test_a_published_page_has_a_link_that_expires(run: Run, stack: Stack) -> Non
     document = run("page", "--publish", f"s3://{BUCKET}/p", "--snapshot", "last", "--json").document
     assert (document["file"], document["url_expires_at"] > "2026") == (None, True)
     run("page", "--publish", f"s3://{BUCKET}").assert_refused("has no key, as in s3://BUCKET/KEY")
-
-
-def test_without_duckdb_no_snapshot_is_taken(
-    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The command says the line that installs it."""
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    run("page", "--stack", stack.name).assert_refused("pipx inject bucketsum duckdb")
 
 
 @pytest.fixture(autouse=True)

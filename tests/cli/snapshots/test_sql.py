@@ -157,9 +157,8 @@ def test_queries_from_stdin_end_at_the_first_error(run_sql: Run) -> None:
     assert run_sql("--json", answer="SELECT bad;").status == 2
 
 
-@pytest.mark.parametrize("is_plain", [True, False])
 def test_at_the_prompt_an_error_or_ctrl_c_ends_a_query_alone(
-    run_sql: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_plain: bool
+    run_sql: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The next one can be typed; names are completed, and queries are kept for the next session."""
     select = DuckDb.select
@@ -171,20 +170,16 @@ def test_at_the_prompt_an_error_or_ctrl_c_ends_a_query_alone(
 
     monkeypatch.setattr(DuckDb, "select", interrupted)
     monkeypatch.setattr(Stdin, "is_terminal", True)
-    queries = "help\nnonsense;\nSELECT 'slow'; SELECT\n7 -- ;\n;"
-    if is_plain:
-        monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
-        ended = run_sql("--csv", answer=queries)
-    else:
-        typed = f"{queries}\nSELECT dropped\x03SELECT count(*) n FROM current_o\t;\n\x04"
-        with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-            pipe.send_text(typed.replace("\n", "\r"))
-            ended = run_sql("--csv", answer="")
-        (history,) = tmp_path.rglob("sql-history")
-        assert "\n+SELECT count(*) n FROM current_objects;\n" in history.read_text()
-        assert "dropped" not in history.read_text()
-        assert history.stat().st_mode & 0o77 == 0
-    assert (ended.status, ended.out) == (0, "7\n7\n" + "n\n2\n" * (not is_plain)), ended.err
+    typed = "help\nnonsense;\nSELECT 'slow'; SELECT\n7 -- ;\n;\nSELECT dropped\x03"
+    typed += "SELECT count(*) n FROM current_o\t;\n\x04"
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        pipe.send_text(typed.replace("\n", "\r"))
+        ended = run_sql("--csv", answer="")
+    (history,) = tmp_path.rglob("sql-history")
+    assert "\n+SELECT count(*) n FROM current_objects;\n" in history.read_text()
+    assert "dropped" not in history.read_text()
+    assert history.stat().st_mode & 0o77 == 0
+    assert (ended.status, ended.out) == (0, "7\n7\nn\n2\n"), ended.err
     for text in ("Tab completes", "nonsense", "interrupted"):
         assert text in ended.err
 
