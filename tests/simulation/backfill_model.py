@@ -33,6 +33,8 @@ class Backfills:
         self._schedule, self._s3, self._dynamodb, self._handler = schedule, s3, dynamodb, handler
         self._begun: list[tuple[Backfill, list[Version]]] = []
         """Each with the versions that it must list."""
+        self._listed_at = 0
+        """The bucket's number when they were last looked for."""
 
     def __bool__(self) -> bool:
         """Whether there were any."""
@@ -84,9 +86,12 @@ class Backfills:
 
     def check_done(self, changed: set[str], is_left: Callable[[Version], bool]) -> None:
         """A backfill whose counts are complete has left out no version that it must list."""
+        if self._s3.number != self._listed_at:
+            self._listed_at = self._s3.number
+            for backfill, versions in self._begun:
+                listed = set(self._listable(all_versions=backfill.all_versions))
+                versions[:] = [version for version in versions if version in listed]  # for good
         for backfill, versions in self._begun:
-            listed = set(self._listable(all_versions=backfill.all_versions))
-            versions[:] = [version for version in versions if version in listed]  # for good
             name = backfill.backfill_id
             if name in changed or not self._is_queued(backfill) or not any(map(is_left, versions)):
                 continue

@@ -114,7 +114,7 @@ class DynamoDb(Writes):
         partition, *prefixes = (value["S"] for value in values.values())
         self.network.request("Query", partition)
         prefix = tuple(prefixes) or ""
-        keys = (k for k in self._tables[table] if k[0] == partition and k[1].startswith(prefix))
+        keys = [k for k in self._tables[table] if k[0] == partition and k[1].startswith(prefix)]
         consistent = request.get("ConsistentRead", False)
         seen = [self._seen(table, key, consistent=consistent) for key in sorted(keys)]
         yield {"Items": [item for item in seen if item]}
@@ -123,8 +123,10 @@ class DynamoDb(Writes):
         """The item as a read sees it: now, or any state of the last second."""
         written = self._tables[table].get(key, [])
         settled = self._schedule.now - (0 if consistent else STALE_SECONDS)
-        oldest = sum(at <= settled for at, _ in written)
-        state = self._schedule.random.randint(oldest, len(written))
+        oldest = len(written)
+        while oldest and written[oldest - 1][0] > settled:
+            oldest -= 1
+        state = self._schedule.number(oldest, len(written))
         return written[state - 1][1] if state else None
 
 

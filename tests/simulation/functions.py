@@ -87,6 +87,7 @@ class _Silent:
     """A logger and a recorder of metrics that do nothing."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any method
+        setattr(self, name, _nothing)
         return _nothing
 
 
@@ -107,6 +108,7 @@ def module_of(function: str) -> ModuleType:
     return module
 
 
+@cache
 def _handler_of(module: ModuleType) -> Handler:
     handler: Handler = inspect.unwrap(module.lambda_handler)
     return handler

@@ -74,27 +74,26 @@ class Lambda:
         self._name, self._handler = name, handler
         self._schedule, self._sqs = schedule, sqs
         self._running: set[str] = set()
+        self._lanes: dict[str, str] = {}
 
     def subscribe(self, queue: str) -> None:
         """Receive the messages of *queue*."""
+        self._lanes[queue] = f"{self._name} {queue.rpartition('/')[2][0]}"
         self._sqs.on_visible[queue] = partial(self.poll, queue)
 
     def poll(self, queue: str) -> None:
         """Invoke the function while *queue* has messages and there are environments."""
-        lane = f"{self._name} {queue.rpartition('/')[2][0]}"
-        free = [
-            name for n in range(self.environments) if (name := f"{lane}{n}") not in self._running
-        ]
-        while free and (batch := self._batch(queue)):
-            name = free.pop(0)
+        for number in range(self.environments):
+            name = f"{self._lanes[queue]}{number}"
+            if name in self._running:
+                continue
+            size = self._schedule.number(1, self.batch_size)
+            if not (batch := self._sqs.receive(queue, size, VISIBILITY_SECONDS)):
+                break
             self._running.add(name)
             process = Process(name, self._schedule.now + TIME_OUT_SECONDS, self.kills)
             self._schedule.start(process, partial(self._invoke_with, name, queue, batch))
             self._schedule.after(TIME_OUT_SECONDS, partial(self.poll, queue))
-
-    def _batch(self, queue: str) -> list[Message]:
-        size = self._schedule.random.randint(1, self.batch_size)
-        return self._sqs.receive(queue, size, VISIBILITY_SECONDS)
 
     def _invoke_with(self, name: str, queue: str, batch: list[Message]) -> None:
         receipts = {message.message_id: message.receipt for message in batch}

@@ -215,6 +215,7 @@ class S3:
         denies: Whether the role may not read the bucket now.
         keeps_checksums: Whether it has checksums of its own, which the product compares.
         flips: Probability that a response with one of `flippable` has a wrong byte.
+        number: Of the last version or deletion.
     """
 
     schedule: Schedule
@@ -230,7 +231,7 @@ class S3:
     flips: float = 0
     flippable: Sequence[Version] = ()
     _has_wrong_answers: bool = False
-    _number: int = 0
+    number: int = 0
 
     def __post_init__(self) -> None:
         self.network = Network(self.schedule, ("SlowDown", 503))
@@ -283,8 +284,8 @@ class S3:
         )
 
     def _next_number(self) -> int:
-        self._number += self.schedule.random.randint(1, 40)
-        return self._number
+        self.number += self.schedule.number(1, 40)
+        return self.number
 
     def _remove(self, key: str, version_id: str) -> None:
         versions = self.versions.get(key, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from random import Random
 from typing import Final
 
@@ -384,6 +384,7 @@ class _World:
         self.s3.denies = False
 
 
+@cache
 def _content(number: int, size_bytes: int) -> bytes:
     """Bytes that differ from place to place, and from number to number."""
     return bytes((31 * number + 7 * place + place // 128) % 251 for place in range(size_bytes))

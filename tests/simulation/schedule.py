@@ -88,6 +88,14 @@ class Schedule:
         """Whether something of this *probability* happens now."""
         return probability > 0 and self.random.random() < probability
 
+    def number(self, least: int, most: int) -> int:
+        """A number from *least* to *most*: `Random.randint`, in a third of its time."""
+        width = most - least + 1
+        bits = width.bit_length()
+        while (number := self.random.getrandbits(bits)) >= width:
+            pass
+        return least + number
+
     def latency(self) -> float:
         """A latency in seconds: 5 ms, and up to `spread` orders of magnitude more."""
         return 0.005 * math.pow(10, self.spread * self.random.random())
@@ -113,18 +121,23 @@ class Schedule:
         Raises:
             Killed: The task ends here.
         """
-        task, process = self.task, self.task.process
-        if not process.killed:
-            wakes_at = self.now + (self.latency() if seconds is None else seconds)
-            heappush(self._events, (min(wakes_at, process.ends_at), next(self._numbers), task))
+        task, events, number = self.task, self._events, next(self._numbers)
+        process = task.process
+        if process.killed:
+            raise Killed
+        wakes_at = self.now + (self.latency() if seconds is None else seconds)
+        wakes_at = min(wakes_at, process.ends_at)
+        if number < EVENTS_MAX and not (events and events[0][0] <= wakes_at):
+            self.now = wakes_at  # its own next turn is the earliest event
+        else:
+            heappush(events, (wakes_at, number, task))
             self._main.switch()
             if process.killed:
                 raise Killed
-            process.killed = self.now >= process.ends_at or self.happens(process.kill_probability)
-            if not process.killed:
-                return
+        if self.now >= process.ends_at or self.happens(process.kill_probability):
+            process.killed = True
             self.log("is killed")
-        raise Killed
+            raise Killed
 
     def wait(self) -> None:
         """Let others have their turns until a task calls `wake`.
@@ -145,8 +158,9 @@ class Schedule:
 
     def run(self) -> None:
         """Run until nothing is left to happen."""
-        while self._events:
-            self.now, number, action = heappop(self._events)
+        events = self._events
+        while events:
+            self.now, number, action = heappop(events)
             if number == EVENTS_MAX:
                 self.violate(f"it is not at rest after {EVENTS_MAX} events")
             if isinstance(action, Task):

@@ -93,18 +93,15 @@ class Sqs:
         if not visible:
             return []
         self.schedule.random.shuffle(visible)
-        exhausted = [
-            message
-            for message in visible
-            if queue != DEAD_LETTERS and message.receives >= MAX_RECEIVES
-        ]
-        for message in exhausted:  # all of them: a poller that gets nothing does not come again
-            self._redrive(queue, message)
-        received = [message for message in visible if message not in exhausted][:limit]
-        for message in received:
-            message.receives += 1
-            message.receipt = f"{message.message_id}/{message.receives}"
-            self._show(queue, message, hide_seconds)
+        received: list[Message] = []
+        for message in visible:
+            if queue != DEAD_LETTERS and message.receives >= MAX_RECEIVES:
+                self._redrive(queue, message)  # each: a poller without any does not come again
+            elif len(received) < limit:
+                message.receives += 1
+                message.receipt = f"{message.message_id}/{message.receives}"
+                self._show(queue, message, hide_seconds)
+                received.append(message)
         return received
 
     def delete(self, queue: str, receipt: str) -> None:
