@@ -13,7 +13,10 @@ from botocore.exceptions import ClientError
 Item = dict[str, Any]
 Condition = Callable[[Item, Callable[[str, Item], Any]], bool]
 
-_TOKEN: Final = re.compile(r"<=|>=|<>|[=<>()]|[#:]?\w+")
+_TERM: Final = re.compile(
+    r"attribute_(?P<absent>not_)?exists\((?P<name>#?\w+)\)"
+    r"|(?P<left>[#:]?\w+) (?P<operator><=|>=|<>|[=<>]) (?P<right>[#:]?\w+)"
+)
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,
     "<>": operator.ne,
@@ -54,48 +57,23 @@ def holds(request: dict[str, Any], before: Item | None) -> bool:
 @cache
 def condition_of(expression: str) -> Condition:
     """Compile a ConditionExpression: OR, AND, parentheses, comparisons, attribute_(not_)exists."""
-    tokens = _TOKEN.findall(expression)
-    condition = _any_of(tokens)
-    assert not tokens, f"{expression} has more than the model understands: {tokens}"
+    source = _TERM.sub(_source_of, expression).replace(" OR ", " or ").replace(" AND ", " and ")
+    condition: Condition = eval(f"lambda item, value: {source}", {"meets": _meets})  # noqa: S307 - an expression of the product, and Python has its precedences
     return condition
 
 
-def _any_of(tokens: list[str]) -> Condition:
-    terms = [_all_of(tokens)]
-    while tokens[:1] == ["OR"]:
-        del tokens[0]
-        terms.append(_all_of(tokens))
-    return lambda item, value: any(term(item, value) for term in terms)
+def _source_of(term: re.Match[str]) -> str:
+    if name := term["name"]:
+        return f"(value({name!r}, item) is {'' if term['absent'] else 'not '}None)"
+    left, right = (f"value({term[side]!r}, item)" for side in ("left", "right"))
+    return f"meets({left}, {term['operator']!r}, {right})"
 
 
-def _all_of(tokens: list[str]) -> Condition:
-    terms = [_term(tokens)]
-    while tokens[:1] == ["AND"]:
-        del tokens[0]
-        terms.append(_term(tokens))
-    return lambda item, value: all(term(item, value) for term in terms)
-
-
-def _term(tokens: list[str]) -> Condition:
-    first = tokens.pop(0)
-    if first == "(":
-        inner = _any_of(tokens)
-        assert tokens.pop(0) == ")"
-        return inner
-    if first in ("attribute_exists", "attribute_not_exists"):
-        _, name, _ = tokens.pop(0), tokens.pop(0), tokens.pop(0)
-        exists = first == "attribute_exists"
-        return lambda item, value: (value(name, item) is not None) is exists
-    comparison, second = _COMPARISONS[tokens.pop(0)], tokens.pop(0)
-
-    def compared(item: Item, value: Callable[[str, Item], Any]) -> bool:
-        left, right = value(first, item), value(second, item)
-        kinds = {str if isinstance(operand, str) else type(operand) for operand in (left, right)}
-        if left is None or right is None or len(kinds) > 1:
-            return comparison is operator.ne  # as DynamoDB: different, and in no order
-        return comparison(left, right)
-
-    return compared
+def _meets(left: Any, comparison: str, right: Any) -> bool:  # noqa: ANN401 - text or number
+    is_same_kind = type(left) is type(right) or (isinstance(left, str) and isinstance(right, str))
+    if left is None or not is_same_kind:
+        return comparison == "<>"  # as DynamoDB: different, and in no order
+    return _COMPARISONS[comparison](left, right)
 
 
 def updated(item: Item, request: dict[str, Any]) -> Item:
