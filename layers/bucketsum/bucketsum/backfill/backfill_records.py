@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import add, attrgetter
 from typing import Final
 
 from bucketsum.backfill.selection import Selection
@@ -191,8 +192,7 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         """Add the counts of both."""
-        sums = (getattr(self, field.name) + getattr(other, field.name) for field in fields(Tally))
-        return Tally(*sums)
+        return Tally(*map(add, _counts_of(self), _counts_of(other)))
 
     @property
     def objects(self) -> int:
@@ -202,11 +202,18 @@ class Tally:
         return sum(done) + sum(others)
 
 
-def tally_of(outcome: Outcome, size_bytes: int) -> Tally:
-    """One object of *outcome*; its size counts if it was read whole."""
+_counts_of: Final[Callable[[Tally], tuple[int, ...]]] = attrgetter(
+    *(field.name for field in fields(Tally))
+)
+
+
+def tally_of(outcome: Outcome, size_bytes: int, object_hash: int) -> Tally:
+    """One object of *outcome*, with its hash; its size counts if it was read whole."""
     name = "skipped" if outcome is Outcome.UNCHANGED else outcome.value
-    is_read = outcome in (Outcome.HASHED, Outcome.VERIFIED)
-    return Tally(**{name: 1}, **({f"{name}_bytes": size_bytes} if is_read else {}))
+    counts = {name: 1, "object_hashes": object_hash}
+    if outcome in (Outcome.HASHED, Outcome.VERIFIED):
+        counts[f"{name}_bytes"] = size_bytes
+    return Tally(**counts)
 
 
 def is_complete(parts: Iterable[Part], tally: Tally) -> bool:

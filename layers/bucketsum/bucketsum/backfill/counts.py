@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -47,7 +46,7 @@ class BackfillCounts:
         Its first outcome stays, but `LONG` gives way to any other.
         """
         number = object_hash(created)
-        counts = _counts_in(replace(tally_of(outcome, size_bytes), object_hashes=number))
+        counts = _counts_in(tally_of(outcome, size_bytes, number))
         counts["long"] = int(outcome is Outcome.LONG)
         changes = ", ".join(["SET counted_at = :now", *(f"#{n} = :{n}" for n in counts)])
         condition = "attribute_not_exists(object_hashes)"

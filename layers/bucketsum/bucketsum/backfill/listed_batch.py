@@ -131,8 +131,7 @@ class ListedBatchHasher:
                 if report.outcome is Outcome.LONG or is_long(listed, self.settings, deadline):
                     self.backfills.count_long(run, listed, report.outcome, size_bytes, logger)
                     continue
-                counted = tally_of(report.outcome, size_bytes)
-                tally += replace(counted, object_hashes=object_hash(listed))
+                tally += tally_of(report.outcome, size_bytes, object_hash(listed))
             tallies[run] = tally
         for run, tally in tallies.items():
             self.backfills.count(run, tally, logger)

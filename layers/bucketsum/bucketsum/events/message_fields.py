@@ -37,9 +37,12 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def _field(source: Mapping[str, Any], path: str) -> object:
-    value: object = source
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
+    value: Any = source
+    try:
+        for name in path.split("."):
+            value = value[name]
+    except (KeyError, TypeError):  # as of a text or a list
+        return None
     return value
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -91,7 +90,7 @@ def _verify(event: Event, _: LambdaContext) -> list[str]:
 def _step(event: Event, context: LambdaContext) -> Event:
     step = next_step(event["backfill_id"], _BACKFILLS, _REPORTING.evidence(context), _planned)
     logger.info("planned", run=event["backfill_id"], enqueuers=len(step.events))
-    return asdict(step)
+    return {"events": step.events, "failed": step.failed}
 
 
 def _planned(backfill: Backfill) -> list[list[int]]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from bucketsum.clock import now
 from bucketsum.errors import ObjectArchived, ObjectUnreadable
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.events.version import Version
 from bucketsum.table.event_order import SECONDS
 from bucketsum.table.row_parts import Deletion, ReadSetup, Timing
-from bucketsum.table.rows import Row, Status, row_key_of
+from bucketsum.table.rows import Row, Status
 
 if TYPE_CHECKING:
     from bucketsum.hashing.result import ReadObject
@@ -19,9 +20,16 @@ if TYPE_CHECKING:
 
 def hashed_row(read: ReadObject, settings: Settings) -> Row:
     """The row of *read*, as of now."""
-    return replace(
-        _row_of_event(read.job.created, Status.HASHED),
+    created = read.job.created
+    return Row(  # not a changed copy: that takes three times as long
+        bucket=created.bucket,
+        key=created.key,
+        entry=Version(created.version_id).entry,
+        status=Status.HASHED,
         size_bytes=read.digest.size_bytes,
+        sequencer=created.sequencer,
+        arrived_at=created.event_time,
+        recorded_at=now(),
         etag=read.etag,
         sha1=read.digest.sha1,
         digests=read.digest.extra,
@@ -61,11 +69,10 @@ def is_newer(row: Row, seen: Row | Deletion | None) -> bool:
 
 def _row_of_event(created: ObjectCreated, status: Status) -> Row:
     """A row of *created* from its event alone, recorded now."""
-    row_key = row_key_of(created)
     return Row(
-        bucket=row_key.bucket,
-        key=row_key.key,
-        entry=row_key.entry,
+        bucket=created.bucket,
+        key=created.key,
+        entry=Version(created.version_id).entry,
         status=status,
         size_bytes=created.size_bytes,
         sequencer=created.sequencer,

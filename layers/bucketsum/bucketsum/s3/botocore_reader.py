@@ -47,8 +47,7 @@ class BotocoreReader:
         end = created.size_bytes if offset or budget else None
         response = get_object(self._s3, created, offset, end, doubt=doubt)
         etag = response["ETag"].strip('"')
-        begun = replace(created, etag=etag)
-        chunks = self._chunks(begun, response, offset, budget or ResumeBudget(self._pause))
+        chunks = self._chunks(created, response, offset, budget or ResumeBudget(self._pause))
         return OpenObject(created.size_bytes - offset, etag, chunks)
 
     def another(self) -> BotocoreReader:
@@ -76,4 +75,5 @@ class BotocoreReader:
             if offset == created.size_bytes:
                 return
             budget.spend(offset, created.size_bytes, reason)
-            response = get_object(self._s3, created, offset, created.size_bytes)
+            begun = replace(created, etag=response["ETag"].strip('"'))
+            response = get_object(self._s3, begun, offset, created.size_bytes)
