@@ -30,14 +30,14 @@ def attributes_of(value: object) -> Iterator[tuple[str, Any]]:
 def encoded(value: object, float_format: str) -> dict[str, Any]:
     """*value*, a dataclass, as an item; *float_format* is a format specification."""
     item: dict[str, Any] = {}
-    for name, (attribute, _, write, kind, *_) in columns_of(type(value)):
-        content = getattr(value, name)
-        if content is not None and write:
-            content = write(content)
-        if content is None:
+    for name, column in columns_of(type(value)):
+        if (content := getattr(value, name)) is None:  # as most are
             continue
+        attribute, _, write, kind, _, _ = column
         if kind:
             item.update(encoded(content, float_format))
+        elif write and (content := write(content)) is None:
+            continue
         elif isinstance(content, str):
             item[attribute] = {"S": content}
         else:
@@ -68,17 +68,18 @@ def from_values(kind: type[T], values: Mapping[str, Any], **others: object) -> T
 
 def _arguments(kind: type[Any], values: Mapping[str, Any], *, is_item: bool) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
+    names = values.keys()
     for name, (attribute, read, _, inner, types, needed) in columns_of(kind):
-        if inner:
-            if not values.keys().isdisjoint(needed):  # most parts are absent
+        if inner is not None:
+            if not names.isdisjoint(needed):  # most parts are absent
                 arguments[name] = inner(**_arguments(inner, values, is_item=is_item))
         elif attribute in values:
             content = values[attribute]
             try:
-                plain = _plain(content) if is_item else content
+                plain = (content.get("S") or _plain(content)) if is_item else content
                 if type(plain) not in types:  # of most values it is, and a call costs as much
                     _require_type(plain, types)
-                arguments[name] = read(plain) if read else plain
+                arguments[name] = plain if read is None else read(plain)
             except (KeyError, TypeError, ValueError, RecursionError) as error:
                 raise _damage(attribute, content) from error
         elif needed:
