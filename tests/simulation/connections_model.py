@@ -23,16 +23,16 @@ _PIECE_BYTES: Final = 8
 
 
 class Requests:
-    """The `SignedRequests` of the model: requests as JSON."""
+    """The `SignedRequests` of the model: its URLs are the requests themselves."""
 
     def get_of(self, created: ObjectCreated) -> SignedGet:
         """See `SignedRequests.get_of`."""
-        request = {"Bucket": created.bucket, "Key": created.key}
+        request: Any = {"Bucket": created.bucket, "Key": created.key}
         if created.version_id:
             request["VersionId"] = created.version_id
         if condition := if_match(created):
             request["IfMatch"] = condition
-        return SignedGet(json.dumps(request), [])
+        return SignedGet(request, [])
 
 
 class Signer:
@@ -53,11 +53,10 @@ class ModelConnections:
         self._ended: dict[Task, list[Transfer]] = defaultdict(list)
         self._running: dict[Task, list[Transfer]] = defaultdict(list)
 
-    def start(self, url: str, headers: Iterable[str], receive: Callable[[bytes], object]) -> Any:  # noqa: ANN401 - a transfer
+    def start(self, url: Any, headers: Iterable[str], receive: Callable[[bytes], object]) -> Any:  # noqa: ANN401 - a request, a transfer
         """See `Connections.start`."""
-        request = json.loads(url)
         assert not list(headers)
-        return self._start(partial(self._get, request, receive))
+        return self._start(partial(self._get, url, receive))
 
     def post(self, url: str, headers: Iterable[str], body: bytes, timeout_seconds: float) -> Any:  # noqa: ANN401 - a transfer
         """See `Connections.post`; a request that takes too long may have its effect later."""

@@ -25,6 +25,9 @@ TALLY: Final = "tally"
 long, whose name has its `object_hash`."""
 
 
+_json: Final = json.JSONEncoder(separators=(",", ":")).encode  # made once, not for each version
+
+
 class BackfillCounts:
     """The counts in the table of backfills."""
 
@@ -91,8 +94,7 @@ def object_hash(listed: ObjectCreated) -> int:
 def version_hash(key: str, version_id: str | None, etag: str | None) -> int:
     """64 bits that are those of no other object, version or content of a bucket."""
     name = [key, version_id, etag]
-    text = json.dumps(name, separators=(",", ":")).encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest())
+    return int.from_bytes(hashlib.blake2b(_json(name).encode(), digest_size=8).digest())
 
 
 def key_of(backfill_id: str, item: str) -> dict[str, Any]:

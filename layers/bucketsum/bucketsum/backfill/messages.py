@@ -151,6 +151,5 @@ def _entry_of(listed: ObjectCreated) -> dict[str, Any]:
     return entry | ({"storage_class": listed.storage_class} if listed.storage_class else {})
 
 
-def _json(value: object) -> str:
-    """ASCII, since SQS refuses some of the characters that a key may have."""
-    return json.dumps(value, separators=(",", ":"))
+_json: Final = json.JSONEncoder(separators=(",", ":")).encode
+"""ASCII, since SQS refuses some of the characters that a key may have."""

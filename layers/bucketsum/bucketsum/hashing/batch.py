@@ -121,6 +121,8 @@ class BatchHasher:
                     message.large.append(task)
                 else:
                     message.quick.append(task)
+        if not pending:  # they are of the other queue
+            return
         released, kept = self._spread(pending)
         yield from released
         yield from self._in_parallel(kept, deadline)

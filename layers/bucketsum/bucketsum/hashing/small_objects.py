@@ -96,14 +96,17 @@ class SmallObjectHasher:
             In the place of a task its result, if DynamoDB has confirmed the row; else the object,
             if it was read: `ObjectHasher` ends it. All others are as they were.
         """
-        batch = _Batch(
-            self._network, self._settings, deadline, self._clock, [*tasks], self._checksums
-        )
-        return batch.run(
+        jobs = [
             (place, task)
             for place, task in enumerate(tasks)
             if isinstance(task, Job) and self._takes(task, deadline)
+        ]
+        if not jobs:
+            return tasks
+        batch = _Batch(
+            self._network, self._settings, deadline, self._clock, [*tasks], self._checksums
         )
+        return batch.run(jobs)
 
     def _takes(self, job: Job, deadline: Deadline) -> bool:
         """Whether one request reads the object, with no look-up before."""

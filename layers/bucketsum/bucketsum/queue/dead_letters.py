@@ -167,8 +167,8 @@ def _fitting(reason: str, body: str) -> str:
 
 def _reason(error: Exception) -> str:
     """The error as one line of characters that SQS allows in an attribute."""
-    text = "".join(c if c.isprintable() else " " for c in _text_of(error))
-    return text[:_REASON_MAX_CHARACTERS]
+    text = _text_of(error)[:_REASON_MAX_CHARACTERS]
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def _text_of(error: Exception) -> str:

@@ -24,11 +24,10 @@ a HEAD's 404, which has no document, settles nothing; another GET does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -57,6 +56,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
 
+
+T = TypeVar("T")
 
 # botocore passes some of urllib3's own errors on as they are: a broken TLS record in a body, a
 # connection that ends in the middle of an error's text.
@@ -171,8 +172,7 @@ class _Get:
         if end is not None:
             last = "" if end == created.size_bytes else end - 1
             request["Range"] = f"bytes={self.first}-{last}"
-        with _errors_of_bucketsum():
-            response = self.s3.get_object(**request)
+        response = _answer(lambda: self.s3.get_object(**request))
         head = ResponseHead.of_response(response)
         mismatch = head.mismatch(created, self.first, end)
         if mismatch and not (self.or_whole and not head.mismatch(created)):
@@ -199,10 +199,11 @@ class _Get:
         may_be_overwritten = version.is_null and not isinstance(doubt, ObjectGone)
         is_impossible = isinstance(doubt, SourceInterrupted) and not is_confirmed
         try:
-            with _errors_of_bucketsum():
-                response = self.s3.head_object(
+            response = _answer(
+                lambda: self.s3.head_object(
                     Bucket=created.bucket, Key=created.key, VersionId=version.entry
                 )
+            )
         except ObjectGone:
             if is_impossible:
                 return None
@@ -213,10 +214,10 @@ class _Get:
         return ObjectSuperseded(str(doubt)) if is_superseded else None
 
 
-@contextmanager
-def _errors_of_bucketsum() -> Iterator[None]:
+def _answer(request: Callable[[], T]) -> T:
+    """The answer to *request*, whose errors become those of bucketsum."""
     try:
-        yield
+        return request()
     except ClientError as error:
         raise _error_of(error) from error
     except (BotoCoreError, HTTPError) as error:
