@@ -16,6 +16,7 @@ from boto3.s3.transfer import S3Transfer
 from bucketsum.prices import ATHENA_BYTE
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.snapshots import in_place
 from bucketsum_cli.snapshots.athena_queries import AthenaQueries
 from bucketsum_cli.snapshots.database import Answer, DuckDb
 from bucketsum_cli.snapshots.folder import LISTING, LIVE, ROWS, Listed, Snapshot
@@ -24,14 +25,6 @@ from bucketsum_cli.snapshots.glue_tables import (
     GlueTables,
     database_of,
     delete_tables,
-)
-from bucketsum_cli.snapshots.in_place import (
-    EXPORT,
-    LISTING_COLUMNS,
-    LISTING_FILES,
-    TRINO,
-    SnapshotTables,
-    form_of_tables,
 )
 from bucketsum_cli.snapshots.in_place_engine import InPlaceEngine
 from bucketsum_cli.snapshots.inventories import (
@@ -78,7 +71,7 @@ class Athena(InPlaceEngine):
     """The engine; `ask_of` names the snapshot that is asked."""
 
     def __init__(self, aws: Connection, own: AthenaPlace, workgroup: str, *, yes: bool) -> None:
-        super().__init__(DuckDb(), SnapshotTables(own.database), own.database)
+        super().__init__(DuckDb(), in_place.SnapshotTables(own.database), own.database)
         self._aws = aws
         self._url = own.url
         self._yes = yes
@@ -100,11 +93,11 @@ class Athena(InPlaceEngine):
             )
         rows, name = S3Place.of_folder(snapshot.url), database_of(snapshot)
         if name not in self._databases:
-            tables = GlueTables(self._aws, AthenaPlace(self._url, name), form_of_tables())
+            tables = GlueTables(self._aws, AthenaPlace(self._url, name), in_place.form_of_tables())
             self._databases[name] = tables
             for table, columns, kind in (
-                (EXPORT, {"item": TRINO.struct()}, ROWS),
-                (LISTING_FILES, LISTING_COLUMNS, LISTING),
+                (in_place.EXPORT, {"item": in_place.TRINO.struct()}, ROWS),
+                (in_place.LISTING_FILES, in_place.LISTING_COLUMNS, LISTING),
             ):
                 tables.add(table, columns, "json", S3Place(rows.bucket, f"{rows.key}{kind}/"))
             self._measure(name)
@@ -113,7 +106,7 @@ class Athena(InPlaceEngine):
             for number, keys in enumerate(snapshot.listed)
             if keys.inventory and (name, "listing") not in self._sizes
         )
-        self.tables = SnapshotTables(name, snapshot.rows, snapshot.listed, listings)
+        self.tables = in_place.SnapshotTables(name, snapshot.rows, snapshot.listed, listings)
 
     def _inventory(self, database: str, table: str, keys: Listed) -> str:
         """A query of the versions in the inventory of *keys*, over a *table* of its files."""

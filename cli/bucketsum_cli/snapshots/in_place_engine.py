@@ -12,18 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.snapshots import in_place
 from bucketsum_cli.snapshots.database import Answer, DuckDb, Question
 from bucketsum_cli.snapshots.folder import Snapshot
-from bucketsum_cli.snapshots.in_place import (
-    ITEMS,
-    TRINO,
-    SnapshotTables,
-    all_of,
-    question_part,
-    with_parts,
-    without_heading,
-    words_of,
-)
 from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.queries.schema import Dialect
 from bucketsum_cli.snapshots.statements import JUDGED, require_view
@@ -60,9 +51,9 @@ class InPlaceEngine(ABC):
         local: Keeps the small tables of questions.
     """
 
-    dialect: Dialect = TRINO
+    dialect: Dialect = in_place.TRINO
 
-    def __init__(self, local: DuckDb, tables: SnapshotTables, own: str) -> None:
+    def __init__(self, local: DuckDb, tables: in_place.SnapshotTables, own: str) -> None:
         """Copy the temporary tables of *local* to the database *own*, of this process alone."""
         self.tables = tables
         self.local = local
@@ -80,12 +71,12 @@ class InPlaceEngine(ABC):
             CannotDoError: It does not begin with SELECT or WITH, its WITH has a view's name, or the
                 engine refuses it.
         """
-        if not _QUERY.match(without_heading(sql)):
+        if not _QUERY.match(in_place.without_heading(sql)):
             raise CannotDoError("a query for Athena must begin with SELECT or WITH")
         names = _OWN_PART.format("|".join(self.tables.parts))
         if own := re.search(names, sql, re.IGNORECASE):
             raise CannotDoError(f"{own[1]} is a view of the snapshot: choose another name in WITH")
-        views = words_of(_TEXT.sub("", sql)) & {"listing", *JUDGED}
+        views = in_place.words_of(_TEXT.sub("", sql)) & {"listing", *JUDGED}
         for view in views if not self.tables.listed else ():
             require_view(view, sql)
         return self.run(sql.rstrip().removesuffix(";"))
@@ -98,7 +89,7 @@ class InPlaceEngine(ABC):
         """Make the table *name*, of this process alone, of the answer to a query of ours."""
         table = self._table(name)
         self._make(self._own, table, self._complete(sql, question or {}))
-        self._kept[name] = all_of(self._own, table)
+        self._kept[name] = in_place.all_of(self._own, table)
 
     def unload(self, query: str, place: S3Place, question: Question) -> None:
         """Write the answer to the *query* of that name to *place*, where nothing is, in Parquet."""
@@ -106,17 +97,17 @@ class InPlaceEngine(ABC):
 
     def _complete(self, sql: str, question: Question) -> str:
         """The *sql* with the rows of all that it names."""
-        sql = without_heading(sql)
-        own = question_part(question) | self._small_tables(sql) | self._kept
+        sql = in_place.without_heading(sql)
+        own = in_place.question_part(question) | self._small_tables(sql) | self._kept
         for name in self.tables.missing(sql, self._there()):
             self._make(self.tables.database, name, self.tables.making(name))
-            if name == ITEMS:
+            if name == in_place.ITEMS:
                 self._require_rows()
-        return with_parts(sql, own | self.tables.parts)
+        return in_place.with_parts(sql, own | self.tables.parts)
 
     def _require_rows(self) -> None:
         """Refuse to answer from fewer or more rows than the snapshot's list says."""
-        items = all_of(self.tables.database, ITEMS, "count(*)")
+        items = in_place.all_of(self.tables.database, in_place.ITEMS, "count(*)")
         [(rows,)] = self._answer(items)
         if rows != self.tables.rows:
             self._drop()
@@ -130,10 +121,10 @@ class InPlaceEngine(ABC):
         """Copy the temporary tables that *sql* names."""
         parts = {}
         for name, edition in [*self.local.run(_TEMPORARY)]:
-            if name in words_of(sql) and name not in self._kept:
+            if name in in_place.words_of(sql) and name not in self._kept:
                 if (name, edition) not in self._copied:
                     self._copied[name, edition] = self._copy_of(name)
-                parts[name] = all_of(self._own, self._copied[name, edition])
+                parts[name] = in_place.all_of(self._own, self._copied[name, edition])
         return parts
 
     def _copy_of(self, name: str) -> str:

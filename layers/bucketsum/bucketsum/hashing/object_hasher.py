@@ -8,17 +8,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from bucketsum import errors
 from bucketsum.digest import digest_of
-from bucketsum.errors import (
-    NotHashed,
-    ObjectArchived,
-    ObjectGone,
-    ObjectSuperseded,
-    ObjectUnreadable,
-    OutOfTime,
-    RowContended,
-    Unconfirmed,
-)
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.ending import UNREAD, End, verification_of
 from bucketsum.hashing.job import Job
@@ -73,14 +64,14 @@ class ObjectHasher:
         job = state if isinstance(state, Job) else state.job
         try:
             return self._ended(state, deadline)
-        except ObjectUnreadable as error:
+        except errors.ObjectUnreadable as error:
             if result := self._refused(job, error):
                 return result
             raise
-        except NotHashed as error:
+        except errors.NotHashed as error:
             return HashResult(job.created, _OUTCOMES[type(error)], reason=str(error))
 
-    def _refused(self, job: Job, error: ObjectUnreadable) -> HashResult | None:
+    def _refused(self, job: Job, error: errors.ObjectUnreadable) -> HashResult | None:
         end = job.ending.refused(self._table, refused_row(job.created, error, self._settings))
         return HashResult(job.created, end.outcome, reason=end.reason) if end else None
 
@@ -88,7 +79,9 @@ class ObjectHasher:
         if not isinstance(state, Job):
             return self._finished(state, deadline)
         storage_class = state.created.storage_class
-        if storage_class and (archived := self._refused(state, ObjectArchived(storage_class))):
+        if storage_class and (
+            archived := self._refused(state, errors.ObjectArchived(storage_class))
+        ):
             return archived  # else only S3 knows which object is newer
         known = self._looked_up(state)
         return self._hashed_or_handed_over(known, deadline) if isinstance(known, Job) else known
@@ -105,10 +98,10 @@ class ObjectHasher:
         row, sequencer = self._table.row_at(row_key_of(created)), created.sequencer
         if row and row.sequencer > comparable_sequencer(sequencer):
             if not (sequencer or row.has_digest_of(created.etag)):
-                raise RowContended(MISSED_ROW)
+                raise errors.RowContended(MISSED_ROW)
             if archives:  # an invocation may have died with its rows
                 archives.rows.remove_overwritten(created)
-            raise ObjectSuperseded("a newer event of this key is recorded")
+            raise errors.ObjectSuperseded("a newer event of this key is recorded")
         if row is None or row.status is not Status.HASHED:
             return job
         if row.sequencer == comparable_sequencer(sequencer):
@@ -125,7 +118,7 @@ class ObjectHasher:
             return self._handed_over(job, "it may take longer than one invocation")
         try:
             return self._finished(self._read(self._source, job, deadline), deadline)
-        except OutOfTime as error:
+        except errors.OutOfTime as error:
             if not (self._hand_over and job.created.etag):
                 raise
             return self._handed_over(job, str(error))
@@ -133,7 +126,7 @@ class ObjectHasher:
     def _handed_over(self, job: Job, reason: str) -> HashResult:
         created = job.created
         if not (self._hand_over and created.etag):
-            raise OutOfTime(f"{reason}, and there is no queue of long objects")
+            raise errors.OutOfTime(f"{reason}, and there is no queue of long objects")
         if job.ending.expected:
             self._source.open(created).chunks.close()  # S3 still has it
         if archives := self._as_archive(created):
@@ -168,7 +161,7 @@ class ObjectHasher:
         """End *read*; if it must be confirmed, with the next reading, over other connections."""
         try:
             return self._recorded(read)
-        except Unconfirmed as first:
+        except errors.Unconfirmed as first:
             try:
                 again = self._read(self._source.another(), read.job, deadline)
             except UNREAD as error:
@@ -183,7 +176,7 @@ class ObjectHasher:
         rows = self._archives.rows if self._archives and read.summary else None
         try:
             end = finished(job.ending, self._table, self._source, job.created, row, before)
-        except Unconfirmed:
+        except errors.Unconfirmed:
             if rows:
                 rows.remove(job.created)
             raise
@@ -202,4 +195,4 @@ def _settle_members(rows: MemberRows, created: ObjectCreated, end: End) -> None:
         rows.remove_overwritten(created)
 
 
-_OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}
+_OUTCOMES: Final = {errors.ObjectGone: Outcome.GONE, errors.ObjectSuperseded: Outcome.SUPERSEDED}

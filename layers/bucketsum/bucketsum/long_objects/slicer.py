@@ -10,15 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bucketsum.errors import (
-    DamagedProgress,
-    NotHashed,
-    ObjectGone,
-    ObjectSuperseded,
-    ObjectUnreadable,
-    Released,
-    Unconfirmed,
-)
+from bucketsum import errors
 from bucketsum.events.message_fields import shown
 from bucketsum.hashing.ending import End, Ending, given_up
 from bucketsum.hashing.object_rows import hashed_row, refused_row
@@ -120,7 +112,7 @@ class Slicer:
         progress = self.progress_table.begin(replace(message, offset=0, hop=0))
         if progress.etag != message.etag:
             if progress.sequencer == sequencer and progress.replaces_etag is None:
-                raise DamagedProgress(
+                raise errors.DamagedProgress(
                     f"the progress of {shown(message.key)} is of {shown(progress.etag)}"
                 )
             return self._superseded(message)
@@ -136,9 +128,9 @@ class Slicer:
         """
         try:
             self.reader.source.open(message.created).chunks.close()
-        except (ObjectGone, ObjectSuperseded):
+        except (errors.ObjectGone, errors.ObjectSuperseded):
             return SliceReport(SliceOutcome.SUPERFLUOUS, message)
-        raise Released(OTHER_ENDS_SECONDS)
+        raise errors.Released(OTHER_ENDS_SECONDS)
 
     def _lease(self, progress: Progress, deadline: Deadline) -> None:
         at = int(self.clock())
@@ -147,27 +139,27 @@ class Slicer:
             current = self.progress_table.at(progress.row_key)
             left = current.leased_until - at + 1 if current else 1
             if left > LONGEST_LEASE_SECONDS:
-                raise DamagedProgress(
+                raise errors.DamagedProgress(
                     f"the progress of {shown(progress.key)} is leased for {left} s"
                 )
-            raise Released(max(1, left))
+            raise errors.Released(max(1, left))
 
     def _leased(self, message: Progress, progress: Progress, deadline: Deadline) -> SliceReport:
         ending = ending_of(progress, self.digests_table)
         try:
             piece = self.reader.read(progress, ending, deadline)
-        except ObjectUnreadable as error:
+        except errors.ObjectUnreadable as error:
             if progress.differing:
-                raise Unconfirmed(progress.differing).failed(error) from error
+                raise errors.Unconfirmed(progress.differing).failed(error) from error
             # First the row: a chain that has stopped is not looked at again.
             row = refused_row(progress.created, error, self.settings)
             end = ending.refused(self.digests_table, row)
             if end is None:
                 raise
             return self._stopped(message, progress, end)
-        except NotHashed as error:
+        except errors.NotHashed as error:
             self._remove_progress(progress)
-            outcome = Outcome.GONE if isinstance(error, ObjectGone) else Outcome.SUPERSEDED
+            outcome = Outcome.GONE if isinstance(error, errors.ObjectGone) else Outcome.SUPERSEDED
             return SliceReport(outcome, message, progress, reason=str(error))
         if piece.whole:
             return self._finished(message, progress, ending, piece, piece.whole)
@@ -180,7 +172,7 @@ class Slicer:
         else:
             self.progress_table.end_lease(progress)
             if self.progress_table.stop(progress, end.reason or "") is None:
-                raise Released(1)
+                raise errors.Released(1)
         return SliceReport(end.outcome, message, progress, reason=end.reason)
 
     def _continued(self, message: Progress, progress: Progress, piece: Slice) -> SliceReport:
@@ -189,7 +181,7 @@ class Slicer:
             due = self._due(message)
             if isinstance(due, SliceReport):
                 return due
-            raise Released(1)
+            raise errors.Released(1)
         outcome = SliceOutcome.STOPPED
         if saved.status is ChainStatus.RUNNING:
             self._send(saved)
@@ -207,10 +199,10 @@ class Slicer:
         try:
             source, before = self.reader.source, progress.differing
             end = finished(ending, self.digests_table, source, progress.created, row, before)
-        except Unconfirmed as error:
+        except errors.Unconfirmed as error:
             again = self.progress_table.read_again(progress, error.value, row.compared)
             if again is None:
-                raise Released(1) from error
+                raise errors.Released(1) from error
             self._send(again)
             return report
         self._remove_progress(progress)
@@ -219,7 +211,7 @@ class Slicer:
     def _remove_progress(self, progress: Progress) -> None:
         """Remove the item, unless an equal object at the key, which has a newer event, needs it."""
         if not self.progress_table.remove_progress(progress):
-            raise Released(1)
+            raise errors.Released(1)
 
     def _send(self, progress: Progress) -> None:
         self.queue.send(progress)

@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow, RowContended, TableBusy
 from bucketsum.events.message_fields import shown
+from bucketsum.table import items
 from bucketsum.table.condition import absent, compared
 from bucketsum.table.event_order import deletion_since, read_since, refusal_of
-from bucketsum.table.items import (
-    SHA1_SHARDS,
-    deletion_of,
-    item_of,
-    key_of,
-    row_key_in,
-    row_without_digest,
-    rows_of,
-    sequencer_in,
-    shown_rows,
-)
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
 from bucketsum.table.rows import Row, RowKey, Status
@@ -125,7 +115,7 @@ class DigestsTable:
                 older = item.get("etag", {}).get("S", row.etag)
                 has_digest = "sha1" in item and item.get("etag") == {"S": row.etag}
                 if row.status is not Status.HASHED and has_digest:  # of the same content
-                    [hashed] = rows_of([item])
+                    [hashed] = items.rows_of([item])
                     row = replace(
                         hashed,
                         sequencer=row.sequencer,
@@ -168,7 +158,7 @@ class DigestsTable:
             values[":etag"] = {"S": row.etag}
         return {
             "TableName": self.name,
-            "Item": item_of(row, is_indexed=self.has_sha1_index),
+            "Item": items.item_of(row, is_indexed=self.has_sha1_index),
             "ConditionExpression": _IF_NEWER + condition,
             "ExpressionAttributeNames": {"#status": "status"},
             "ExpressionAttributeValues": values,
@@ -187,13 +177,13 @@ class DigestsTable:
         try:
             self.dynamodb.put_item(
                 TableName=self.name,
-                Item=item_of(row, is_indexed=self.has_sha1_index),
+                Item=items.item_of(row, is_indexed=self.has_sha1_index),
                 **same.parameters(),
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
             item = item_found(error)
-            if sequencer_in(item) < sequencer:
+            if items.sequencer_in(item) < sequencer:
                 return self.record(row)  # *seen* was removed, or never was
             same_object = item.get("etag") == {"S": row.etag}
             return Outcome.UNCHANGED if same_object else Outcome.SUPERSEDED
@@ -202,13 +192,13 @@ class DigestsTable:
     def row_at(self, row_key: RowKey, *, consistent: bool = False) -> Row | None:
         """The row with *row_key*, or None; eventually consistent, unless it is *consistent*."""
         response = self.dynamodb.get_item(
-            TableName=self.name, Key=key_of(row_key), ConsistentRead=consistent
+            TableName=self.name, Key=items.key_of(row_key), ConsistentRead=consistent
         )
-        return next(rows_of([response["Item"]] if "Item" in response else []), None)
+        return next(items.rows_of([response["Item"]] if "Item" in response else []), None)
 
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
         """The rows with *row_keys*, damaged rows included; keys without a row are left out."""
-        rows = shown_rows(self._items_at(row_keys))
+        rows = items.shown_rows(self._items_at(row_keys))
         return {RowKey(row.bucket, row.key, row.entry): row for row in rows}
 
     def records_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row | Deletion | DamagedRow]:
@@ -220,11 +210,11 @@ class DigestsTable:
         records: dict[RowKey, Row | Deletion | DamagedRow] = {}
         for item in self._items_at(row_keys):
             if record := _record_in(item):
-                records[row_key_in(item)] = record
+                records[items.row_key_in(item)] = record
         return records
 
     def _items_at(self, row_keys: Iterable[RowKey]) -> Iterator[Mapping[str, Any]]:
-        waiting = [key_of(row_key) for row_key in dict.fromkeys(row_keys)]
+        waiting = [items.key_of(row_key) for row_key in dict.fromkeys(row_keys)]
         idle = 0
         while waiting and idle < _ATTEMPTS:
             batch, waiting = waiting[:_BATCH_GET_LIMIT], waiting[_BATCH_GET_LIMIT:]
@@ -247,13 +237,13 @@ class DigestsTable:
             ExpressionAttributeNames={"#object": "object", "#member": "member"},
             ExpressionAttributeValues={":object": {"S": f"{bucket}/{key}"}},
         )
-        rows = [row for page in pages for row in shown_rows(page["Items"])]
+        rows = [row for page in pages for row in items.shown_rows(page["Items"])]
         return sorted(rows, key=lambda row: row.sequencer, reverse=True)
 
     def with_sha1(self, sha1: str) -> list[Row]:
         """Rows with this digest, ordered by object; damaged rows of the index are included."""
-        with ThreadPoolExecutor(SHA1_SHARDS) as threads:
-            shards = (f"{sha1}#{shard}" for shard in range(SHA1_SHARDS))
+        with ThreadPoolExecutor(items.SHA1_SHARDS) as threads:
+            shards = (f"{sha1}#{shard}" for shard in range(items.SHA1_SHARDS))
             row_keys = [key for keys in threads.map(self._row_keys_in, shards) for key in keys]
         rows = self.rows_at(row_keys).values()
         same = (row for row in rows if row.sha1 == sha1 or row.status is Status.DAMAGED)
@@ -266,7 +256,7 @@ class DigestsTable:
             KeyConditionExpression="sha1_shard = :shard",
             ExpressionAttributeValues={":shard": {"S": shard}},
         )
-        return [row_key_in(item) for page in pages for item in page["Items"]]
+        return [items.row_key_in(item) for page in pages for item in page["Items"]]
 
 
 def attempts_at(row_key: RowKey) -> Iterator[int]:
@@ -300,8 +290,8 @@ def expiry(days: int) -> int | None:
 
 def _record_in(item: Mapping[str, Any]) -> Row | Deletion | DamagedRow | None:
     try:
-        return next(rows_of([item]), None) or deletion_of(item)
+        return next(items.rows_of([item]), None) or items.deletion_of(item)
     except DamagedRow as error:
         with suppress(DamagedRow):
-            return row_without_digest(item)
+            return items.row_without_digest(item)
         return error
