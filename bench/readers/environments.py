@@ -51,7 +51,9 @@ def install(folder: Path) -> Environments:
     aws = _environment(folder / "awscli", interpreter.path)  # its botocore is not the readers'
     programs = {name: path for name in _ON_PATH if (path := tool(name))}
     absent = {name: "it is not on the PATH" for name in _ON_PATH if name not in programs}
-    for target, pin in (*((python, pin) for pin in _pins()), (aws, _AWS_CLI)):
+    lines = _PINS.read_text().splitlines()
+    pins = [(python, line) for line in lines if line and not line.startswith("#")]
+    for target, pin in (*pins, (aws, _AWS_CLI)):
         try:
             _pip_install(target, [pin])
         except subprocess.CalledProcessError as error:
@@ -61,11 +63,6 @@ def install(folder: Path) -> Environments:
         programs["aws"] = str(aws.with_name("aws").absolute())
     missing = {name: Missing(name, why, _GET[name]) for name, why in absent.items()}
     return Environments(python, programs, missing, _versions(python, programs))
-
-
-def _pins() -> list[str]:
-    lines = _PINS.read_text().splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _environment(folder: Path, interpreter: Path) -> Path:
