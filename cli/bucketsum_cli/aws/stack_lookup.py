@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from bucketsum_cli.aws.connection import Connection, local_connection
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.aws.stack_description import description_of, outputs_of, parameters_of
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal.errors import CannotDoError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 _OUTPUTS: Final[Mapping[str, str]] = {
     "bucket": "BucketName",

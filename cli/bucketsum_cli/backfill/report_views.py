@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
+from xml.etree import ElementTree as ET
 
+from bucketsum.backfill.backfill_records import Backfill
 from bucketsum.backfill.balance import PROBLEMS
 from bucketsum.backfill.evidence_records import RowFinding
 from bucketsum.backfill.report import DONE, NEXT_STEPS, sorted_findings, standing_text, subject_of
 from bucketsum.errors import DamagedItem
+from bucketsum_cli.backfill.reports import ReadReport, Reports
 from bucketsum_cli.html.markup import coded, definitions, document, element, table
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.documents import document_of
 from bucketsum_cli.terminal.formatting import MISSING, size_text
 from bucketsum_cli.terminal.output import say
 from bucketsum_cli.terminal.tables import print_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from xml.etree import ElementTree as ET
-
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum_cli.backfill.reports import ReadReport, Reports
 
 _SHOWN: Final = 20
 _BALANCE: Final = (

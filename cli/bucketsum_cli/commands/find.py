@@ -138,14 +138,8 @@ def find(
             _print_table(stack, matches[sha1])
     _note_each(matches, bad)
     _note_absent(matches, everywhere, asking.target.bucket)
-    _end(matches, is_complete=not bad)
-
-
-def _end(matches: Matches, *, is_complete: bool) -> None:
-    """Exit with the status."""
     states = [{state for _, state in places} for places in matches.values()]
-    is_damaged = any(ObjectState.DAMAGED in kinds for kinds in states)
-    end_if(is_damaged or not is_complete or not all(kinds & HELD for kinds in states))
+    end_if(bad or ObjectState.DAMAGED in set().union(*states) or not all(s & HELD for s in states))
 
 
 def _note_each(matches: Matches, bad: Iterable[str]) -> None:

@@ -90,24 +90,20 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
     end_if(listed.has_findings)
 
 
+@dataclass(slots=True)
 class _Listed:
     """Iterates over versions, newest first, and remembers which have no digest, by reason."""
 
-    def __init__(
-        self,
-        versions: Iterator[tuple[ObjectVersion, Row | None]],
-        pending: Callable[[ObjectVersion], Pending],
-    ) -> None:
-        self._versions = versions
-        self._pending = pending
-        self.has_findings = False
-        self.reasons = Reasons()
+    versions: Iterator[tuple[ObjectVersion, Row | None]]
+    pending: Callable[[ObjectVersion], Pending]
+    has_findings: bool = False
+    reasons: Reasons = field(default_factory=Reasons)
 
     def __iter__(self) -> Iterator[ListedObject]:
         newer: list[Row] = []
-        for version, row in self._versions:
+        for version, row in self.versions:
             newer = [other for other in newer if other.key == version.key]
-            state = digest_state(row, self._pending(version), newer)
+            state = digest_state(row, self.pending(version), newer)
             newer += [row] if row else []
             self.has_findings |= state.status in FINDINGS
             self.reasons.add(version.key, state)

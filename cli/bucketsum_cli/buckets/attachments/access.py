@@ -7,10 +7,11 @@ parameters, takes anything away from an attached bucket (docs/decisions/0011).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeAlias
 
 from botocore.exceptions import ClientError
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.aws.stack_changes import changing_stack, deleted_stack
 from bucketsum_cli.aws.stack_description import description_of, physical_ids, resources_of
 from bucketsum_cli.buckets.attachments.access_template import (
@@ -29,10 +30,7 @@ from bucketsum_cli.buckets.served_buckets import (
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import notes
 
-if TYPE_CHECKING:
-    from bucketsum_cli.aws.stack import Stack
-
-    Buckets = Mapping[str, AttachedBucket]
+Buckets: TypeAlias = Mapping[str, AttachedBucket]
 
 _DONE: Final = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
 _ATTEMPTS: Final = 5

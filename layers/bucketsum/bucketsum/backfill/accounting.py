@@ -246,7 +246,8 @@ def _head(s3: S3Client, row: Row, version_id: str | None) -> Head:
     try:
         answer = s3.head_object(Bucket=row.bucket, Key=row.key, **version)
     except ClientError as error:
-        code, status = error.response["Error"]["Code"], _status(error)
+        code = error.response["Error"]["Code"]
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         if code in _NOT_FOUND or status == HTTPStatus.NOT_FOUND:
             return Head(Presence.ABSENT, version_id=version_id)
         if status in _REFUSED:
@@ -261,10 +262,6 @@ def _head(s3: S3Client, row: Row, version_id: str | None) -> Head:
         is_archived and _RESTORED not in answer.get("Restore", ""),
         version_id=version_id,
     )
-
-
-def _status(error: ClientError) -> int:
-    return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
 
 
 def _is_named(row: Row, entry: BalanceEntry, since: str) -> bool:

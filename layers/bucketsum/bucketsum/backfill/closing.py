@@ -27,7 +27,7 @@ from bucketsum.backfill.report import BucketRun, Origin, document_of, sorted_fin
 from bucketsum.clock import now, seconds_since
 from bucketsum.errors import DamagedItem
 from bucketsum.table.damage import intact
-from bucketsum.table.rows import Row, RowKey
+from bucketsum.table.rows import RowKey
 
 if TYPE_CHECKING:
     from bucketsum.backfill.accounting import Accountant
@@ -172,7 +172,9 @@ class Evidence:
         settled = []
         for finding in findings:
             seemed_lost = Standing.LOST in (finding.kind, finding.counted)
-            row = self._row_of(finding) if seemed_lost else None
+            place = RowKey(finding.bucket, finding.key, finding.version)
+            digests = self.accountant.digests
+            row = digests.row_at(place, consistent=True) if seemed_lost else None
             if row and row.deletion:
                 balance.add(finding.bucket, BalanceEntry(Standing.LOST), -row.size_bytes, -1)
                 balance.add(finding.bucket, BalanceEntry(Standing.DELETED), row.size_bytes)
@@ -183,10 +185,6 @@ class Evidence:
             else:
                 settled.append(finding)
         return sorted_findings(settled), balance
-
-    def _row_of(self, finding: RowFinding) -> Row | None:
-        place = RowKey(finding.bucket, finding.key, finding.version)
-        return self.accountant.digests.row_at(place, consistent=True)
 
     def _chained(
         self, run_id: str, balance: Balance, findings: Sequence[RowFinding]

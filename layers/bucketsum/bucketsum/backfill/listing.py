@@ -81,7 +81,10 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
     if not ended and (next_key < key or (next_key, version) == (key, part.version or "")):
         raise SourceUnavailable(f"S3's list does not go on after {shown(key)}")  # a loop
     versions = [
-        (_object_of(backfill.bucket, entry), ListedVersion(_class_of(entry), entry["IsLatest"]))
+        (
+            _object_of(backfill.bucket, entry),
+            ListedVersion(str(entry.get("StorageClass", "STANDARD")), entry["IsLatest"]),
+        )
         for entry in entries
     ]
     chosen = [entry for entry in versions if backfill.all_versions or entry[1].is_latest]
@@ -101,10 +104,6 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
         left_out=len(chosen) - len(selected),
         versions=tuple(versions),
     )
-
-
-def _class_of(entry: Any) -> str:  # noqa: ANN401 - an entry of S3's listing
-    return str(entry.get("StorageClass", "STANDARD"))
 
 
 def _object_of(bucket: str, entry: Any) -> ObjectCreated:  # noqa: ANN401 - an entry of S3's listing

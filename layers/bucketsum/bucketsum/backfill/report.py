@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMAT: Final = 1
 DONE: Final = "done"
 _SHOWN: Final = 20
+_DELETIONS_LATE: Final = timedelta(hours=1)
+"""So much later than its row was counted, a deletion may be recorded."""
 _UNFINISHED: Final = "unfinished"
 _SUBJECT_MAX: Final = 100
 """[A] SNS: characters of a subject."""
@@ -107,6 +109,7 @@ def document_of(
         for kind in (Standing.DIFFERS, Standing.UNREADABLE, Standing.FAILED):
             numbers[kind.value] = sum(getattr(run.tally, kind.value) for run in runs)
     lines = findings_file(findings)
+    counted_from = datetime.fromisoformat(closing.counted_from)
     return {
         "format": FORMAT,
         **asdict(origin),
@@ -117,7 +120,7 @@ def document_of(
         "started_at": min(run.backfill.started_at for run in runs),
         "ended_at": max(run.backfill.rested_at or run.backfill.ended_at or "" for run in runs),
         "counted_from": closing.counted_from,
-        "deletions_until": _earlier(closing.counted_from),
+        "deletions_until": clock.text_of(counted_from - _DELETIONS_LATE),
         "reported_at": reported_at,
         "buckets": [run.document(counted) for run in runs],
         "rows": None if counted is None else balance.number(),
@@ -128,12 +131,6 @@ def document_of(
         "findings_listed": dict(Counter(finding.kind for finding in findings)),
         "findings_sha256": hashlib.sha256(lines).hexdigest(),
     }
-
-
-def _earlier(moment: str) -> str:
-    """Before *moment*, by so much as a deletion may be recorded after a row was counted."""
-    earlier = datetime.fromisoformat(moment) - timedelta(hours=1)
-    return clock.text_of(earlier)
 
 
 def standing_text(line: Mapping[str, Any]) -> str:

@@ -54,7 +54,7 @@ class Signer:
         *query* are percent-encoded, the parameters of *query* sorted.
         """
         credentials = self._credentials.get_frozen_credentials()
-        timestamp = _timestamp()
+        timestamp = f"{now()[:19].replace('-', '').replace(':', '')}Z"
         unsigned = {**headers, "host": self._host, "x-amz-date": timestamp}
         if credentials.token:
             unsigned["x-amz-security-token"] = credentials.token
@@ -79,7 +79,3 @@ def _signing_key(secret: str, scope: str) -> bytes:
     for part in scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
     return key
-
-
-def _timestamp() -> str:
-    return f"{now()[:19].replace('-', '').replace(':', '')}Z"
