@@ -83,7 +83,7 @@ def _share_of_moto(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(crt.CrtSigV4Auth, "add_auth", _unsigned(crt))
     stubber = import_module("moto.core.botocore_stubber").BotocoreStubber
     straight = _straight_to_dynamodb(stubber.process_request, responses)
-    patch.setattr(stubber, "process_request", straight)
+    patch.setattr(stubber, "process_request", _with_descriptions(straight))
     patch.setattr(responses, "gen_amzn_requestid_long", _request_id)
 
 
@@ -111,6 +111,49 @@ def _straight_to_dynamodb(process: Callable[..., Any], responses: ModuleType) ->
             {"body": request.body, "headers": {}}
         )
         return handler.call_action()
+
+    return process_request
+
+
+class _Descriptions(dict[tuple[str, ...], Any]):
+    """Answers about the stacks of a backend, and of its copies by `moto_state`."""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[int]]:
+        """Be itself in a copy."""
+        _DESCRIPTIONS[id(self)] = self
+        return _known_descriptions, (id(self),)
+
+
+_DESCRIPTIONS: Final[dict[int, _Descriptions]] = {}
+
+
+def _known_descriptions(number: int) -> _Descriptions:
+    return _DESCRIPTIONS[number]
+
+
+def _with_descriptions(process: Callable[..., Any]) -> Callable[..., Any]:
+    """Describe a stack, as each command does, once until a request changes stacks: 2 to 8 ms."""
+    get_backend = import_module("moto.backends").get_backend
+    is_description = re.compile("Action=(DescribeStacks|GetTemplate|ListStackResources)&").match
+    is_cloudformation = re.compile(
+        r"https://cloudformation\.([a-z0-9-]+)\.amazonaws\.com/"
+    ).fullmatch
+
+    def process_request(stubber: object, request: Any) -> Any:  # noqa: ANN401 - botocore's and moto's
+        place = is_cloudformation(request.url)
+        if not place:
+            return process(stubber, request)
+        backend = get_backend("cloudformation")["123456789012"][place[1]]
+        if not is_description(request.body):
+            answer = process(stubber, request)
+            backend.descriptions = _Descriptions()
+            return answer
+        known = vars(backend).get("descriptions", {})
+        key = (request.body, *(stack.status for stack in backend.stacks.values()))
+        if key not in known:
+            known[key] = process(stubber, request)
+        status, headers, body = known[key]
+        return status, dict(headers), body
 
     return process_request
 
