@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum import __version__
 from bucketsum_cli.emulator import emulator_state
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from botocore.config import Config
     from botocore.session import Session
 
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 CONNECTIONS: Final = 32
 """Maximum number of open connections of a client; no command needs more at a time."""

@@ -11,6 +11,7 @@ import click
 
 from bucketsum_cli.arguments.options import count_option, json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.stack_changes import deleted_stack
 from bucketsum_cli.buckets.attachments.notifications import change_notifications
 from bucketsum_cli.buckets.attachments.queue_notification import without_queue
@@ -25,8 +26,6 @@ from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-
-    from bucketsum_cli.aws.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

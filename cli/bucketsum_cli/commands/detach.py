@@ -11,6 +11,7 @@ import click
 from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import json_option, yes_option
 from bucketsum_cli.arguments.target import Target, stack_options
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.access import update_access
 from bucketsum_cli.buckets.attachments.change import (
     AttachmentChange,
@@ -36,8 +37,6 @@ from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-
-    from bucketsum_cli.aws.stack import Stack
 
 
 @click.command("detach")

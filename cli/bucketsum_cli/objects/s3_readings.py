@@ -20,6 +20,7 @@ from bucketsum.errors import BucketsumError, DamagedRow, ObjectUnreadable
 from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum.events.version import NULL
 from bucketsum.hashing.verification import mark
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion, ReadByS3
 from bucketsum.table.rows import Row, RowKey, Status
@@ -30,7 +31,6 @@ from bucketsum_cli.manifests.entries import NOT_UTF_8, BadLine, Entry
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.table.digests_table import DigestsTable
 
 _BATCH: Final = 100
 """Rows that are looked up by one request."""

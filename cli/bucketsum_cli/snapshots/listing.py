@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_plus
 
@@ -18,8 +19,6 @@ from bucketsum_cli.snapshots.folder import LISTING, Listed, SnapshotFile
 from bucketsum_cli.snapshots.lines import write_files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mypy_boto3_s3 import S3Client
 
 _PARTS: Final = 16

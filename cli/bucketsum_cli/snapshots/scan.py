@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum import prices
+from bucketsum_cli.snapshots.folder import SnapshotFile
 from bucketsum_cli.snapshots.lines import write_files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum_cli.snapshots.folder import SnapshotFile
 
 ROWS_PER_SECOND: Final = 20_000
 """Of a scan, an estimate: decoding and compression on one core are the limit."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, WaiterError
 
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.kept_tables import TABLES
 from bucketsum_cli.aws.stack_description import description_of, outputs_of, resources_of
 from bucketsum_cli.buckets.bucket_contents import exists
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum_cli.aws.connection import Connection
 
 _INBOX: Final = "InboxBucket"
 

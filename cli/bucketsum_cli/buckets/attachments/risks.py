@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.attachments.checks import statements_of
 from bucketsum_cli.buckets.attachments.notifications import KeyFilter
 from bucketsum_cli.buckets.attachments.queue_notification import missing_events
-from bucketsum_cli.buckets.served_buckets import Via
+from bucketsum_cli.buckets.served_buckets import AttachedBucket, Via
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.buckets.served_buckets import AttachedBucket
 
 _NETWORK_KEYS: Final = ("aws:sourcevpce", "aws:sourcevpc", "aws:vpcsourceip", "aws:sourceip")
 _UNSURE: Final = "~*"

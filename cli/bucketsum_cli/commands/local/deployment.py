@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.aws.stack_lookup import find_local_stack
 from bucketsum_cli.emulator import emulator_state, launcher
+from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.emulator.interpreter import newest_interpreter
 from bucketsum_cli.emulator.sam import Sam, template_parameters
 from bucketsum_cli.selftest.scratch import Scratch
@@ -25,7 +26,6 @@ from bucketsum_cli.terminal.live_progress import spinner
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
-    from bucketsum_cli.emulator.emulator_state import LocalProject
 
 PROOF_SECONDS: Final = 60
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bucketsum.archives.background import BackgroundCalls
 from bucketsum.archives.contents import Contents
@@ -23,13 +23,9 @@ from bucketsum.archives.stream import streamed_members
 from bucketsum.archives.workspace import workspace
 from bucketsum.archives.zip_model import MemberResult
 from bucketsum.digest import RunningDigest
+from bucketsum.s3.range_reads import Read
 from bucketsum.table.archive_settings import ArchiveSettings, Engine, Mode
 from bucketsum.table.row_parts import ArchiveRecord
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum.s3.range_reads import Read
 
 
 @dataclass(frozen=True, slots=True)

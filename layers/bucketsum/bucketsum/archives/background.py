@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from threading import Condition, Thread
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
-if TYPE_CHECKING:
-    Bytes = bytes | memoryview
-    Call = Callable[[Bytes], object]
+Bytes = bytes | memoryview
+Call = Callable[[Bytes], object]
 
 WAITING_BYTES: Final = 1024 * 1024
 """Maximum queued bytes. A single larger piece is accepted when the queue is empty."""

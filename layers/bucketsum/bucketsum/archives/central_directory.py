@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, repeat
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bucketsum.archives.directory_entries import (
     ENTRY_SIGNATURE,
@@ -28,10 +28,8 @@ from bucketsum.archives.end_record import (
 from bucketsum.archives.limits import LimitCounter, too_many_members
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.zip_model import ArchiveStopped, Member
+from bucketsum.s3.range_reads import Read
 from bucketsum.table.archive_status import ArchiveStatus
-
-if TYPE_CHECKING:
-    from bucketsum.s3.range_reads import Read
 
 _SPLIT_SIGNATURE: Final = b"PK\x07\x08"
 _MASKED_BIT: Final = 0x2000

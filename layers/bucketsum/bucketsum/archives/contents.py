@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.archives.central_directory import Directory, read_directory
 from bucketsum.archives.cursor import Cursor
@@ -18,12 +18,10 @@ from bucketsum.archives.names import (
 )
 from bucketsum.archives.stream import streamed_members
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberDigest, MemberResult
+from bucketsum.s3.range_reads import Read
 from bucketsum.table.archive_settings import Limits, Mode
 from bucketsum.table.archive_status import ArchiveStatus
 from bucketsum.table.row_parts import ArchiveRecord
-
-if TYPE_CHECKING:
-    from bucketsum.s3.range_reads import Read
 
 NESTED_SEPARATOR: Final = "!/"
 """Between a nested archive's path and that of a member in it."""

@@ -7,18 +7,16 @@ import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bucketsum.archives.bounded_decoder import FEED_BYTES
+from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.decoders import crc32
+from bucketsum.archives.limits import LimitCounter
+from bucketsum.archives.local_header import LocalHeader
 from bucketsum.archives.zip_model import Member
 
-if TYPE_CHECKING:
-    from bucketsum.archives.cursor import Cursor
-    from bucketsum.archives.limits import LimitCounter
-    from bucketsum.archives.local_header import LocalHeader
-
-    Values = tuple[int, int, int]
+Values = tuple[int, int, int]
 
 _NEXT: Final = re.compile(rb"PK(?:\x07\x08|\x03\x04|\x01\x02)")
 """A descriptor's signature, which is optional, and those of what follows it."""

@@ -7,17 +7,15 @@ import struct
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bucketsum.archives.end_record import EndRecord
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.limits import LimitCounter, too_many_members
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.names import encoded_name
 from bucketsum.archives.zip_model import Member
-
-if TYPE_CHECKING:
-    from bucketsum.archives.end_record import EndRecord
-    from bucketsum.s3.range_reads import Read
+from bucketsum.s3.range_reads import Read
 
 WRAP: Final = FULL32 + 1
 """Sizes and offsets are modulo this in archives without Zip64."""

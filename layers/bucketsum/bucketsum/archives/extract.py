@@ -10,23 +10,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bucketsum.archives.bounded_decoder import FEED_BYTES
+from bucketsum.archives.central_directory import Directory, Placed
 from bucketsum.archives.limits import RATIO_FREE_BYTES, LimitCounter
-from bucketsum.archives.member import HashedMember, digest_of_member, hashed_content
+from bucketsum.archives.member import (
+    Decoding,
+    HashedMember,
+    Write,
+    digest_of_member,
+    hashed_content,
+)
 from bucketsum.archives.placed import hashed_at
 from bucketsum.archives.plain import plain_member
 from bucketsum.archives.zip_model import ArchiveStopped, Member
 from bucketsum.table.archive_settings import STORAGE_MIB_MAX, Limits
 from bucketsum.table.archive_status import ArchiveStatus
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bucketsum.archives.central_directory import Directory, Placed
-    from bucketsum.archives.member import Decoding, Write
 
 BLOCK_BYTES: Final = 4096
 """Least disk space of a file or folder."""

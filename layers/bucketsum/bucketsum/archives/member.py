@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import tee
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from bucketsum.archives.background import BackgroundCalls
 from bucketsum.archives.bounded_decoder import Pieces
 from bucketsum.archives.data_descriptor import Described, StreamEnd
 from bucketsum.archives.decoders import ENGINES, crc32, decoded
 from bucketsum.archives.extra_fields import FULL32
+from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.zip_model import (
     Member,
     MemberDigest,
@@ -23,11 +25,7 @@ from bucketsum.archives.zip_model import (
 )
 from bucketsum.table.archive_settings import Engine, Limits
 
-if TYPE_CHECKING:
-    from bucketsum.archives.background import BackgroundCalls
-    from bucketsum.archives.limits import LimitCounter
-
-    Write = Callable[[bytes | memoryview], object]
+Write = Callable[[bytes | memoryview], object]
 
 BACKGROUND_FROM_BYTES: Final = 512 * 1024
 """Members of this size or more are hashed by the second core, if there is one.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
+from bucketsum.archives.central_directory import Placed
 from bucketsum.archives.data_descriptor import Described
 from bucketsum.archives.local_header import (
     LOCAL_BYTES,
@@ -18,11 +18,8 @@ from bucketsum.archives.member import HashedMember, unreadable
 from bucketsum.archives.names import shown
 from bucketsum.archives.zip_model import Member, MemberUnreadable, Problem
 
-if TYPE_CHECKING:
-    from bucketsum.archives.central_directory import Placed
-
-    Hash = Callable[[tuple[Member, ...], Iterable[memoryview] | Described], HashedMember]
-    """Decodes and hashes compressed bytes, by what a member can be."""
+Hash = Callable[[tuple[Member, ...], Iterable[memoryview] | Described], HashedMember]
+"""Decodes and hashes compressed bytes, by what a member can be."""
 
 
 def hashed_at(placed: Placed, source: ByteSource, read: Hash) -> Iterator[HashedMember]:

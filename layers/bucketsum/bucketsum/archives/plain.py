@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
 from bucketsum.archives.bounded_decoder import FEED_BYTES, PIECE_BYTES
+from bucketsum.archives.central_directory import Placed
 from bucketsum.archives.decoders import crc32, whole_content
 from bucketsum.archives.local_header import LOCAL_BYTES, ByteSource, plain_data_offset
 from bucketsum.archives.member import Decoding, HashedMember
 from bucketsum.archives.zip_model import MemberDigest
-
-if TYPE_CHECKING:
-    from bucketsum.archives.central_directory import Placed
 
 
 def plain_member(placed: Placed, source: ByteSource, decoding: Decoding) -> HashedMember | None:

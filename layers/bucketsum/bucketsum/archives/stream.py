@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+from bucketsum.archives.central_directory import Directory
+from bucketsum.archives.cursor import Cursor
 from bucketsum.archives.data_descriptor import Described
+from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE, LocalHeader
 from bucketsum.archives.member import Decoding, HashedMember, hashed_content
-from bucketsum.archives.placed import hashed_at
+from bucketsum.archives.placed import Hash, hashed_at
 from bucketsum.archives.plain import plain_member
 from bucketsum.archives.zip_model import ArchiveStopped, Member, MemberUnreadable
 from bucketsum.table.archive_status import ArchiveStatus
-
-if TYPE_CHECKING:
-    from bucketsum.archives.central_directory import Directory
-    from bucketsum.archives.cursor import Cursor
-    from bucketsum.archives.limits import LimitCounter
-    from bucketsum.archives.placed import Hash
 
 
 def streamed_members(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum.backfill.backfill_records import Backfill
 from bucketsum.backfill.balance import (
     FINDINGS,
     NOT_READ,
@@ -27,9 +28,12 @@ from bucketsum.backfill.balance import (
     unread_entry,
 )
 from bucketsum.backfill.evidence_records import Segment, finding_of
+from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.listed_versions import ListedVersion, ListedVersions
 from bucketsum.backfill.selection import ARCHIVED
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.table.damage import intact
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import row_key_in, shown_rows
 from bucketsum.table.rows import Row, RowKey
 from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
@@ -37,10 +41,6 @@ from bucketsum.table.state import ObjectState, Presence, is_repaired, state_of
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum.backfill.evidence_table import EvidenceTable
-    from bucketsum.invocation.deadline import Deadline
-    from bucketsum.table.digests_table import DigestsTable
 
 HEADS_AT_ONCE: Final = 16
 STOP_BEFORE_END_SECONDS: Final = 60.0

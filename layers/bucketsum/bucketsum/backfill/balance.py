@@ -7,20 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.counts import version_hash
+from bucketsum.backfill.listed_versions import ListedVersion
 from bucketsum.backfill.selection import is_read, is_sampled, is_selected
 from bucketsum.clock import text_of
 from bucketsum.hashing.ending import Purpose
 from bucketsum.table.event_order import SECONDS
+from bucketsum.table.rows import Row
 from bucketsum.table.state import ObjectState, state_of
-
-if TYPE_CHECKING:
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum.backfill.listed_versions import ListedVersion
-    from bucketsum.table.rows import Row
 
 _SLACK: Final = timedelta(minutes=1)
 """Of the clocks of two functions: the reading of a row that is older by this may be of the run."""

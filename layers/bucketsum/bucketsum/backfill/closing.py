@@ -10,11 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from bucketsum.backfill.accounting import CountedRun
-from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.accounting import Accountant, CountedRun
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
 from bucketsum.backfill.balance import Balance, BalanceEntry, Standing
+from bucketsum.backfill.delivery import Delivery
 from bucketsum.backfill.evidence_records import (
     ChainedReport,
     Closing,
@@ -22,19 +23,14 @@ from bucketsum.backfill.evidence_records import (
     Segment,
     finding_of,
 )
+from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.listed_versions import SHARE_PAGES, SHARES_MAX, ListedVersions
 from bucketsum.backfill.report import BucketRun, Origin, document_of, sorted_findings
+from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now, seconds_since
 from bucketsum.errors import DamagedItem
 from bucketsum.table.damage import intact
 from bucketsum.table.rows import RowKey
-
-if TYPE_CHECKING:
-    from bucketsum.backfill.accounting import Accountant
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum.backfill.delivery import Delivery
-    from bucketsum.backfill.evidence_table import EvidenceTable
-    from bucketsum.backfill.table import BackfillsTable
 
 SEGMENT_ROWS: Final = 1_000_000
 SEGMENTS_MAX: Final = 64

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
 from bucketsum.backfill.report import findings_file, subject_of, text_of
 from bucketsum.clock import now
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.backfill.evidence_records import ChainedReport, RowFinding
 
 _TEXT_BYTES_MAX: Final = 200_000
 """[A] SNS takes 256 KB."""

@@ -11,25 +11,21 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.backfill.backfill_records import BackfillStatus, Part
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part
 from bucketsum.backfill.counts import object_hash
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listed_versions import packed
-from bucketsum.backfill.listing import page_of_keys
+from bucketsum.backfill.listing import Page, page_of_keys
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.backfill.table import other_parts
+from bucketsum.backfill.table import BackfillsTable, other_parts
 from bucketsum.errors import QueueRefused
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.queue.batches import batches_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
-
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum.backfill.listing import Page
-    from bucketsum.backfill.table import BackfillsTable
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.invocation.deadline import Deadline
 
     PageReader = Callable[[Part], Page]
 

@@ -6,15 +6,12 @@ import hashlib
 import zlib
 from base64 import b64decode, b64encode
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from bucketsum.backfill.balance import BalanceEntry
 from bucketsum.events.message_fields import is_moment
+from bucketsum.table.rows import Row
 from bucketsum.table.stored_fields import NOT_STORED, stored
-
-if TYPE_CHECKING:
-    from bucketsum.backfill.balance import BalanceEntry
-    from bucketsum.table.rows import Row
-
 
 _PLAIN_CHARACTERS_MAX: Final = 100_000
 _COMPRESSED: Final = "zlib:"

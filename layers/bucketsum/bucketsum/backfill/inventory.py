@@ -16,18 +16,18 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from urllib.parse import unquote_plus
 
+from bucketsum.backfill.backfill_records import Backfill, Part
 from bucketsum.backfill.listing import Page
 from bucketsum.backfill.messages import listed_object
 from bucketsum.backfill.selection import is_read, is_sampled, is_selected
 from bucketsum.errors import BadInventory, MalformedMessage
 from bucketsum.events.message_fields import bucket_name, object_key, shown, size_at, text_at
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.get_object import BROKEN
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.backfill.backfill_records import Backfill, Part
-    from bucketsum.events.object_events import ObjectCreated
 
 ROWS_PER_PAGE: Final = 1000
 

@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.backfill_records import Tally, tally_of
 from bucketsum.backfill.counts import BackfillCounts, object_hash
-from bucketsum.backfill.listed_tasks import ListedTasks
+from bucketsum.backfill.listed_tasks import ListedTask, ListedTasks, Record
 from bucketsum.backfill.messages import ListedObjects, body_of, listed_objects_in
 from bucketsum.errors import MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult, TaskHasher
@@ -28,8 +28,6 @@ from bucketsum.table.rows import RowKey, row_key_of
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
-
-    from bucketsum.backfill.listed_tasks import ListedTask, Record
 
 
 @dataclass(slots=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from bucketsum.algorithms import ALGORITHMS
 from bucketsum.backfill.selection import Selection
@@ -23,9 +23,8 @@ from bucketsum.table.outcome import Outcome
 from bucketsum.table.row_parts import Deletion
 from bucketsum.table.rows import Row, Status, row_key_of
 
-if TYPE_CHECKING:
-    ListedTask: TypeAlias = Job | DamagedRow | HashResult
-    Record: TypeAlias = Row | Deletion | DamagedRow
+ListedTask: TypeAlias = Job | DamagedRow | HashResult
+Record: TypeAlias = Row | Deletion | DamagedRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,11 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bucketsum.backfill.counts import version_hash
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.table.rows import Row
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.rows import Row
 
 SHARE_PAGES: Final = 5_000
 """Pages that an invocation keeps, in some 90 MB; of more, each reads a share of the rows."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.backfill.backfill_records import START, BackfillStatus, Part
+from bucketsum.backfill.backfill_records import START, Backfill, BackfillStatus, Part
 from bucketsum.backfill.inventory import manifest_at
 from bucketsum.backfill.listing import ranges_of_keys
-from bucketsum.backfill.table import other_parts
+from bucketsum.backfill.table import BackfillsTable, other_parts
 from bucketsum.clock import now
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum.backfill.table import BackfillsTable
 
 _CONCURRENCY_PER_ENQUEUER: Final = 20
 """Invocations of the hasher that one enqueuer keeps busy: it lists some 2,500 objects per second,

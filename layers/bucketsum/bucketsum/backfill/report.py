@@ -8,15 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum import __version__, clock
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus, Part, Tally, is_done
 from bucketsum.backfill.balance import FINDINGS, PROBLEMS, Balance, Standing
+from bucketsum.backfill.evidence_records import Closing, RowFinding
 from bucketsum.hashing.ending import Purpose
-
-if TYPE_CHECKING:
-    from bucketsum.backfill.evidence_records import Closing, RowFinding
 
 FORMAT: Final = 1
 DONE: Final = "done"

@@ -11,13 +11,13 @@ from bucketsum.backfill.closing import Evidence
 from bucketsum.backfill.delivery import Delivery
 from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.report import Origin
+from bucketsum.backfill.table import BackfillsTable
+from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.backfill.table import BackfillsTable
-    from bucketsum.table.digests_table import DigestsTable
 
 CONNECTIONS: Final = HEADS_AT_ONCE
 """Requests to S3 that counting sends at a time."""

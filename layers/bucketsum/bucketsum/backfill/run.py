@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from bucketsum.backfill.backfill_records import BackfillStatus
+from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
+from bucketsum.backfill.closing import Evidence
+from bucketsum.backfill.table import BackfillsTable
 from bucketsum.errors import UnknownBackfill
 from bucketsum.step_functions_errors import plain_cause
 
-if TYPE_CHECKING:
-    from bucketsum.backfill.backfill_records import Backfill
-    from bucketsum.backfill.closing import Evidence
-    from bucketsum.backfill.table import BackfillsTable
-
-    Shares = Callable[[Backfill], Sequence[Sequence[int]]]
+Shares = Callable[[Backfill], Sequence[Sequence[int]]]
 
 _CAUSE_CHARACTERS_MAX: Final = 1000
 

@@ -13,8 +13,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.attached import listed_in
 from bucketsum.backfill.backfill_records import SCHEDULE, Backfill, BackfillStatus
+from bucketsum.backfill.evidence_table import EvidenceTable
 from bucketsum.backfill.rest import MESSAGE_DAYS, OpenWork, days_ago
 from bucketsum.backfill.run import is_open
+from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now, text_of
 from bucketsum.errors import DamagedItem
 from bucketsum.hashing.ending import Purpose
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_stepfunctions import SFNClient
 
-    from bucketsum.backfill.evidence_table import EvidenceTable
-    from bucketsum.backfill.table import BackfillsTable
 
 _PLACEHOLDER: Final = "<aws."
 """How a value begins that EventBridge Scheduler has not filled in: the emulator never does."""

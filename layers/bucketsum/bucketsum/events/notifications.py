@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from bucketsum.errors import MalformedMessage
@@ -23,10 +23,13 @@ from bucketsum.events.message_fields import (
     size_at,
     text_at,
 )
-from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectEvent
+from bucketsum.events.object_events import (
+    DeletedBy,
+    ObjectCreated,
+    ObjectDeleted,
+    ObjectEvent,
+    ObjectRestored,
+)
 
 _SEQUENCER: Final = re.compile(r"[0-9A-Fa-f]{1,32}")
 

@@ -15,6 +15,7 @@ from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_bytes import slice_bytes_in
 from bucketsum.long_objects.slice_reader import SliceReader
 from bucketsum.long_objects.slice_report import publish_slice
+from bucketsum.long_objects.slice_result import SliceReport
 from bucketsum.long_objects.slicer import Slicer
 from bucketsum.queue.dead_letters import ReceivedMessage, message_of
 from bucketsum.table.outcome import Outcome
@@ -22,7 +23,6 @@ from bucketsum.table.outcome import Outcome
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.long_objects.slice_result import SliceReport
 
 _RESOURCES: Final = Resources(os.environ, asks_checksum=False)  # most GETs are of ranges
 SETTINGS, _DYNAMODB = _RESOURCES.settings, made_now(_RESOURCES.dynamodb)

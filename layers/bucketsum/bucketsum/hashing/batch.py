@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol, TypeGuard, TypeVar
+from typing import Final, Protocol, TypeGuard, TypeVar
 
 from bucketsum.errors import DamagedRow, MalformedMessage, Released
 from bucketsum.events.notifications import events_in
@@ -20,8 +20,7 @@ from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.settings import Settings
 
-if TYPE_CHECKING:
-    Result = HashResult | Exception
+Result = HashResult | Exception
 
 LARGE_BYTES: Final = 256 * 1024 * 1024
 """Messages of this size get an execution environment each: reading takes over 3 s at Lambda's

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from bucketsum.clock import now
+from bucketsum.invocation.access import Keys
 
 if TYPE_CHECKING:
     from botocore.credentials import Credentials
 
-    from bucketsum.invocation.access import Keys
 
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 EMPTY_SHA256: Final = hashlib.sha256().hexdigest()
