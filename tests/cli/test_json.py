@@ -47,12 +47,17 @@ from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.terminal.documents import iso_text, json_text
 
 ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
-SCHEMA: Final = schema_of(cli)
+
+
+@cache
+def schema_of_all() -> dict[str, Any]:
+    """The schema of all commands, all of which it imports."""
+    return schema_of(cli)
 
 
 def checked(command: str, document: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return *document* if it is one that the schema has for the command."""
-    schema = SCHEMA["commands"][f"bucketsum {command}"]
+    schema = schema_of_all()["commands"][f"bucketsum {command}"]
     Validator.check_schema(schema)
     Validator(schema | definitions()).validate(json.loads(json_text(document)))
     return document
@@ -61,7 +66,7 @@ def checked(command: str, document: Any) -> Any:  # noqa: ANN401 - any JSON valu
 @cache
 def definitions() -> dict[str, Any]:
     """The definitions in the schemas of all commands; their check takes half a second."""
-    shared = {"$defs": SCHEMA["$defs"]}
+    shared = {"$defs": schema_of_all()["$defs"]}
     Validator.check_schema(shared)
     return shared
 

@@ -9,6 +9,7 @@ import random
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -128,6 +129,12 @@ def hostile(count: int, seed: int = 1) -> Hostile:
         {"object": {"S": PARTITION}, "entry": {"S": "x"}, "status": {"S": "running"}}
     )
     return sample
+
+
+@cache
+def shared_sample() -> Hostile:
+    """2,000 items for all tests, made where the first needs them."""
+    return hostile(2000)
 
 
 def _add_key(sample: Hostile, chance: random.Random, number: int) -> None:

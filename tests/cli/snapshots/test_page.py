@@ -15,7 +15,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, hashed, put_and_record
 from tests.cli.snapshots.changes_oracle import sql_time
-from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile
+from tests.cli.snapshots.hostile_rows import NAMES, Hostile, hostile, shared_sample
 from tests.cli.snapshots.oracle import Oracle, place_of
 
 from bucketsum.table.checksum_values import ChecksumResult, Compared
@@ -35,7 +35,6 @@ from bucketsum_cli.snapshots.tables import open_snapshot
 from bucketsum_cli.terminal.formatting import tally_text
 from bucketsum_cli.terminal.output import printable
 
-HOSTILE: Final = hostile(2000)
 LISTED: Final = (Listed("photos", ""), Listed("films", ""))
 READ_AGAIN: Final = (ObjectState.DIFFERS, ObjectState.REPAIRED)
 TAGS: Final = (
@@ -112,7 +111,7 @@ def html_of(snapshot: Snapshot, shown: Figures) -> str:
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> tuple[Snapshot, Figures]:
     """A snapshot of hostile rows, and its figures."""
-    snapshot = HOSTILE.write(tmp_path_factory.mktemp("snapshots") / "s", LISTED)
+    snapshot = shared_sample().write(tmp_path_factory.mktemp("snapshots") / "s", LISTED)
     return snapshot, figures(snapshot)
 
 
@@ -123,7 +122,7 @@ def counted(rows: Sequence[Any], name: str, count: str = "objects") -> dict[str,
 
 def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Figures]) -> None:
     """States, verifications, days and sizes are counted over all versions."""
-    sections, oracle = case[1], Oracle(HOSTILE, LISTED)
+    sections, oracle = case[1], Oracle(shared_sample(), LISTED)
     whole = [row for row in oracle.objects.values() if row.status != "damaged"]
     states = Counter(str(state) for *_, state in oracle.coverage().elements())
     states["deleted"] = sum(state == "deleted" for state in oracle.states.values())
@@ -148,7 +147,7 @@ def test_the_figures_are_those_of_a_loop_over_the_rows(case: tuple[Snapshot, Fig
     assert (ages["never"], sum(ages.values())) == (verified[False], verified.total())
     days = Counter(row.arrived_at[:10] for row in whole)
     assert {day: n for day, n in counted(sections.arrivals, "day").items() if n} == days
-    listed = [v["size_bytes"] for v in HOSTILE.listing]
+    listed = [v["size_bytes"] for v in shared_sample().listing]
     assert [row["size_bytes"] for row in sections.list_of("largest")] == sorted(listed)[:-11:-1]
 
 
@@ -192,12 +191,12 @@ def test_the_page_shows_the_figures(case: tuple[Snapshot, Figures]) -> None:
     for name, count in lengths.items():
         assert len([row for row in page.rows[name] if row]) == count > 0, name
     buckets = {row["bucket"]: row["objects"] for row in sections.buckets()}
-    assert buckets == Counter(version["bucket"] for version in HOSTILE.listing)
+    assert buckets == Counter(version["bucket"] for version in shared_sample().listing)
     sizes = [row["size_bytes"] for row in sections.buckets()]
     assert sizes == sorted(sizes, reverse=True)
     shown = [(row[0], row[1]) for row in page.rows["stored"] if row]
     assert shown == [(bucket, f"{count:,}") for bucket, count in buckets.items()]
-    states = Oracle(HOSTILE, LISTED).states.values()
+    states = Oracle(shared_sample(), LISTED).states.values()
     gone = {state: sum(of == state for of in states) for state in (ObjectState.LOST, "deleted")}
     assert all(sections.states[state] == count > 0 for state, count in gone.items())
     assert sections.is_listed

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import duckdb
 import pytest
-from tests.cli.snapshots.hostile_rows import STRANGE, Hostile, damaged, hostile
+from tests.cli.snapshots.hostile_rows import STRANGE, Hostile, damaged, shared_sample
 from tests.cli.snapshots.oracle import Oracle
 
 from bucketsum.algorithms import ALGORITHMS, EXTRA_ALGORITHMS
@@ -34,17 +34,23 @@ from bucketsum_cli.snapshots.queries import query_text
 from bucketsum_cli.snapshots.storage_prices import put_prices
 from bucketsum_cli.snapshots.tables import open_snapshot, open_snapshots
 
-HOSTILE: Final = hostile(2000)
-LISTINGS: Final[dict[str, tuple[Hostile, tuple[Listed, ...]]]] = {
-    "without a listing": (HOSTILE, ()),
-    "with a listing": (HOSTILE, (Listed("photos", ""), Listed("films", ""))),
+LISTINGS: Final[dict[str, tuple[int, tuple[Listed, ...]]]] = {
+    "without a listing": (1, ()),
+    "with a listing": (1, (Listed("photos", ""), Listed("films", ""))),
     "10,000 rows in small groups, with a listing of prefixes": (
-        replace(HOSTILE, marks=[f"#{number}" for number in range(5)]),
+        5,
         (Listed("photos", "a"), Listed("films", "")),
     ),
 }
+"""Name of a case → how often it has each row, and what is listed."""
 _GROUP_ROWS: Final = 122_880
 """The rows that DuckDB reads at a time, in parallel with others."""
+
+
+def _copied(copies: int) -> Hostile:
+    """The rows under as many keys each, with a mark where there are several."""
+    marks = [f"#{number}" for number in range(copies)] if copies > 1 else [""]
+    return replace(shared_sample(), marks=marks)
 
 
 class Case:
@@ -76,9 +82,10 @@ def open_in_groups(snapshot: Snapshot) -> Database:
 @pytest.fixture(scope="module", params=[*LISTINGS.values()], ids=[*LISTINGS])
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """The snapshot with each of the listings."""
-    rows, listed = request.param
+    copies, listed = request.param
+    rows = _copied(copies)
     snapshot = rows.write(tmp_path_factory.mktemp("snapshots") / "s", listed)
-    opened = open_in_groups(snapshot) if len(rows.marks) > 1 else open_snapshot(snapshot)
+    opened = open_in_groups(snapshot) if copies > 1 else open_snapshot(snapshot)
     put_prices(opened)
     return Case(opened, Oracle(rows, listed))
 
@@ -112,10 +119,10 @@ def test_the_views_have_every_row_once(case: Case) -> None:
 
 def test_tables_of_many_rows_are_those_of_few(tmp_path: Path) -> None:
     """Rows of more than one group are loaded and joined as those of one are."""
-    copies = _GROUP_ROWS // len(HOSTILE.items) + 1
-    many = replace(HOSTILE, marks=[f"#{number}" for number in range(copies)])
+    copies = _GROUP_ROWS // len(shared_sample().items) + 1
+    many = _copied(copies)
     listed = (Listed("photos", "a"), Listed("films", ""))
-    snapshots = {"few": HOSTILE.write(tmp_path / "few", listed),
+    snapshots = {"few": shared_sample().write(tmp_path / "few", listed),
                  "many": many.write(tmp_path / "many", listed)}  # fmt: skip
     engine = open_snapshots(snapshots).engine
     for table in ("versions", "members", "deletions"):
@@ -306,9 +313,9 @@ def kinds_of(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_each_way_to_damage_a_row_is_seen(tmp_path: Path) -> None:
     """An attribute of another type or value damages a row exactly where the table's reader says."""
-    kinds = kinds_of(HOSTILE.items)
+    kinds = kinds_of(shared_sample().items)
     failed_reading = FailedReading("2026-11-24T00:00:00.000Z", "access denied")
-    sample = next(row for row in shown_rows(HOSTILE.items) if row.status is Status.HASHED)
+    sample = next(row for row in shown_rows(shared_sample().items) if row.status is Status.HASHED)
     compared = Compared(ChecksumResult.DIFFERS, "crc32:AA==", "read as AB==")
     archived = replace(
         sample,
