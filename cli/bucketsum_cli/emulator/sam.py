@@ -22,12 +22,13 @@ from bucketsum_cli.terminal.errors import CannotDoError
 _LOG_LINES_SHOWN: Final = 30
 
 _SAM: Final = """
-import runpy, zlib
+import runpy, yaml, zlib
+yaml.SafeLoader, yaml.SafeDumper = yaml.CSafeLoader, yaml.CSafeDumper
 zlib.Z_DEFAULT_COMPRESSION = 0
 runpy.run_module("samcli", run_name="__main__", alter_sys=True)
 """
 """The SAM CLI, whose archives are not compressed: the layer's 75 MB stay on this machine, and to
-compress them takes a third of a deployment."""
+compress them takes a third of a deployment. YAML in C takes a quarter of a build less."""
 
 
 def template_parameters(
