@@ -20,6 +20,8 @@ _SECONDS: Final = 600
 _PAUSE_SECONDS: Final = 0.25
 _BUSY_SHARE: Final = 0.2
 """Of the time, at most, so that looking does not slow down what is waited for."""
+_PAUSE_SHARE: Final = 0.05
+"""Of the time waited so far: what takes long is looked at less often."""
 
 
 def run(*arguments: str, expected: int = 0) -> Result:
@@ -36,14 +38,15 @@ def answer(*arguments: str) -> Any:  # noqa: ANN401 - a JSON document
 
 def until(look: Callable[[], T | None], expected: str, seconds: float = _SECONDS) -> T:
     """Look until the result is true, and return it."""
-    deadline = time.monotonic() + seconds
+    started = time.monotonic()
     while True:
         began = time.monotonic()
         if seen := look():
             return seen
-        if began > deadline:
+        if (waited := began - started) > seconds:
             pytest.fail(f"waited {seconds} s for {expected}: {seen!r}")
-        time.sleep(max(_PAUSE_SECONDS, (time.monotonic() - began) / _BUSY_SHARE))
+        busy = time.monotonic() - began
+        time.sleep(max(_PAUSE_SECONDS, busy / _BUSY_SHARE, waited * _PAUSE_SHARE))
 
 
 def physical_name(stack: Stack, logical_id: str) -> str:

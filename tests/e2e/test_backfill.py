@@ -17,7 +17,7 @@ from tests.e2e.command import answer, physical_name, throttled, until
 
 from bucketsum_cli.aws.stack import Stack
 
-OBJECTS: Final = int(os.environ.get("BACKFILL_OBJECTS", "600"))
+OBJECTS: Final = int(os.environ.get("BACKFILL_OBJECTS", "300"))
 PREFIX: Final = "before/"
 WAIT_SECONDS: Final = 600 + OBJECTS / 10
 
