@@ -1,7 +1,5 @@
 """Every test: no real AWS within reach, Hypothesis without a stopwatch, a worker for each suite."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """The product in a copy without the lab, checked and tested there: ``make product``."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

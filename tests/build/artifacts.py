@@ -1,7 +1,5 @@
 """The output of `sam build`, and the folders that a function sees in Lambda."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

@@ -1,7 +1,5 @@
 """One real build and one local AWS, which all of these tests look at."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import Request, urlopen

@@ -1,7 +1,5 @@
 """The resources that the hasher touches, on a local S3, SQS and DynamoDB."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Lambda's own Runtime API on this machine: the emulator that the SAM CLI ships."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import importlib.metadata

@@ -1,7 +1,5 @@
 """The runtime client of awslambdaric, which is compiled there, for a Python without its wheel."""
 
-from __future__ import annotations
-
 import http.client
 import os
 

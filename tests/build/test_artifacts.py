@@ -1,7 +1,5 @@
 """The built folders hold what Lambda needs and nothing else."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import subprocess

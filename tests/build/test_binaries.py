@@ -1,7 +1,5 @@
 """The layer's compiled files load on Amazon Linux 2023, whatever machine they were built on."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

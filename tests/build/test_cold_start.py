@@ -1,7 +1,5 @@
 """The modules that the built hasher loads when it starts."""
 
-from __future__ import annotations
-
 import _imp
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """`sam build --use-container`, up to its first request to the container runtime."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

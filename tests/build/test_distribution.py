@@ -1,7 +1,5 @@
 """A part of a release: a wheel that works alone."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

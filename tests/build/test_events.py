@@ -1,7 +1,5 @@
 """The files of events/ are what their generator makes, and say what AWS says."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

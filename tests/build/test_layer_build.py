@@ -1,7 +1,5 @@
 """layers/bucketsum/build.py: a wheel that is missing fails the build, unless that is allowed."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import subprocess

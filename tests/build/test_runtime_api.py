@@ -1,7 +1,5 @@
 """The built hasher behind Lambda's own Runtime API, with every event of events/."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

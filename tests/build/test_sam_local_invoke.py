@@ -1,7 +1,5 @@
 """`sam local invoke`, in the container that SAM makes of Lambda's base image and our build."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Calls to AWS, changed on their way: what moto does not have, or what a test wants to fail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """A stack in moto as template.yaml describes it, and a hasher that answers at once."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

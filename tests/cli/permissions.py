@@ -1,7 +1,5 @@
 """The permissions that docs/reference/permissions.md lists for each command, and its needs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Runs that end with a report, as their enqueuer and the state machine take them there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

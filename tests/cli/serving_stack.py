@@ -1,7 +1,5 @@
 """The parts of template.yaml that serve buckets, as a stack in moto."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """`bucketsum attach` and `detach`: a bucket's notifications, and the parameters of the stack."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from collections.abc import Callable

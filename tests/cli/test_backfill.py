@@ -1,7 +1,5 @@
 """`bucketsum backfill`: the estimate, the start, and what can be done with it afterwards."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

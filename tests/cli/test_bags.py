@@ -1,7 +1,5 @@
 """`check --bag` agrees with `bagit.py --validate`, and says what is wrong."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import os

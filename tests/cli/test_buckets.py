@@ -1,7 +1,5 @@
 """`bucketsum buckets`, and the option --bucket of other commands."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

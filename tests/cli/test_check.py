@@ -1,7 +1,5 @@
 """`bucketsum check`: local files beside what is recorded, and an exit status to rely on."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

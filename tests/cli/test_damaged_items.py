@@ -1,7 +1,5 @@
 """Items that another program changed: shown as damaged, among the others."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path

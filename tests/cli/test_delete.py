@@ -1,7 +1,5 @@
 """`bucketsum delete`: all that the stack created goes, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`bucketsum estimate`: a price without a stack."""
 
-from __future__ import annotations
-
 import pytest
 from tests.cli.conftest import Run
 from tests.support.sam_template import load_template

@@ -1,7 +1,5 @@
 """`check --archive` compares members as extractors leave them on the disk."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path

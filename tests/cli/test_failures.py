@@ -1,7 +1,5 @@
 """`bucketsum failures`: what is in the dead-letter queue, left as it was."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Local paths become files, each with its key."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """`bucketsum find`: where else is this content?"""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A report of S3's own readings becomes rows, or verifies those that exist."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

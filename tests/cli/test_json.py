@@ -1,7 +1,5 @@
 """The commands print the JSON documents that docs/reference/json.md and its schema describe."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`bucketsum local` where nothing runs, and where something is missing."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The local emulator gets template and definitions in JSON, and AWS as they are written."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`bucketsum show`, `status` and `stop` of an object that is hashed in slices."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

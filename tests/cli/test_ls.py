@@ -1,7 +1,5 @@
 """`bucketsum ls`: what is in the bucket beside what is recorded of it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`ls --members`, `show`, `find` and `check` look into archives."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path

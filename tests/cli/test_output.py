@@ -1,7 +1,5 @@
 """Output has no control characters, its numbers are readable, and its files are whole."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

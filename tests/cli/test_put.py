@@ -1,7 +1,5 @@
 """`bucketsum put`: files in, digests out, and the exit status that a script needs."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

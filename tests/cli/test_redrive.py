@@ -1,7 +1,5 @@
 """`bucketsum redrive`: another try for what failed, without ever losing a message."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

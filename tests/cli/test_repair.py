@@ -1,7 +1,5 @@
 """`bucketsum repair`: a copy with the recorded digest takes the place of what is broken."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Any

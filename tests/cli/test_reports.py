@@ -1,7 +1,5 @@
 """`verify report` and `verify list --check`: what a run found, and whether the chain is whole."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

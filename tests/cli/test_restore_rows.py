@@ -1,7 +1,5 @@
 """The recipe of docs/explanation/security.md: rows come back from a restored table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Every error is a sentence on stderr with status 2, never a traceback."""
 
-from __future__ import annotations
-
 import operator
 import os
 import re

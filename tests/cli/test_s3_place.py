@@ -1,7 +1,5 @@
 """One value reads ``s3://`` URLs, in all commands; a deletion stays in bucketsum's own folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import boto3

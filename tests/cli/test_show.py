@@ -1,7 +1,5 @@
 """`bucketsum show`: everything that is recorded of one key."""
 
-from __future__ import annotations
-
 import pytest
 from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable

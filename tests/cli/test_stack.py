@@ -1,7 +1,5 @@
 """The command finds its stack, or gives the reason why it cannot."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """`bucketsum status`: the state of a stack, and no number where nothing is known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

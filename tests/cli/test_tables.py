@@ -1,7 +1,5 @@
 """Tables and prose on a terminal and in a pipe."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`bucketsum verify`: its filters, its runs, and those that the schedule starts."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Waiting for rows: all that come, in whatever order, and never longer than was said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast

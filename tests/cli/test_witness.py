@@ -6,8 +6,6 @@ have the checksums and parts of AWS's documents, which no emulator has; and the 
 metric from the log, by the test.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The command against the deployed stack, in this process."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

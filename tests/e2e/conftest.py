@@ -1,7 +1,5 @@
 """The real template on a real local emulator, once in each worker of the end-to-end tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -7,8 +7,6 @@ Run it against a stack that `bucketsum local up` has started and that nobody els
 It takes some minutes, and changes time-outs and memory of the functions.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """A deployed stack's tuning half: start sweeps, wait for them, see what they leave, break parts."""
 
-from __future__ import annotations
-
 import io
 import json
 import uuid

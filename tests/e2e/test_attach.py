@@ -1,7 +1,5 @@
 """Buckets that the stack did not create: from the object to its row, by both routes."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any, Final
 

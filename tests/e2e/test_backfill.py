@@ -3,8 +3,6 @@
 ``BACKFILL_OBJECTS=20000 pytest tests/e2e/test_backfill.py`` runs it with as many objects.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator

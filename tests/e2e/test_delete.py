@@ -1,7 +1,5 @@
 """`bucketsum delete` against the local emulator, with more versions than a page of a listing."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

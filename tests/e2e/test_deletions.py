@@ -1,7 +1,5 @@
 """Deleted and restored objects, from the bucket to the row."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 

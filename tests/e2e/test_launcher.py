@@ -1,7 +1,5 @@
 """Starting, stopping and failing: nothing half-done is left behind."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

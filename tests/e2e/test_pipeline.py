@@ -1,7 +1,5 @@
 """Drop a file, read its SHA-1: the deployed stack, through the command."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator

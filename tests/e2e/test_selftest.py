@@ -1,7 +1,5 @@
 """`bucketsum selftest` on the deployed stack: the whole chain, as a person proves it on AWS."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

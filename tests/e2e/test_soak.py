@@ -1,7 +1,5 @@
 """A small soak of the deployed stack; `make soak` runs a large one."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A sweep from its input to the setting to deploy, on the deployed stack."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

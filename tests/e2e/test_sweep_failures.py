@@ -1,7 +1,5 @@
 """Failures in a sweep are results of it: recorded, and cleaned up after."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

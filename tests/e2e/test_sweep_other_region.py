@@ -1,7 +1,5 @@
 """The packaged template in another Region: it needs no clone, and its sweeps have prices there."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A verification of the deployed stack, through the command."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Final

@@ -1,7 +1,5 @@
 """Local workers are isolated, and have Lambda's CPU share and memory."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """`python -m tests.fuzz`: look for inputs that break a rule of a parser."""
 
-from __future__ import annotations
-
 import inspect
 import resource
 import time

@@ -1,7 +1,5 @@
 """Rules of the archive reader."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.fuzz.session import FuzzTarget

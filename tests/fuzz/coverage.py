@@ -1,7 +1,5 @@
 """Lines of the product that an input runs, so that inputs which reach new code are kept."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Rules of the reader of S3 inventories: a manifest, an empty line, the rows of its file."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Changed inputs: bytes, and values of the JSON document that an input begins with."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator, Sequence

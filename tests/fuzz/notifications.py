@@ -1,7 +1,5 @@
 """Rules of the parsers of messages: events, listed objects, slices of long objects."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Rules of the saved state of long objects: the progress item, and the digests in it."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

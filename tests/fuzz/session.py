@@ -1,7 +1,5 @@
 """Runs of one parser with changed inputs, and the inputs that break a rule."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import signal

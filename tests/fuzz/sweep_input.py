@@ -1,7 +1,5 @@
 """Rules of the parser of a sweep's input, and of its plan."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """All parsers that are fuzzed: each folder of the corpus names its module."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Final
 

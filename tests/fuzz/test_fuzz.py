@@ -1,7 +1,5 @@
 """Every kept input, and a bounded number of changed ones, keep the rules of their parser."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from itertools import islice

@@ -4,8 +4,6 @@ A row has principals, actions and resources, each a list with commas, and the re
 As a plugin of pytest, this module writes the calls that the tests of the roles record.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ An interpreter runs in a process of its own, with other packages than the tests:
 the standard library alone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """The templates as CloudFormation gets them: after SAM's transform, with values."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 from typing import Any, Final

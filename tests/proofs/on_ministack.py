@@ -1,7 +1,5 @@
 """Executions on the interpreter of the local emulator, within this process."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

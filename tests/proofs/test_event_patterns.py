@@ -1,7 +1,5 @@
 """EventBridge's own matcher sends the rules the events that they are for, and no others."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Two interpreters, LocalStack's and the local emulator's, run both state machines alike."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The functions start, and sign, with the botocore of older runtimes."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """IAM, as the local emulator decides, allows every call that the code makes, and refuses others."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """AWS's own rules for serverless applications, with a reason for each exception."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The policies of docs/reference/permissions.md, as the local emulator's IAM decides them."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import product

@@ -1,7 +1,5 @@
 """Where LocalStack 4.14 differs from AWS, and what is done about it; AWS's page decides."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

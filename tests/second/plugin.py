@@ -3,8 +3,6 @@
 Use it with ``-p tests.second.plugin``; ``make second`` does.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import ssl

@@ -1,7 +1,5 @@
 """The list of differences names what exists, all of it, and pages of AWS."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

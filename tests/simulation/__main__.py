@@ -1,7 +1,5 @@
 """`python -m tests.simulation`: run schedules, replay one of them, or look for planted bugs."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Step Functions: executions of the product's state machine for backfills, as its file says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final

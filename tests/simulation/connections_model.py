@@ -1,7 +1,5 @@
 """Libcurl's connections: the transfers of an invocation, as tasks of the schedule."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Another program: it changes items of the tables, and a person repairs them as advised."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final

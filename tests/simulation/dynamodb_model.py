@@ -1,7 +1,5 @@
 """DynamoDB: tables with conditional writes and eventually consistent reads."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, Final

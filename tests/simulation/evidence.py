@@ -4,8 +4,6 @@ The product's code works on tables in memory and on S3's answers to HEAD. Betwee
 an invocation may die, or another one may do its work.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Both tables in memory and S3's answers, for runs whose invocations may end at each call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """The product's functions, wired to the models in place of AWS's clients."""
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import os

@@ -1,7 +1,5 @@
 """The promises about rows, checked at every write and at rest."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Lambda: execution environments that run a product's handler, and the pollers of its queues."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count

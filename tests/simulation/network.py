@@ -1,7 +1,5 @@
 """The network between a task and a service: latency, faults and lost responses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """A person at the command line: the product's `bucketsum redrive` and `bucketsum stop`."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, Final

@@ -2,8 +2,6 @@
 
 # ruff: noqa: SLF001 - bugs are planted in private parts
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace

@@ -2,8 +2,6 @@
 
 # ruff: noqa: SLF001 - bugs are planted in private parts
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Planted bugs of verifications."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Planted bugs of the comparison with S3's own checksum."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The promises about progress items: no byte is skipped or hashed twice."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any

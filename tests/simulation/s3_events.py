@@ -1,7 +1,5 @@
 """S3's events as the bodies of messages: native notifications, EventBridge, SNS."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The product scaled down: limits of a few bytes, the threads and the time of a schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, tzinfo

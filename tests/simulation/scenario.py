@@ -1,7 +1,5 @@
 """Scenario: writes, events, faults and people that a seed decides, and the checks at rest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cache, partial

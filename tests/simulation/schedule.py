@@ -5,8 +5,6 @@ task gives its turn away only in `Schedule.pause`, which every model calls befor
 every AWS call, and in `Schedule.wait`; the next turn belongs to the earliest event.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

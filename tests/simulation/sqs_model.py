@@ -2,8 +2,6 @@
 
 # ruff: noqa: N803 - parameters have AWS's names
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable

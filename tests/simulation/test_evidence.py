@@ -1,7 +1,5 @@
 """Thousands of runs: the books balance, reports are a chain, and planted bugs are found."""
 
-from __future__ import annotations
-
 import json
 
 # ruff: noqa: SLF001 - bugs are planted in private parts

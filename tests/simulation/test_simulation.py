@@ -1,7 +1,5 @@
 """Thousands of schedules keep every promise; and a product with a bug does not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Trace: the steps of one schedule, in order, as a person reads them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

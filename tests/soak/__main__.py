@@ -1,7 +1,5 @@
 """`python -m tests.soak`: objects through the local emulator while everything around fails."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Random faults of AWS's responses, with a count of each kind."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from enum import StrEnum

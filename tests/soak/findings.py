@@ -1,7 +1,5 @@
 """Comparison of the rows with the uploaded versions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Bytes of log lines, from the file that the emulator writes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

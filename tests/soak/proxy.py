@@ -1,7 +1,5 @@
 """A proxy between workers and the local emulator that injects faults into HTTP over TLS."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """The arrivals queue during a soak: its length, and waiting until it is empty."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """One soak: uploads under faults, the comparison, the redrive, and the comparison again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The soak notices each problem, and its changes to a stack end with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """The emulator's workers: their processes, killed at random, and their memory."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

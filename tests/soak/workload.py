@@ -1,7 +1,5 @@
 """The objects of a soak: planned by the seed, and uploaded by several threads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

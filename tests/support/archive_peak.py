@@ -1,7 +1,5 @@
 """Peak memory of a process that reads archives; its arguments are those of `main`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

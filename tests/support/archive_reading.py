@@ -1,7 +1,5 @@
 """Reads an archive that is in memory, in each mode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rules that hold for any bytes read as an archive, for a fuzzer or a test."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from typing import Final

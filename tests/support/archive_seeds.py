@@ -1,7 +1,5 @@
 """Small archives of many kinds, for a fuzzer to begin with."""
 
-from __future__ import annotations
-
 import io
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """Checksums as S3 keeps and sends them: of a whole object, or of an upload in parts."""
 
-from __future__ import annotations
-
 import zlib
 from base64 import b64encode
 from collections.abc import Sequence

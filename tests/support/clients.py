@@ -1,7 +1,5 @@
 """Clients that tests share: making one takes longer than most requests to moto."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

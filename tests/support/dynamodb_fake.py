@@ -1,7 +1,5 @@
 """DynamoDB in memory: the writes of single items, and a table that is always consistent."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import deepcopy

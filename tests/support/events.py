@@ -1,7 +1,5 @@
 """Messages of the queue as AWS sends them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 from urllib.parse import quote_plus

@@ -1,7 +1,5 @@
 """Buckets, rows and runs whose evidence the tests look at."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

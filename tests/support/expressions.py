@@ -1,7 +1,5 @@
 """DynamoDB's condition and update expressions, as far as the product uses them."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable

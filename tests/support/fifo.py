@@ -1,7 +1,5 @@
 """A FIFO whose other end may be a process that never opens it."""
 
-from __future__ import annotations
-
 import os
 import select
 from pathlib import Path

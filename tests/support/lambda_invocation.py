@@ -1,7 +1,5 @@
 """A function's module, and Lambda's context object, as the handlers use it."""
 
-from __future__ import annotations
-
 import importlib.util
 from dataclasses import dataclass
 from types import ModuleType

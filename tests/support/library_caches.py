@@ -1,7 +1,5 @@
 """Results that botocore and moto would compute again for each session, client and stack."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Log lines and metrics that the hasher wrote to stdout."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

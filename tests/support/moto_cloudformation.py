@@ -1,7 +1,5 @@
 """Imports moto's CloudFormation without services that no stack here has, which take a second."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from types import ModuleType

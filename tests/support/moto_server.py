@@ -1,7 +1,5 @@
 """AWS as a server of moto on this machine, for other processes and for libcurl."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

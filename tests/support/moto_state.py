@@ -1,7 +1,5 @@
 """The state of moto after a set-up that many tests share: made once, then a copy for each."""
 
-from __future__ import annotations
-
 import copyreg
 import io
 import pickle

@@ -1,7 +1,5 @@
 """Versions of moto's S3, where it differs from S3."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Programs that some tests compare with; each test that has them runs with those that are here."""
 
-from __future__ import annotations
-
 import shutil
 from typing import Final
 

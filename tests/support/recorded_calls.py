@@ -1,7 +1,5 @@
 """Recorded calls of AWS as IAM actions, and the permissions of the template's roles."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType

@@ -1,7 +1,5 @@
 """The hostile S3's objects, requests and faults, a value for each."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """template.yaml as tests read it: intrinsic functions in their long form."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

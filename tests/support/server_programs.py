@@ -1,7 +1,5 @@
 """Servers of tests that are programs of others, run on this machine."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

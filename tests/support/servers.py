@@ -1,7 +1,5 @@
 """HTTP servers of tests on free ports of this machine."""
 
-from __future__ import annotations
-
 import os
 import socket
 import struct

@@ -1,7 +1,5 @@
 """Settings of a hasher that needs no environment, and the environment of all functions."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bucketsum.s3.read_plan import ReadPolicy

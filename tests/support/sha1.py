@@ -1,7 +1,5 @@
 """SHA-1 as hashlib computes it: the oracle of every digest."""
 
-from __future__ import annotations
-
 import hashlib
 
 

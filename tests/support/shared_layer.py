@@ -1,7 +1,5 @@
 """A copy of the project, and its layer, which takes most of `sam build`: built once for all."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Python files as syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import gc
 from functools import cache

@@ -3,8 +3,6 @@
 Two emulators interpret the definitions in `tests.proofs`; this one has no time and no threads.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Records of sweeps for tests: workloads, settings, statistics, samples in the table."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from mypy_boto3_dynamodb import DynamoDBClient

@@ -1,7 +1,5 @@
 """TLS for a server on this machine that a client can be told to trust."""
 
-from __future__ import annotations
-
 import ssl
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The tracer is started and stopped by its own methods: `sys.settrace` would miss 
 that calls it, and the lines that come after would be counted for another file.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import wraps

@@ -1,7 +1,5 @@
 """Zip archives as Python writes them, and byte by byte, so that any byte can be wrong."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile

@@ -1,7 +1,5 @@
 """The AWS operations that a handler can call, read from the source."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

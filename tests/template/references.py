@@ -1,7 +1,5 @@
 """References of a template's parts: Ref, GetAtt, Sub, Condition and DependsOn."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter

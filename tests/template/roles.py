@@ -1,7 +1,5 @@
 """The template's roles and policies: their statements, and the actions of the code's calls."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import re

@@ -1,7 +1,5 @@
 """State machines as tests read them: their states, who leads where, their history."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The backfill's state machine and roles: each may do what it does and nothing else."""
 
-from __future__ import annotations
-
 from itertools import chain
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Configurations of the stack: `sam deploy --config-env archive`, and Terraform's."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The dashboard shows what the code measures, and follows the resources."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Everything the documents name exists, and their tables agree with the template."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -4,8 +4,6 @@ CloudFormation replaces a function's code, and then its layers and its environme
 code that can change is in a layer, an invocation in between has all of the old or all of the new.
 """
 
-from __future__ import annotations
-
 import ast
 from typing import Final
 

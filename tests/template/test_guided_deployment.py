@@ -1,7 +1,5 @@
 """The documented way to deploy: `sam deploy --guided`, then again with the answers it saved."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

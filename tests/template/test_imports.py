@@ -1,7 +1,5 @@
 """The folders import each other in the directions that the project has decided."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

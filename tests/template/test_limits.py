@@ -1,7 +1,5 @@
 """Numbers that an emulator accepts and AWS refuses, or that two places must agree on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """cfn-lint has nothing to say about the state machines; `make check` lints the template."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import re

@@ -1,7 +1,5 @@
 """`make help` and `make clean`: a line for each target; no generated file stays."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The reference of metrics and log lines follows the code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The names and the docstrings of all Python code say what they are about."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

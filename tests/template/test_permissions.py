@@ -1,7 +1,5 @@
 """The hasher and the slicer may do what their code does, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names in template.yaml lead somewhere, and never in a circle."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from graphlib import CycleError

@@ -1,7 +1,5 @@
 """The release: one version, least permissions, pinned actions."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

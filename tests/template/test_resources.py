@@ -1,7 +1,5 @@
 """Properties that a person relies on: encryption, clean-up, alarms, outputs."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final
 

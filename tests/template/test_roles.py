@@ -1,7 +1,5 @@
 """Rules for every role and policy of the template."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fnmatch import fnmatch
 from functools import partial

@@ -1,7 +1,5 @@
 """Rules for both state machines: linters accept them, and nothing in them is unreachable."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

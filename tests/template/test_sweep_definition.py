@@ -1,7 +1,5 @@
 """The sweep's state machine: every way out leads through clean-up."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Final

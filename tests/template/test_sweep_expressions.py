@@ -1,7 +1,5 @@
 """JSONata in the sweep's state machine says the same as the library in Python."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

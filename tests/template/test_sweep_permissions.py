@@ -1,7 +1,5 @@
 """Each of the sweep's functions, and its state machine, may do what it does and nothing else."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

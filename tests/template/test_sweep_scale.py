@@ -1,7 +1,5 @@
 """1,000 samples fit into one execution: events and bytes, counted in the definition."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any, Final

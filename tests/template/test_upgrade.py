@@ -1,7 +1,5 @@
 """A deployed stack can be updated to this template, and keeps its data."""
 
-from __future__ import annotations
-
 import subprocess
 from typing import Any, Final
 

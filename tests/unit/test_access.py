@@ -1,7 +1,5 @@
 """A function chooses Region, keys and endpoints as botocore does, without its session."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn

@@ -1,7 +1,5 @@
 """Clients that are made faster are the same clients."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Failed messages wait longer each time, or are dead-lettered; none is lost."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

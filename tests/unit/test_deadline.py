@@ -1,7 +1,5 @@
 """The end of an invocation: what is begun, what is read on, and which members are given up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

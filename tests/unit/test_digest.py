@@ -1,7 +1,5 @@
 """Digests equal the standard library's, with any split of the bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import tracemalloc
 import zlib

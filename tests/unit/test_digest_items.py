@@ -1,7 +1,5 @@
 """Items of the digests table that somebody else changed are not rows."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

@@ -1,7 +1,5 @@
 """Records of earlier versions: a new attribute of a stored record has a default."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The hierarchy of errors, by who can fix the problem."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

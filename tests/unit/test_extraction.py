@@ -1,7 +1,5 @@
 """The local emulator extracts a function's layer once, not for every worker."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo

@@ -1,7 +1,5 @@
 """A message's fate: its log line and its metric, and whether the message can be deleted."""
 
-from __future__ import annotations
-
 from typing import Final
 from unittest.mock import Mock
 

@@ -1,7 +1,5 @@
 """Values that are made at their first use."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock

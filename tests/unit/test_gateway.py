@@ -1,7 +1,5 @@
 """The gateway splits long responses, encodes keys in listings, and cuts ranges of versions."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import sys

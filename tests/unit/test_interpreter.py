@@ -1,7 +1,5 @@
 """The newest Python that Lambda supports is found anywhere on the machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """MB/s are 10⁶ bytes per second."""
 
-from __future__ import annotations
-
 import pytest
 
 from bucketsum.measure import Measurement

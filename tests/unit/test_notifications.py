@@ -1,7 +1,5 @@
 """Notifications in every envelope that AWS sends, with every key that S3 accepts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Events of deleted and restored objects, as AWS's documentation and recordings show them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

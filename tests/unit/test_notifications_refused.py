@@ -1,7 +1,5 @@
 """Any other message is a `MalformedMessage`, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

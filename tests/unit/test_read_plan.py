@@ -1,7 +1,5 @@
 """The rule for connections and part sizes, and its use of memory."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

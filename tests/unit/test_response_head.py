@@ -1,7 +1,5 @@
 """The head of a response, from the lines that libcurl passes on."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import pytest

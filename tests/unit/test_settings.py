@@ -1,7 +1,5 @@
 """A bad deployment names the variable, its value and the allowed values."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

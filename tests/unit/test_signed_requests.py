@@ -1,7 +1,5 @@
 """Signed requests go where botocore's own requests go."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Our signatures are botocore's and those of AWS's own examples, byte for byte."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Small objects over libcurl, with connections whose time is a number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """failure_causes: the cause that Step Functions reports becomes a text for people."""
 
-from __future__ import annotations
-
 import pytest
 
 from bucketsum.step_functions_errors import plain_cause

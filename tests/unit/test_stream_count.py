@@ -1,7 +1,5 @@
 """The number of streams that follows the throughput, over simulated links."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import pytest

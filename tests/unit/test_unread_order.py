@@ -1,7 +1,5 @@
 """An event of a key without versions where another object was listed."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final

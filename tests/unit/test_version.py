@@ -1,7 +1,5 @@
 """A version's forms: in events, rows and listings."""
 
-from __future__ import annotations
-
 import pytest
 
 from bucketsum.events.version import NULL, Version

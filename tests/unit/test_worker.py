@@ -1,7 +1,5 @@
 """The control group of a local worker, on a simulated file system."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

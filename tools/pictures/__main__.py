@@ -1,7 +1,5 @@
 """Write every picture of README and docs: ``python -m tools.pictures``."""
 
-from __future__ import annotations
-
 import argparse
 
 from bench.tables.document import write

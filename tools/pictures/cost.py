@@ -1,7 +1,5 @@
 """docs/pictures/cost.svg: US dollars per terabyte as bars on a logarithmic scale."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 from xml.sax.saxutils import escape

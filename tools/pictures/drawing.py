@@ -1,7 +1,5 @@
 """The frame of every picture: its size, its texts for readers who cannot see it, its colours."""
 
-from __future__ import annotations
-
 from typing import Final
 from xml.sax.saxutils import escape
 

@@ -1,7 +1,5 @@
 """The pictures of the documents, and the pages that show them with alternative texts."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping

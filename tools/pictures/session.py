@@ -3,8 +3,6 @@
 The calls are real, against moto's S3, DynamoDB and SQS.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

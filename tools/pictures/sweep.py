@@ -1,7 +1,5 @@
 """docs/pictures/sweep.svg: the table of a recorded sweep, with a bar for each setting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import escape

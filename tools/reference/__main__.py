@@ -1,7 +1,5 @@
 """Write the generated pages and tables of docs/: ``python -m tools.reference``."""
 
-from __future__ import annotations
-
 import argparse
 
 from bench.tables.document import write

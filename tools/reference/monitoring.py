@@ -1,7 +1,5 @@
 """Metrics, from their registry, and log lines, from the calls that write them."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every page of docs/ with text that is generated from the code or from the template."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

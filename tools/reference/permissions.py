@@ -1,7 +1,5 @@
 """IAM actions of each command, and a policy for each kind of user."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill

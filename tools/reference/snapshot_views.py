@@ -1,7 +1,5 @@
 """The views of a snapshot and their columns, for docs/how-to/ask-questions.md."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, get_type_hints

@@ -1,7 +1,5 @@
 """Tables of the template: its parameters, configurations of them, and its alarms."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

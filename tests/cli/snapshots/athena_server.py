@@ -4,8 +4,6 @@ Its Athena has no CREATE TABLE AS, and no Trino: `write_tables` does what a real
 `make trino` proves the statements.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import socket

@@ -1,7 +1,5 @@
 """Changes between two snapshots of hostile rows, computed by plain Python."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Items of a digests table whose keys are hostile, some of them damaged, with a listing of S3."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

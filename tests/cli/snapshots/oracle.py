@@ -1,7 +1,5 @@
 """The answer to each question, computed by plain Python from the items themselves."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

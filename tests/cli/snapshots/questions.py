@@ -1,7 +1,5 @@
 """A question for each file of SQL that asks rows, to be asked of several engines."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from bucketsum_cli.commands.find_list import WANTED, algorithms_of

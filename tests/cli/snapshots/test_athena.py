@@ -1,7 +1,5 @@
 """Athena asks a snapshot where it lies: what is called, what is written, what it costs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

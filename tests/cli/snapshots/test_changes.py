@@ -1,7 +1,5 @@
 """Changes between two snapshots are those that plain Python finds, over hostile rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Final

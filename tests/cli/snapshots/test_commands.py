@@ -1,7 +1,5 @@
 """The commands that answer from all rows: snapshots, and questions about them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

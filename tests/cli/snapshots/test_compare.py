@@ -1,7 +1,5 @@
 """Two sides are compared by content: buckets, snapshots, manifests, reports and names."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

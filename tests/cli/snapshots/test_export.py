@@ -1,7 +1,5 @@
 """A manifest is read by the program that its format is of; a list of digests is found."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """A folder is a whole snapshot of this form, or a named error; nothing half-done stays."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """An inventory of S3 is a listing of some time ago; `make trino` asks these questions, too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final

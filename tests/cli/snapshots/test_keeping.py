@@ -1,7 +1,5 @@
 """Snapshots do not pile up: only what a person took, and the last of a question, stay."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The page of a snapshot: its answers, hostile keys, its size, and its publication."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace

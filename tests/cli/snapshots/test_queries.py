@@ -1,7 +1,5 @@
 """Each question answers what plain Python answers, over hostile, deleted and damaged rows."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from collections import Counter

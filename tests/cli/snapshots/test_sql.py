@@ -1,7 +1,5 @@
 """A query answers from the views, and reaches nothing else."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Every command answers for every state of an object, as docs/reference/rows.md says."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

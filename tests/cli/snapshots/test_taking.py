@@ -1,7 +1,5 @@
 """A snapshot is taken from DynamoDB's export, a listing in parts, or an inventory."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Inventories of S3 for a real Trino: files of the three formats, and a live Iceberg table."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -3,8 +3,6 @@
 Use it with ``-p tests.cli.trino.plugin``; ``make trino`` does.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path

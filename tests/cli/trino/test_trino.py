@@ -3,8 +3,6 @@
 That of plain Python is compared by tests/cli/snapshots/test_queries.py, which asks Trino there.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

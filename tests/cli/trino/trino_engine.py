@@ -1,7 +1,5 @@
 """The engine of Athena's questions over a real Trino, in place of Athena and Glue."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """A real Trino, the engine that Athena is, over files of a folder."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A stack that can sweep: its table and bucket in moto, its state machine simulated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A state machine that plans with the product's planner and measures by a formula."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

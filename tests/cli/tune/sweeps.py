@@ -1,7 +1,5 @@
 """Made-up runs: samples by a formula, everything else by the product's own analysis."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

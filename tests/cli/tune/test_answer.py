@@ -1,7 +1,5 @@
 """The answer of a run in sentences: never better than it is."""
 
-from __future__ import annotations
-
 import pytest
 from tests.cli.tune.sweeps import (
     HUNDRED_MB,

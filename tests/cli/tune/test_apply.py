@@ -1,7 +1,5 @@
 """`bucketsum tune apply`: the recommended parameters, written into deploy.toml."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

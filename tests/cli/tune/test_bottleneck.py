@@ -1,7 +1,5 @@
 """The bottleneck of a cell in `bucketsum tune show`, `compare`, the report and JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

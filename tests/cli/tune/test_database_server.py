@@ -1,7 +1,5 @@
 """Name of a server that speaks MongoDB's protocol, by what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The sweep that `make demo` ends with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

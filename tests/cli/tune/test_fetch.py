@@ -1,7 +1,5 @@
 """Sweeps of data sets that are fetched and processed: their columns and their plot."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """`bucketsum tune run --here`: the plan, the refusals, the record, and its readers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final

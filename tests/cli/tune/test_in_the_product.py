@@ -1,7 +1,5 @@
 """The lab's parts in the product's commands: running sweeps, a check, completion."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

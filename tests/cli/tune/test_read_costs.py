@@ -1,7 +1,5 @@
 """Costs and crossovers of random reads, and the plots that show them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

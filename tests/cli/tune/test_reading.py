@@ -1,7 +1,5 @@
 """`bucketsum tune list`, `show`, `compare` and `export`: what was measured, read back."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The report as a file: numbers equal to the table, nothing from outside becomes markup."""
 
-from __future__ import annotations
-
 import re
 import sys
 from functools import cache

@@ -1,7 +1,5 @@
 """The report in a browser, on a desktop and on a phone; skipped where there is no Chromium."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

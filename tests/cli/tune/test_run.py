@@ -1,7 +1,5 @@
 """`bucketsum tune run`: the plan, the question, the start, the progress, the end."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import count

@@ -1,7 +1,5 @@
 """Files of runs that are not runs: each has a named error, and no id leaves the folder."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

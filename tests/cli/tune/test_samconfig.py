@@ -1,7 +1,5 @@
 """`tune apply` changes samconfig.toml so that SAM's own parser reads the new values."""
 
-from __future__ import annotations
-
 import difflib
 import tomllib
 from typing import Any, Final

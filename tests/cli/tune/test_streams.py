@@ -1,7 +1,5 @@
 """Sweeps of streams in the command: tables, plots and applied parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product

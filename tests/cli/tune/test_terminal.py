@@ -1,7 +1,5 @@
 """Sweeps on a terminal: bars that move, tables that fit, nothing cut."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """formatting: numbers are exact if possible, and otherwise have the documented digits."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

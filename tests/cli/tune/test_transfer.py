@@ -1,7 +1,5 @@
 """Sweeps that transfer data sets in the command: table, page and rows."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sweeps that unzip in the command: archives, modes and their disk."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """The plot of use over time: the median sample of each cell, second by second."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

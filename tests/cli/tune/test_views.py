@@ -1,7 +1,5 @@
 """Views of workloads: their own columns, plots and rows."""
 
-from __future__ import annotations
-
 from pkgutil import resolve_name
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Programs that make zip archives, each with what it can make."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Mapping

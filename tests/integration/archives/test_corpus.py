@@ -1,7 +1,5 @@
 """Archives by every program at hand: each member's digest is that of the file it was made of."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import random

@@ -1,7 +1,5 @@
 """Members of a damaged archive that another program reads have their SHA-1."""
 
-from __future__ import annotations
-
 import io
 import random
 import re

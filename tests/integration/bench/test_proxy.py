@@ -1,7 +1,5 @@
 """The proxy between two sockets of this machine: it passes everything on and changes nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Readers run in a real sandbox: what became of each is lines as it was."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The sandbox in this machine's kernel: its limits, its counts, and its removal."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The hasher as deployed, with the template's queues and table in moto."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from threading import Lock

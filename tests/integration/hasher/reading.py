@@ -1,7 +1,5 @@
 """Readers and objects for the tests against the hostile S3."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

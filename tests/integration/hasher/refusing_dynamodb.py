@@ -1,7 +1,5 @@
 """A DynamoDB that refuses everything, in the words of the real one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

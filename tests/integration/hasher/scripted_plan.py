@@ -1,7 +1,5 @@
 """A read plan whose number of streams changes by a script, not by throughput."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Connecting over TLS: trusted authorities, and the cost of reading them."""
 
-from __future__ import annotations
-
 import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -3,8 +3,6 @@
 docs/explanation/security.md has the damage that remains.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Final

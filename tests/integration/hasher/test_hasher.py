@@ -1,7 +1,5 @@
 """The hasher through its handler: objects that can be hashed, batches, log lines and metrics."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from threading import Barrier
 from unittest.mock import Mock

@@ -3,8 +3,6 @@
 None of them loses a message: each is recorded, back on its queue, or dead-lettered with its reason.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import replace

@@ -3,8 +3,6 @@
 None of it loses a message or another object's result.
 """
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import replace
 from typing import Final

@@ -1,7 +1,5 @@
 """From an event to the row, through the hasher and forty slices of the slicer."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Objects read by several requests at a time: order, breaks, cost."""
 
-from __future__ import annotations
-
 import threading
 import time
 import tracemalloc

@@ -1,7 +1,5 @@
 """Connections to S3: authorities, proxies, stale connections, expired credentials."""
 
-from __future__ import annotations
-
 import logging
 import time
 import traceback

@@ -1,7 +1,5 @@
 """The roles of hasher, slicer and enqueuer: each recorded call is allowed, and no other."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

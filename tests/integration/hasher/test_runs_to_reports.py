@@ -4,8 +4,6 @@ A run is taken to its end once, and what there is after each state is kept: from
 moments, another execution goes on.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter, defaultdict

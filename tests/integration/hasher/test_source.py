@@ -1,7 +1,5 @@
 """Objects read without a break: bytes, refusals, memory."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 import tracemalloc

@@ -1,7 +1,5 @@
 """Refusals of S3: the meaning of each, and its text for a person."""
 
-from __future__ import annotations
-
 import socket
 from dataclasses import replace
 from typing import Final

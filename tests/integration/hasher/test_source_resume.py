@@ -1,7 +1,5 @@
 """Broken connections: the same bytes or an error, never anything between."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Final

@@ -4,8 +4,6 @@ boto3 and `bucketsum put` send their own requests, to moto. Those of rclone 1.60
 CLI 1.45.11 were recorded by a server on 2026-11-28; those of the AWS CLI 2 are as its FAQ says.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias

@@ -1,7 +1,5 @@
 """On every path, a verification compares all that the row has with what was read."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -1,7 +1,5 @@
 """S3's own checksum is compared with the bytes that are hashed, on every path."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 An object is recorded from its own bytes, or its message fails with the reason.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from typing import Final

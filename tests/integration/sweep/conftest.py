@@ -1,7 +1,5 @@
 """The sweep's functions, with AWS simulated by moto."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

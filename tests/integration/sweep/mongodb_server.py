@@ -1,7 +1,5 @@
 """A server that speaks MongoDB's protocol: mongod if it is on PATH, else mongo-java-server."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Data sets: the files first, the main object last, and all of them made once."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The workload fetch through the functions' handlers: the data set, every schedule, refusals."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The sweep's functions through their handlers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Sweeps on this machine, with the processes that really measure and moto's server."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

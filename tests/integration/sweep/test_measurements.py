@@ -1,7 +1,5 @@
 """measurements_table: runs, cells and samples are read back as they were written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The layout dynamodb: items that the planner writes, and batches that the prober reads."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The workload records over real connections: each layout, and everything that can go wrong."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import sys

@@ -3,8 +3,6 @@
 tests/template/test_sweep_permissions.py holds that the code needs the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The workload transfer, with every client against a server of moto."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Java's transfer manager as a client of transfers, against a hostile S3 over TLS."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

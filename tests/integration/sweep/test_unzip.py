@@ -1,7 +1,5 @@
 """The workload unzip through the functions' handlers: archives, ways to read them, checks."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

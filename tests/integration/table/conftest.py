@@ -1,7 +1,5 @@
 """Fakes of DynamoDB: moto, one in memory, and AWS's own DynamoDB Local if it can run."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

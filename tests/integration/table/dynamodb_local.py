@@ -1,7 +1,5 @@
 """DynamoDB Local, an oracle made by AWS: fetched once, started for a session."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

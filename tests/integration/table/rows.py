@@ -1,7 +1,5 @@
 """Rows to record; each test has keys of its own."""
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The program in docs/how-to/from-a-program.md reads rows of the digests table."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An item that another program changed ends in an error that names it, never in a loop."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

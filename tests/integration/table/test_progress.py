@@ -1,7 +1,5 @@
 """Progress items in a DynamoDB that checks expressions as AWS does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Recorded rows are found again, whole, by key, by object and by content."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The newest event wins, in any order of events."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

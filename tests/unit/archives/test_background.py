@@ -1,7 +1,5 @@
 """background: calls on a second core are in order, complete, and limited in memory."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import zlib

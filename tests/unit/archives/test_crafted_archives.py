@@ -1,7 +1,5 @@
 """Archives crafted against the function: its SHA-1 is recorded within its memory and time."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import lzma

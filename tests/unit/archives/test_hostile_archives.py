@@ -1,7 +1,5 @@
 """Every kind of hostile or damaged archive has an outcome with a name, and its own SHA-1."""
 
-from __future__ import annotations
-
 import stat
 import struct
 import zlib

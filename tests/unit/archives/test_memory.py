@@ -1,7 +1,5 @@
 """Memory does not grow with the size of an archive."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Directories that contradict the file: each listed member has a row, or the status says why."""
 
-from __future__ import annotations
-
 import random
 import struct
 import zlib

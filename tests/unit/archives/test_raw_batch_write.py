@@ -1,7 +1,5 @@
 """Batches that skip botocore's validation have the same content."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """workspace: folders under /tmp are removed, also those of dead processes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Names by strangers: recorded as they are, remarked on, and never used as a path."""
 
-from __future__ import annotations
-
 import os
 import re
 import struct

@@ -1,7 +1,5 @@
 """Archives that `zipfile` writes are read as `zipfile` reads them, in chunks of any size."""
 
-from __future__ import annotations
-
 import io
 import random
 import zipfile

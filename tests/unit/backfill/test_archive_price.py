@@ -1,7 +1,5 @@
 """The price of an archive, and of reading it again and again."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import pytest

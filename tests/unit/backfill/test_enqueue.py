@@ -1,7 +1,5 @@
 """The enqueuer: every object is queued, whatever interrupts it, and no faster than needed."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The estimate of a backfill, before anything starts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

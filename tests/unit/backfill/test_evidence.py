@@ -1,7 +1,5 @@
 """Evidence: every row has one place in the balance, and every run one report in the chain."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

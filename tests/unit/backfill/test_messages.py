@@ -1,7 +1,5 @@
 """Messages of listed objects: what is written is read, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Readers of the block file in other languages: the same file, the same checks."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """cost: every item by hand, tables from measurements, and docs/explanation/cost.md as generated."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """function: the messages and the summaries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from bench.function import small_objects

@@ -1,7 +1,5 @@
 """pictures: what README shows is what the code draws, on light and dark pages and on phones."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """The readers themselves, and the process that runs them: what they say they read, they read."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

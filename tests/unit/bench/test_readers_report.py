@@ -1,7 +1,5 @@
 """readers: summaries of samples, table and JSON, and the command without a sandbox."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

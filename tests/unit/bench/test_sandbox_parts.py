@@ -1,7 +1,5 @@
 """The parts of a sandbox that need no kernel features."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import socket

@@ -1,7 +1,5 @@
 """bench snapshot: what is measured answers, and plain DuckDB answers the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The reference of a sweep's input follows the code that reads it."""
 
-from __future__ import annotations
-
 import pytest
 from tools.reference import pages
 

@@ -1,7 +1,5 @@
 """tables: the format of every benchmark's output, and the markers in documents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

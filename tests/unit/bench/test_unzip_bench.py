@@ -1,7 +1,5 @@
 """unzip: every variant, and the ratios of the tables."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import zipfile

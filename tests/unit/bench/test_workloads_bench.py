@@ -1,7 +1,5 @@
 """Experiments of workloads: their plans, data sets, tables, and the program in Go."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

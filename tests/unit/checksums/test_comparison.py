@@ -1,7 +1,5 @@
 """S3's checksums are compared with the bytes, whole and part by part, however they are split."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import zlib

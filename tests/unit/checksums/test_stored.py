@@ -1,7 +1,5 @@
 """Checksum headers and lists of parts: as S3 writes them, or named and not compared."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from typing import Any
 

@@ -1,7 +1,5 @@
 """S3's checksum comes from the response, a HEAD, or a list of parts; else the reason is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

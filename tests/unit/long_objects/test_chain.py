@@ -1,7 +1,5 @@
 """The digest of a chain of slices is that of all bytes, after any faults."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A digest that is saved and continued is the digest of all bytes."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Final

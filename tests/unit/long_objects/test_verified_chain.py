@@ -1,7 +1,5 @@
 """Long objects are verified in slices, twice if they differ."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """S3's checksum of a long object is compared over all slices."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Manifests are read as the programs read them that write them, and never as another name."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """analysis: statistics of samples, checked against the standard library and by hand."""
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from dataclasses import replace

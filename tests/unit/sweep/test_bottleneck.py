@@ -1,7 +1,5 @@
 """bottleneck: the name of the limit at which a constructed cell spends its time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

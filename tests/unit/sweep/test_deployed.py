@@ -1,7 +1,5 @@
 """The deployed setting: measured by every sweep, and compared with the recommendation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """disk: its speed past the page cache, or the reason why it is not known."""
 
-from __future__ import annotations
-
 import errno
 import os
 from dataclasses import astuple

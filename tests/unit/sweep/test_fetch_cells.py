@@ -1,7 +1,5 @@
 """The workload fetch in a plan: its axes, the room on the disk, its data set, its statistics."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from functools import partial

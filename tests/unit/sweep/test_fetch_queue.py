@@ -1,7 +1,5 @@
 """fetch_queue: every schedule comes to the known results, and no failure hangs or leaves a file."""
 
-from __future__ import annotations
-
 import errno
 import os
 import threading

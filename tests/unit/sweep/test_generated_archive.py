@@ -1,7 +1,5 @@
 """generated_archive: archives with known contents, similar to those of Bengtsson (2017)."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import PurePosixPath

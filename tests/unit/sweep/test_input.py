@@ -1,7 +1,5 @@
 """input: JSON → the sweep's input, or an error that names the field."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

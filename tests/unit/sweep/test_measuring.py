@@ -1,7 +1,5 @@
 """A meter takes time, CPU time and peak memory."""
 
-from __future__ import annotations
-
 import hashlib
 import resource
 from pathlib import Path

@@ -1,7 +1,5 @@
 """plan: cells, rounds and estimates of a sweep."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

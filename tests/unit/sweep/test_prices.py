@@ -1,7 +1,5 @@
 """prices: dated, by Region and architecture; an unknown Region has those of us-east-1."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """recommend: each strategy picks a setting, or gives the reason why it cannot."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

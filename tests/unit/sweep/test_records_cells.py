@@ -1,7 +1,5 @@
 """The workload records in a plan: its axes, refusals, data set and statistics."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Final
 

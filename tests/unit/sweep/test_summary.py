@@ -1,7 +1,5 @@
 """summary: a run without samples never counts as successful."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The workload transfer: its input, its data set, its schedules and its statistics."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The workload unzip in a plan: its axes, what fits on the disk, what the disk costs."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """use: what /proc and the control group tell, once a second."""
 
-from __future__ import annotations
-
 import os
 import socket
 import time

@@ -1,7 +1,5 @@
 """versions: published one after the other, guarded by revisions, and removed by their run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Workloads: plug-ins that the rest of the project knows by their protocol alone."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import subprocess

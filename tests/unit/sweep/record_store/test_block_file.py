@@ -1,7 +1,5 @@
 """Block file: the documented layout, byte for byte, and files that are none."""
 
-from __future__ import annotations
-
 import os
 import struct
 from collections.abc import Iterator

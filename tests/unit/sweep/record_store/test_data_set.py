@@ -1,7 +1,5 @@
 """Generated records: any size, each record with its id and its CRC."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

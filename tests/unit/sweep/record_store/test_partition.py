@@ -1,7 +1,5 @@
 """Partitions of a data set: sizes, objects that exist, and the reads that stand for all."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

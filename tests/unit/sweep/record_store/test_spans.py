@@ -1,7 +1,5 @@
 """Spans to request: blocks around a record, and merged ranges."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given
