@@ -1,7 +1,5 @@
 """All benchmarks: ``python -m bench``; without a subcommand, the targets."""
 
-from __future__ import annotations
-
 import click
 
 from bench.cost.command import cost

@@ -1,7 +1,5 @@
 """Programs in Java that others made: Maven fetches their libraries once."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Signals that end a benchmark, after its sandbox is removed."""
 
-from __future__ import annotations
-
 import signal
 from typing import NoReturn
 

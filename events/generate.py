@@ -5,8 +5,6 @@ objects that the events refer to, and writes events that name this bucket and th
 objects there.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

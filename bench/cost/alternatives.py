@@ -1,7 +1,5 @@
 """Alternatives for hashing a terabyte, with notes."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench.cost.model import BYTES_PER_TB

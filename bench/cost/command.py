@@ -1,7 +1,5 @@
 """Cost of hashing: ``python -m bench cost``."""
 
-from __future__ import annotations
-
 from dataclasses import astuple, replace
 from itertools import chain, product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """CPU time of each digest: ``python -m bench digests``."""
 
-from __future__ import annotations
-
 import time
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Measurements in `bench/measured`: speeds, small objects, cold starts."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

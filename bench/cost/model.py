@@ -1,7 +1,5 @@
 """Cost of hashing one object, item by item."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from math import ceil
 from typing import Final

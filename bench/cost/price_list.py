@@ -1,7 +1,5 @@
 """A new table of Lambda's prices, from AWS's public price list: ``python -m bench prices``."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Build artefacts of `sam build`, and an interpreter like Lambda's."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

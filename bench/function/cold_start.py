@@ -5,8 +5,6 @@ interpreter like Lambda's. The variants take turns. CPU times are compared, beca
 the machine hardly affects them. Lambda gives this phase a full CPU, whatever the memory size.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import defaultdict

@@ -5,8 +5,6 @@ and then handles batches of messages with its CPU share. S3 is nginx with TLS at
 fake DynamoDB answers PutItem after 5 ms, which is an assumption. Every digest is compared.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Runs of a function in the sandbox; every digest that it writes is compared."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Their sizes are those of the lab's transfers, as of the JPEG 2000 images of a digital library.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Readers compared in every configuration: ``python -m bench readers``."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Environments of the readers, installed once under .bucketsum/."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import dataclass

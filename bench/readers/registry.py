@@ -1,7 +1,5 @@
 """Registry of the compared readers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Summaries of readers as Markdown and JSON."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 

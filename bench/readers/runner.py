@@ -1,7 +1,5 @@
 """Readers in turns in one configuration; every digest is compared."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

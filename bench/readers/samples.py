@@ -1,7 +1,5 @@
 """Samples of readers, and their medians, ranges and ratios."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Speed that the sandbox allows, measured by curl without a CPU limit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

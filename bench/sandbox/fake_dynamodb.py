@@ -5,8 +5,6 @@ its port; port 0 chooses a free one. Each request is appended to the file *REQUE
 each. With a certificate it speaks TLS.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import sys

@@ -4,8 +4,6 @@ Both ends of the link are inside these namespaces, so no device of the machine i
 removing the namespaces removes everything.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Generated objects with the same bytes in every run, and their SHA-1."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Lambda-like configurations: memory, network, object."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Requirements of the sandbox, and how to install them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

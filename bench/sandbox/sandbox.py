@@ -5,8 +5,6 @@ Programs in it have one network, a link with Lambda's rate to a namespace with s
 Everything is removed when the ``with`` ends; leftovers of a killed run are removed by the next one.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import subprocess

@@ -5,8 +5,6 @@ its bucket for ListObjectsV2. It ignores signatures. Each object has a second ke
 `COMPARED`, and with it a checksum of S3.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Snapshots of many rows: ``python -m bench snapshot``."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

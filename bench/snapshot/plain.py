@@ -1,7 +1,5 @@
 """The same questions for plain DuckDB over the same files, as a person would write them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Snapshots of generated rows and their listing, in the form that a scan writes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The steps that are measured, each in a process of its own, and the same in plain DuckDB."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable

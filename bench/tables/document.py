@@ -1,7 +1,5 @@
 """Generated parts of documents, between ``<!-- bench NAME -->`` and ``<!-- /bench NAME -->``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

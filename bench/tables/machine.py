@@ -1,7 +1,5 @@
 """Description of the machine that a benchmark ran on."""
 
-from __future__ import annotations
-
 import os
 import platform
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A table of values and spreads, shown on a terminal or in a document."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median

@@ -1,7 +1,5 @@
 """Targets for the whole system, on a local emulator: ``python -m bench targets``."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -1,7 +1,5 @@
 """Archives like those of an article on unzipping, made of this machine's files."""
 
-from __future__ import annotations
-
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -4,8 +4,6 @@ Every variant runs in a process of its own, on one core unless it has two thread
 are of wall time; ratios are of CPU time, which other work on the machine hardly affects.
 """
 
-from __future__ import annotations
-
 import platform
 import statistics
 from collections.abc import Iterator, Sequence

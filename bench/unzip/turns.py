@@ -1,7 +1,5 @@
 """Variants in turns, each in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

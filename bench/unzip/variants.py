@@ -3,8 +3,6 @@
 ``python -m bench.unzip.variants VARIANT ARCHIVE FOLDER`` runs one and prints its time and memory.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Workloads of the sweep in sandboxes: ``python -m bench workloads``."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables and JSON of experiments, with the statistics and columns of the sweep's own reports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -3,8 +3,6 @@
 The data sets stand in the folder that the sandbox's S3 serves.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The same block file read in Python and in C++."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

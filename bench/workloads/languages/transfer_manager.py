@@ -1,7 +1,5 @@
 """Builder of the program ``java-transfer-manager``, from Java's transfer manager for S3."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path
