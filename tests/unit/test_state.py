@@ -59,13 +59,6 @@ def test_the_last_reading_decides(row: Row) -> None:
         assert (state_of(verified) is ObjectState.HASHED) is is_over
 
 
-def test_a_deletion_beside_the_row_counts_unless_s3_lists_the_version() -> None:
-    """A tombstone has no row; after it, the version `null` can be created again."""
-    assert state_of(ROW, is_deleted=True) is ObjectState.DELETED
-    assert state_of(None, is_deleted=True) is ObjectState.DELETED
-    assert state_of(None, Presence.LISTED, is_deleted=True) is ObjectState.NOT_RECORDED
-
-
 def test_a_newer_version_with_the_recorded_digest_repairs() -> None:
     """Not an older one, one with another digest, one that differs, or one of another key."""
     newer = replace(ROW, entry="v2", sequencer=comparable_sequencer("2"), arrived_at=LATER)

@@ -150,12 +150,12 @@ class Balance:
                 whole.rows[place] = before[0] + number, before[1] + total
         return whole
 
-    def number(self, *standings: Standing, bucket: str | None = None) -> int:
-        """Rows in *standings*, by default in all; of one bucket, or of all."""
+    def number(self, *standings: Standing) -> int:
+        """Rows in *standings*, by default in all."""
         return sum(
             number
-            for (place, standing, *_), (number, _) in self.rows.items()
-            if (not standings or standing in standings) and bucket in (None, place)
+            for (_, standing, *_), (number, _) in self.rows.items()
+            if not standings or standing in standings
         )
 
     def lines(self, bucket: str) -> Iterator[dict[str, Any]]:

@@ -51,22 +51,17 @@ class Presence(StrEnum):
 
 
 def state_of(
-    row: Row | None,
-    presence: Presence = Presence.UNKNOWN,
-    *,
-    is_deleted: bool = False,
-    is_repaired: bool = False,
+    row: Row | None, presence: Presence = Presence.UNKNOWN, *, is_repaired: bool = False
 ) -> ObjectState:
     """The state of the version with *row*, by the order of the tests.
 
-    *is_deleted* is for a deletion that is not in the row; *is_repaired* is that of `is_repaired`.
+    *is_repaired* is that of `is_repaired`.
     """
-    if row and row.status is Status.DAMAGED:
-        return ObjectState.DAMAGED
     if row is None:
-        is_gone = is_deleted and presence is not Presence.LISTED
-        return ObjectState.DELETED if is_gone else ObjectState.NOT_RECORDED
-    if is_deleted or row.deletion:
+        return ObjectState.NOT_RECORDED
+    if row.status is Status.DAMAGED:
+        return ObjectState.DAMAGED
+    if row.deletion:
         return ObjectState.DELETED
     if presence is Presence.ABSENT:
         return ObjectState.REPAIRED if is_repaired else ObjectState.LOST
