@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.counting import Count
-from bucketsum_cli.backfill.estimate import Estimate, Group, Limit
+from bucketsum_cli.backfill.estimate import Estimate, Group, Item, Limit
 from bucketsum_cli.backfill.purpose_words import PurposeWords
 from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.buckets.bucket_figures import ARCHIVE_TIERS
@@ -17,14 +17,14 @@ from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.formatting import cents_text, count_text, hours_text, size_text
 from bucketsum_cli.terminal.output import say
-from bucketsum_cli.terminal.tables import print_table
+from bucketsum_cli.terminal.tables import RowTexts, print_items
 
-_ESTIMATE: Final = (
-    Column("part"),
-    Column("item", shrinks=True),
-    Column("number", right=True),
-    Column("USD", right=True),
-)
+_ESTIMATE: Final[RowTexts[Item]] = {
+    Column("part"): lambda item: item.group.value,
+    Column("item", shrinks=True): lambda item: item.name,
+    Column("number", right=True): lambda item: f"{item.requests:,.0f}",
+    Column("USD", right=True): lambda item: f"{item.usd:,.4f}",
+}
 _LESS: Final = {
     Purpose.RECORD: "less for objects that are recorded already",
     Purpose.VERIFY: "less for what --older-than and --missing leave out",
@@ -62,13 +62,7 @@ def print_estimate(count: Count, estimate: Estimate, region: str, words: Purpose
         say(f"left out: {count.archived_objects:,} in GLACIER or DEEP_ARCHIVE{anyway}")
     if count.other_objects:
         say(f"left out: {count.other_objects:,} in other storage classes")
-    rows = [
-        [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
-        for item in estimate.items
-        if item.usd >= _SHOWN_USD
-    ]
-    if rows:
-        print_table(_ESTIMATE, rows)
+    print_items(_ESTIMATE, (item for item in estimate.items if item.usd >= _SHOWN_USD))
     sums = ", ".join(f"{group.value} {cents_text(estimate.usd_of(group))}" for group in Group)
     say(f"{cents_text(estimate.usd)} USD: {sums}; {_LESS[words.purpose]}")
     for remark in remarks_of(work, estimate, region, words.purpose):

@@ -14,14 +14,16 @@ from bucketsum_cli.buckets.attachments.checks import Attachment, attachments
 from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.output import print_json
-from bucketsum_cli.terminal.tables import print_table
+from bucketsum_cli.terminal.tables import RowTexts, print_items
 
-_COLUMNS: Final = (
-    Column("bucket", shrinks=True),
-    Column("via"),
-    Column("keys", shrinks=True),
-    Column("state", shrinks=True),
-)
+_TEXTS: Final[RowTexts[Attachment]] = {
+    Column("bucket", shrinks=True): lambda entry: entry.bucket,
+    Column("via"): lambda entry: entry.via.value,
+    Column("keys", shrinks=True): lambda entry: "; ".join(entry.notified_keys),
+    Column("state", shrinks=True): lambda entry: (
+        Cell("; ".join(entry.problems), "red") if entry.problems else Cell("complete", "green")
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,5 @@ def buckets(target: Target, as_json: bool) -> None:
     if as_json:
         print_json(BucketListing(stack.name, listed))
     else:
-        print_table(_COLUMNS, map(_as_cells, listed))
+        print_items(_TEXTS, listed)
     end_if(any(entry.problems for entry in listed))
-
-
-def _as_cells(entry: Attachment) -> list[str | Cell]:
-    state = Cell("; ".join(entry.problems), "red") if entry.problems else Cell("complete", "green")
-    return [entry.bucket, entry.via.value, "; ".join(entry.notified_keys), state]

@@ -13,19 +13,19 @@ from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.output import note, print_json_array
-from bucketsum_cli.terminal.tables import print_table
+from bucketsum_cli.terminal.tables import RowTexts, print_items
 
 _SHOWN: Final = 20
 _STYLES: Final = {
     Verdict.VALID: "green", Verdict.INVALID: "bold red", Verdict.CANNOT_TELL: "yellow",
 }  # fmt: skip
-_COLUMNS: Final = (
-    Column("bag", shrinks=True),
-    Column("result"),
-    Column("files", right=True),
-    Column("size", right=True),
-    Column("digests"),
-)
+_TEXTS: Final[RowTexts[BagResult]] = {
+    Column("bag", shrinks=True): lambda result: result.bag,
+    Column("result"): lambda result: Cell(result.verdict, _STYLES[result.verdict]),
+    Column("files", right=True): lambda result: f"{result.payload_files:,}",
+    Column("size", right=True): lambda result: size_text(result.payload_bytes),
+    Column("digests"): lambda result: ", ".join(result.algorithms),
+}
 
 
 def check_bags(stack: Stack, bag: str | None, bags: str | None, *, as_json: bool) -> None:
@@ -42,7 +42,7 @@ def check_bags(stack: Stack, bag: str | None, bags: str | None, *, as_json: bool
     if as_json:
         print_json_array(results)
     else:
-        print_table(_COLUMNS, map(_cells, results))
+        print_items(_TEXTS, results)
         for result in results:
             _note_problems(result)
     states = {result.verdict for result in results}
@@ -51,12 +51,6 @@ def check_bags(stack: Stack, bag: str | None, bags: str | None, *, as_json: bool
         note(f"cannot tell: `{coverage}` shows what is not recorded; `{verify} {stack.bucket} "
              "--missing ALGORITHM` adds digests of the stack's ExtraAlgorithms")  # fmt: skip
     end_if(states != {Verdict.VALID})
-
-
-def _cells(result: BagResult) -> list[str | Cell]:
-    verdict = Cell(result.verdict, _STYLES[result.verdict])
-    size, digests = size_text(result.payload_bytes), ", ".join(result.algorithms)
-    return [result.bag, verdict, f"{result.payload_files:,}", size, digests]
 
 
 def _note_problems(result: BagResult) -> None:

@@ -14,6 +14,7 @@ from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.arguments.quantities import age, share, size_bytes
 from bucketsum_cli.backfill.archive_price import (
     ArchivePrice,
+    PriceLine,
     VerificationPlan,
     price_of,
     work_of,
@@ -23,17 +24,17 @@ from bucketsum_cli.backfill.estimate_views import remarks_of
 from bucketsum_cli.terminal.columns import Column
 from bucketsum_cli.terminal.formatting import count_text, size_text
 from bucketsum_cli.terminal.output import print_json, say
-from bucketsum_cli.terminal.tables import print_table
+from bucketsum_cli.terminal.tables import RowTexts, print_items
 
 _STANDARD: Final = "STANDARD"
 _BATCH_SIZE: Final = 10
 _ROUNDING: Final = 1e-9
-_COLUMNS: Final = (
-    Column("service", shrinks=True),
-    Column("item", shrinks=True),
-    Column("USD once", right=True),
-    Column("USD per year", right=True),
-)
+_TEXTS: Final[RowTexts[PriceLine]] = {
+    Column("service", shrinks=True): lambda line: line.service,
+    Column("item", shrinks=True): lambda line: line.item,
+    Column("USD once", right=True): lambda line: f"{line.usd_once:,.2f}",
+    Column("USD per year", right=True): lambda line: f"{line.usd_per_year:,.2f}",
+}
 
 
 def _class_share(text: str) -> tuple[str, float]:
@@ -132,11 +133,7 @@ def estimate(
         return
     parts = ", ".join(f"{part * 100:.4g} % {name}" for name, part in shares.items())
     say(f"{count_text(objects, 'object')}, {size_text(objects * mean_size)}: {parts}")
-    rows = (
-        [line.service, line.item, f"{line.usd_once:,.2f}", f"{line.usd_per_year:,.2f}"]
-        for line in price.lines
-    )
-    print_table(_COLUMNS, rows)
+    print_items(_TEXTS, price.lines)
     if schedule:
         say(f"every object at least each {schedule.days} days: {schedule.parameters} "
             f"VerifyStorageClasses={','.join(sorted(work.bytes_by_class))}")  # fmt: skip

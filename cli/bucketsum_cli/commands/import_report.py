@@ -27,15 +27,17 @@ from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, tally_text
 from bucketsum_cli.terminal.live_progress import notes
 from bucketsum_cli.terminal.output import print_json, print_text, say
-from bucketsum_cli.terminal.tables import print_table
+from bucketsum_cli.terminal.tables import RowTexts, print_items
 
 _JOB: Final = re.compile(r"job-([\w-]{1,64})/manifest\.json$", re.ASCII)
 _LISTED: Final = 1000
 """Lines of a kind that are listed; all are counted."""
-_COLUMNS: Final = (
-    Column("outcome"), Column("object", shrinks=True), Column("version"),
-    Column("reason", shrinks=True),
-)  # fmt: skip
+_TEXTS: Final[RowTexts[ImportedLine]] = {
+    Column("outcome"): lambda line: line.outcome,
+    Column("object", shrinks=True): lambda line: f"{line.bucket}/{line.key}",
+    Column("version"): lambda line: line.version,
+    Column("reason", shrinks=True): lambda line: line.reason or "",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +139,7 @@ def _with_progress(lines: Iterator[ImportedLine]) -> Iterator[ImportedLine]:
 
 
 def _show(result: ImportResult, *, dry_run: bool) -> None:
-    if result.lines:
-        print_table(
-            _COLUMNS,
-            (
-                [line.outcome, f"{line.bucket}/{line.key}", line.version, line.reason or ""]
-                for line in result.lines
-            ),
-        )
+    print_items(_TEXTS, result.lines)
     counts = result.counts
     text = tally_text({name: counts.get(name, 0) for name in LineOutcome})
     is_good = not PROBLEMS & counts.keys()

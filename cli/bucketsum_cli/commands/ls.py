@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,13 +24,13 @@ from bucketsum_cli.objects.digest_state import (
 from bucketsum_cli.objects.member_listing import MemberListing, list_members
 from bucketsum_cli.objects.pending import Pending
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
-from bucketsum_cli.terminal.columns import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, Column
+from bucketsum_cli.terminal.columns import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION
 from bucketsum_cli.terminal.documents import INLINE, Moment
 from bucketsum_cli.terminal.errors import end_if
 from bucketsum_cli.terminal.formatting import moment_text, size_text, speed_text
 from bucketsum_cli.terminal.output import note, print_json_array
 from bucketsum_cli.terminal.screen import width_of
-from bucketsum_cli.terminal.tables import print_table
+from bucketsum_cli.terminal.tables import RowTexts, print_items
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""
@@ -44,6 +44,16 @@ class ListedObject:
     digest: DigestState = field(metadata=INLINE)
     verified_at: Moment | None = None
     differs_at: Moment | None = None
+
+
+_TEXTS: Final[RowTexts[ListedObject]] = {
+    KEY: lambda item: item.version.key,
+    VERSION: lambda item: item.version.version,
+    SIZE: lambda item: size_text(item.version.size_bytes),
+    SHA1: lambda item: digest_cell(item.digest),
+    SPEED: lambda item: speed_text(item.digest.mb_per_s, missing=""),
+    MOMENT: lambda item: moment_text(item.digest.recorded_at) if item.digest.recorded_at else "",
+}
 
 
 @click.command("ls")
@@ -119,17 +129,4 @@ def _print_table(listed: Iterable[ListedObject], *, all_versions: bool) -> bool:
     columns = [KEY, VERSION, SIZE, SHA1] if all_versions else [KEY, SIZE, SHA1, SPEED]
     if (width_of() or _WIDE) >= _WIDE:
         columns.append(MOMENT)
-    return print_table(columns, (_as_cells(item, columns) for item in listed))
-
-
-def _as_cells(item: ListedObject, columns: Sequence[Column]) -> list[str | Cell]:
-    version, digest = item.version, item.digest
-    cells: dict[Column, str | Cell] = {
-        KEY: version.key,
-        VERSION: version.version,
-        SIZE: size_text(version.size_bytes),
-        SHA1: digest_cell(digest),
-        SPEED: speed_text(digest.mb_per_s, missing=""),
-        MOMENT: moment_text(digest.recorded_at) if digest.recorded_at else "",
-    }
-    return [cells[column] for column in columns]
+    return print_items({column: _TEXTS[column] for column in columns}, listed)

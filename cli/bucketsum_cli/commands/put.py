@@ -30,14 +30,14 @@ from bucketsum_cli.objects.files import (
 )
 from bucketsum_cli.objects.long_objects import long_object, progress_text
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
-from bucketsum_cli.terminal.columns import KEY, SHA1, SIZE, SPEED, Cell
+from bucketsum_cli.terminal.columns import KEY, SHA1, SIZE, SPEED
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import CannotDoError, end_if
 from bucketsum_cli.terminal.formatting import count_text, size_text, speed_text
 from bucketsum_cli.terminal.hints import command_line
 from bucketsum_cli.terminal.live_progress import progress
 from bucketsum_cli.terminal.output import note, print_json, printable, say
-from bucketsum_cli.terminal.tables import print_table
+from bucketsum_cli.terminal.tables import RowTexts, print_items, print_table
 
 DEFAULT_TIMEOUT_SECONDS = 900
 """The time-out of the hasher."""
@@ -55,6 +55,14 @@ class UploadedObject:
     version: str
     etag: str
     digest: DigestState = field(metadata=INLINE)
+
+
+_TEXTS: Final[RowTexts[UploadedObject]] = {
+    KEY: lambda item: item.file.key,
+    SIZE: lambda item: size_text(item.file.size_bytes),
+    SHA1: lambda item: digest_cell(item.digest),
+    SPEED: lambda item: speed_text(item.digest.mb_per_s, missing=""),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,15 +247,5 @@ def _show_objects(objects: Iterable[UploadedObject]) -> None:
     reasons = Reasons()
     for item in objects:
         reasons.add(item.file.key, item.digest)
-    print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, objects))
+    print_items(_TEXTS, objects)
     reasons.note()
-
-
-def _as_cells(uploaded: UploadedObject) -> list[str | Cell]:
-    file, digest = uploaded.file, uploaded.digest
-    return [
-        file.key,
-        size_text(file.size_bytes),
-        digest_cell(digest),
-        speed_text(digest.mb_per_s, missing=""),
-    ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 from rich.cells import cell_len
 
@@ -15,6 +15,11 @@ from bucketsum_cli.terminal.columns import Cell, Column
 from bucketsum_cli.terminal.output import printable
 from bucketsum_cli.terminal.screen import write, write_line
 from bucketsum_cli.terminal.table_layout import GAP, Layout
+
+T = TypeVar("T")
+
+RowTexts: TypeAlias = Mapping[Column, Callable[[T], str | Cell]]
+"""The columns of a table, each with the function that gives its text for an item."""
 
 _ROWS_AT_A_TIME: Final = 500  # the widths of more are not known before the first is shown
 _LEAST_CUT: Final = 4  # a shorter common folder is not worth a line that names it
@@ -55,6 +60,11 @@ def print_table(
         if not write("".join(f"{line}\n" for line in lines)):
             break
     return layout is not None
+
+
+def print_items(texts: RowTexts[T], items: Iterable[T]) -> bool:
+    """Show a row for each of *items*, as `print_table` does."""
+    return print_table([*texts], ([text(item) for text in texts.values()] for item in items))
 
 
 def _print_list(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> None:
