@@ -7,8 +7,9 @@ an invocation may die, or another one may do its work.
 import hashlib
 import json
 from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from random import Random
+from types import SimpleNamespace
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -127,7 +128,7 @@ class Simulation:
             if self.random.random() < 0.2:  # a member stands and falls with its archive
                 member = {"member": {"S": "a"}, "compressed_bytes": {"N": "1"}}
                 key = row.bucket + "/" + row.key, f"{row.entry}!{number}"
-                self.tables.items[DIGESTS][key] = {**item_of(row), **item_key(key), **member}
+                self.tables.put(DIGESTS, key, {**item_of(row), **item_key(key), **member})
 
     def _put(self, bucket: str, life: str, number: int, sequencer: str = "0") -> Row:
         facts, storage_class = LIVES[life]
@@ -142,7 +143,7 @@ class Simulation:
         row = Row(bucket=bucket, key=key, entry=f"v{sequencer}", **{**known, **facts})
         self.lives[bucket].append((life, row))
         item = item_of(row)
-        self.tables.items[DIGESTS][item["object"]["S"], item["entry"]["S"]] = item
+        self.tables.put(DIGESTS, (item["object"]["S"], item["entry"]["S"]), item)
         if storage_class:
             self.tables.classes[bucket, key, row.entry] = storage_class
         return row
@@ -197,7 +198,7 @@ class Simulation:
             row = self.late.pop()
             item = {**item_of(row), "deleted_at": {"S": SINCE}, "deleted_by": {"S": "request"},
                     "deletion_sequencer": {"S": DELETION.sequencer}}  # fmt: skip
-            self.tables.items[DIGESTS][f"{row.bucket}/{row.key}", row.entry] = item
+            self.tables.put(DIGESTS, (f"{row.bucket}/{row.key}", row.entry), item)
 
     def _reports(self) -> list[ChainedReport]:
         return [report for report in self.records.reports() if isinstance(report, ChainedReport)]
@@ -259,6 +260,7 @@ def simulate_evidence(seed: int) -> list[str]:
         for target, name, value in (
             (accounting, "PAGE_ROWS", 3), (closing, "SEGMENT_ROWS", 6),
             (closing, "DELETIONS_SECONDS", 0),
+            (accounting, "ThreadPoolExecutor", lambda _: nullcontext(SimpleNamespace(map=map))),
             (closing, "SHARE_PAGES", 10 if seed % 4 else 1),
         ):  # fmt: skip
             patches.enter_context(patch.object(target, name, value))

@@ -1,5 +1,6 @@
 """Both tables in memory and S3's answers, for runs whose invocations may end at each call."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -17,7 +18,13 @@ class Tables(Writes):
         self.items: dict[str, dict[tuple[str, str], Item]] = {BACKFILLS: {}, DIGESTS: {}}
         self.classes: dict[tuple[str, str, str], str] = {}
         self.files: dict[str, bytes] = {}
+        self._names: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._random, self._interrupt = random, interrupt
+
+    def put(self, table: str, key: tuple[str, str], item: Item) -> None:
+        """Write an item, whatever is there."""
+        self.items[table][key] = item
+        self._names[table, key[0]].add(key[1])
 
     def write(self, operation: str, request: Item, key_item: Item, change: Change) -> Item | None:
         """Change an item; the invocation may end before it, or after it."""
@@ -29,7 +36,7 @@ class Tables(Writes):
             raise check_failed(operation, before)
         after = change(before)
         assert after
-        self.items[table][key] = after
+        self.put(table, key, after)
         self._interrupt()
         return after
 
@@ -42,10 +49,11 @@ class Tables(Writes):
 
     def paginate(self, **request: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as botocore's
         """See DynamoDB's Query."""
-        partition, *prefix = (v["S"] for v in request["ExpressionAttributeValues"].values())
-        items = self.items[request["TableName"]]
-        keys = (k for k in items if k[0] == partition and k[1].startswith(tuple(prefix) or ""))
-        mine = [items[key] for key in sorted(keys)]
+        table, values = request["TableName"], request["ExpressionAttributeValues"]
+        partition, *prefixes = (value["S"] for value in values.values())
+        names, prefix = self._names[table, partition], tuple(prefixes) or ""
+        mine = [self.items[table][partition, name]
+                for name in sorted(names) if name.startswith(prefix)]  # fmt: skip
         yield {"Items": mine if request.get("ScanIndexForward", True) else mine[::-1]}
 
     def scan(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import zlib
 from base64 import b64decode, b64encode
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bucketsum.backfill.balance import BalanceEntry
 from bucketsum.events.message_fields import is_moment
+from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row
 from bucketsum.table.stored_fields import NOT_STORED, stored
 
@@ -124,8 +125,8 @@ class RowFinding:
     @property
     def line(self) -> dict[str, Any]:
         """It as an object of JSON, without what is not known."""
-        known = {name: value for name, value in asdict(self).items() if value is not None}
-        return {name: value for name, value in known.items() if name not in ("counted", "attempt")}
+        known = ((name, value) for name, value in attributes_of(self) if value is not None)
+        return {name: value for name, value in known if name not in ("counted", "attempt")}
 
 
 def finding_of(row: Row, entry: BalanceEntry, storage_class: str | None) -> RowFinding:

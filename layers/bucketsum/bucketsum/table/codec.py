@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from bucketsum.events.message_fields import shown
-from bucketsum.table.stored_fields import columns_of, names_of
+from bucketsum.table.stored_fields import columns_of, names_of, reading_of
 
 T = TypeVar("T")
 
@@ -68,22 +68,23 @@ def from_values(kind: type[T], values: Mapping[str, Any], **others: object) -> T
 
 def _arguments(kind: type[Any], values: Mapping[str, Any], *, is_item: bool) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
-    names = values.keys()
-    for name, (attribute, read, _, inner, types, needed) in columns_of(kind):
-        if inner is not None:
-            if not names.isdisjoint(needed):  # most parts are absent
-                arguments[name] = inner(**_arguments(inner, values, is_item=is_item))
-        elif attribute in values:
-            content = values[attribute]
-            try:
-                plain = (content.get("S") or _plain(content)) if is_item else content
-                if type(plain) not in types:  # of most values it is, and a call costs as much
-                    _require_type(plain, types)
-                arguments[name] = plain if read is None else read(plain)
-            except (KeyError, TypeError, ValueError, RecursionError) as error:
-                raise _damage(attribute, content) from error
-        elif needed:
-            raise ValueError(f"{attribute} is missing")
+    fields, parts = reading_of(kind)  # type: ignore[arg-type] # mypy: a class has a hash
+    for name, attribute, read, types, is_needed in fields:
+        if attribute not in values:
+            if is_needed:
+                raise ValueError(f"{attribute} is missing")
+            continue
+        content = values[attribute]
+        try:
+            plain = (content.get("S") or _plain(content)) if is_item else content
+            if type(plain) not in types:  # of most values it is, and a call costs as much
+                _require_type(plain, types)
+            arguments[name] = plain if read is None else read(plain)
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise _damage(attribute, content) from error
+    for name, inner, needed in parts:
+        if not values.keys().isdisjoint(needed):  # most parts are absent
+            arguments[name] = inner(**_arguments(inner, values, is_item=is_item))
     return arguments
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 _COLUMN: Final = "bucketsum.column"
@@ -72,6 +73,14 @@ def columns_of(kind: type[Any]) -> tuple[tuple[str, StoredColumn], ...]:
             (field.name, _complete(column, field)) for field, column in columns if column
         )
     return _COLUMNS[kind]
+
+
+@cache
+def reading_of(kind: type[Any]) -> tuple[list[Any], list[Any]]:
+    """What the codec needs of `columns_of` to read: of its own attributes, and of its parts."""
+    columns = columns_of(kind)
+    own = [(name, c.name, c.read, c.types, bool(c.needed)) for name, c in columns if not c.kind]
+    return own, [(name, c.kind, c.needed) for name, c in columns if c.kind]
 
 
 def _complete(column: StoredColumn, field: Field[Any]) -> StoredColumn:
