@@ -18,11 +18,13 @@ class Tables(Writes):
         self.items: dict[str, dict[tuple[str, str], Item]] = {BACKFILLS: {}, DIGESTS: {}}
         self.classes: dict[tuple[str, str, str], str] = {}
         self.files: dict[str, bytes] = {}
+        self.writes = 0
         self._names: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._random, self._interrupt = random, interrupt
 
     def put(self, table: str, key: tuple[str, str], item: Item) -> None:
         """Write an item, whatever is there."""
+        self.writes += 1
         self.items[table][key] = item
         self._names[table, key[0]].add(key[1])
 
