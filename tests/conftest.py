@@ -154,6 +154,7 @@ def pytest_collection_finish() -> None:
     """Never look for garbage among what the tests have imported, a million objects."""
     gc.freeze()
     gc.enable()
+    gc.set_threshold(20_000)  # what a schedule of the simulation makes is garbage at its end
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

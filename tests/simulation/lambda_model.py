@@ -81,17 +81,18 @@ class Lambda:
 
     def poll(self, queue: str) -> None:
         """Invoke the function while *queue* has messages and there are environments."""
+        schedule, lane = self._schedule, self._lanes[queue]
         for number in range(self.environments):
-            name = f"{self._lanes[queue]}{number}"
+            name = f"{lane}{number}"
             if name in self._running:
                 continue
-            size = self._schedule.number(1, self.batch_size)
+            size = schedule.number(1, self.batch_size)
             if not (batch := self._sqs.receive(queue, size, VISIBILITY_SECONDS)):
                 break
             self._running.add(name)
-            process = Process(name, self._schedule.now + TIME_OUT_SECONDS, self.kills)
-            self._schedule.start(process, partial(self._invoke_with, name, queue, batch))
-            self._schedule.after(TIME_OUT_SECONDS, partial(self.poll, queue))
+            process = Process(name, schedule.now + TIME_OUT_SECONDS, self.kills)
+            schedule.start(process, partial(self._invoke_with, name, queue, batch))
+            schedule.after(TIME_OUT_SECONDS, partial(self.poll, queue))
 
     def _invoke_with(self, name: str, queue: str, batch: list[Message]) -> None:
         receipts = {message.message_id: message.receipt for message in batch}

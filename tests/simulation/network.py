@@ -40,12 +40,13 @@ class Network:
             EndpointConnectionError: The request does not reach it.
             Killed: The caller ends before it.
         """
-        self.schedule.pause()
-        self.schedule.log("%s %s", operation, subject)
-        if self.schedule.happens(self.faults):
+        schedule = self.schedule
+        schedule.pause()
+        schedule.log("%s %s", operation, subject)
+        if self.faults and schedule.happens(self.faults):
             code, status = self.throttle
-            self.schedule.log("  fails before its effect")
-            if self.schedule.happens(0.5):
+            schedule.log("  fails before its effect")
+            if schedule.happens(0.5):
                 raise refusal(code, status, operation)
             raise EndpointConnectionError(endpoint_url=_ENDPOINT)
 

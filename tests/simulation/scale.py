@@ -36,36 +36,28 @@ LONG_SIZES: Final = (_LONG_BYTES + 1, 384, 500)
 def scaled_down(schedule: Schedule) -> Iterator[None]:
     """The product with the threads and the time of *schedule*, and limits of a few bytes."""
     model_time = SimpleNamespace(
-        sleep=schedule.pause, time=lambda: EPOCH + schedule.now, monotonic=lambda: schedule.now
+        sleep=schedule.pause,
+        time=lambda: EPOCH + schedule.now,
+        monotonic=lambda: schedule.now,
+        perf_counter=lambda: schedule.now,
     )
     model_clock = SimpleNamespace(now=partial(_now, schedule))
-    changes: tuple[tuple[Any, str, object], ...] = (
+    changes = (
+        *_LIMITS,
         (batch, "ThreadPoolExecutor", partial(Threads, schedule)),
-        (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),
-        (batch, "LARGE_BYTES", _LARGE_BYTES),
-        (object_hasher, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
-        (small_objects, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
-        (deadline, "_SLOW_MB_PER_S", _LONG_BYTES / 897 / 1e6),
-        (slice_reader, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
         (digests_table, "time", model_time),
+        (slice_reader, "time", model_time),
         (clock, "datetime", model_clock),
-        (dead_letters, "THROTTLED_SECONDS", dead_letters.FIRST_DELAY_SECONDS),
         (enqueue, "time", model_time),
-        (enqueue, "QUEUED_MESSAGES_MIN", 2),
-        (listing, "PAGE_OBJECTS", 2),
-        (dead_letter_queue, "progress", _no_bar),
-        (redrive, "print_json", SILENT.print),
-        (redrive, "note", SILENT.print),
-        (URLLib3Session, "send", _refuse),
     )
     originals = [(target, name, getattr(target, name)) for target, name, _ in changes]
     try:
-        for target, name, value in changes:
-            setattr(target, name, value)
+        for change in changes:
+            setattr(*change)
         yield
     finally:
-        for target, name, value in originals:
-            setattr(target, name, value)
+        for original in originals:
+            setattr(*original)
 
 
 def _refuse(_session: object, request: object) -> None:
@@ -79,3 +71,20 @@ def _no_bar(*_: object, **__: object) -> AbstractContextManager[Any]:
 
 def _now(schedule: Schedule, zone: tzinfo) -> datetime:
     return datetime.fromtimestamp(EPOCH + schedule.now, zone)
+
+
+_LIMITS: Final[tuple[tuple[Any, str, object], ...]] = (
+    (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),
+    (batch, "LARGE_BYTES", _LARGE_BYTES),
+    (object_hasher, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
+    (small_objects, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
+    (deadline, "_SLOW_MB_PER_S", _LONG_BYTES / 897 / 1e6),
+    (slice_reader, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
+    (dead_letters, "THROTTLED_SECONDS", dead_letters.FIRST_DELAY_SECONDS),
+    (enqueue, "QUEUED_MESSAGES_MIN", 2),
+    (listing, "PAGE_OBJECTS", 2),
+    (dead_letter_queue, "progress", _no_bar),
+    (redrive, "print_json", SILENT.print),
+    (redrive, "note", SILENT.print),
+    (URLLib3Session, "send", _refuse),
+)

@@ -32,6 +32,15 @@ _DAMAGED: Final = 0.4
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')
 
+_GENERATORS: Final = {
+    name: Random()  # noqa: S311 - nothing secret
+    for name in (
+        "another program", "detachment", "old objects", "wrong answers", "checksums",
+        "verification",
+    )
+}  # fmt: skip
+"""Each has one of its own, so that the schedules without it stay as they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -53,10 +62,10 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     trace = Trace(enabled=traced)
     schedule = Schedule(seed, trace)
     with scaled_down(schedule):
-        # Each has a generator of its own, so that the schedules without it stay as they are.
-        names = ("another program", "detachment", "old objects", "wrong answers", "checksums")
-        other, detachment, old, wrong, checksums = (Random(f"{name} {seed}") for name in names)  # noqa: S311 - nothing secret
-        verifies = Random(f"verification {seed}").random() < _VERIFIED  # noqa: S311 - nothing secret
+        for name, random in _GENERATORS.items():
+            random.seed(f"{name} {seed}")
+        other, detachment, old, wrong, checksums, verification = _GENERATORS.values()
+        verifies = verification.random() < _VERIFIED
         _World(schedule, other, detachment, old, wrong, checksums).run(verifies=verifies)
     return Outcome(seed, schedule.violations, trace.lines)
 

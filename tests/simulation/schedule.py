@@ -120,11 +120,11 @@ class Schedule:
             Killed: The task ends here.
         """
         task, events, number = self.task, self._events, next(self._numbers)
-        process = task.process
+        process, ends_at = task.process, task.process.ends_at
         if process.killed:
             raise Killed
         wakes_at = self.now + (self.latency() if seconds is None else seconds)
-        wakes_at = min(wakes_at, process.ends_at)
+        wakes_at = min(wakes_at, ends_at)
         if number < EVENTS_MAX and not (events and events[0][0] <= wakes_at):
             self.now = wakes_at  # its own next turn is the earliest event
         else:
@@ -132,7 +132,7 @@ class Schedule:
             self._main.switch()
             if process.killed:
                 raise Killed
-        if self.now >= process.ends_at or self.happens(process.kill_probability):
+        if self.now >= ends_at or self.happens(process.kill_probability):
             process.killed = True
             self.log("is killed")
             raise Killed

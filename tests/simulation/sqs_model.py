@@ -86,10 +86,10 @@ class Sqs:
 
     def receive(self, queue: str, limit: int, hide_seconds: float) -> list[Message]:
         """Take up to *limit* visible messages in any order, and hide them."""
-        now = self.schedule.now
-        visible = [message for message in self.queues[queue].values() if message.visible_at <= now]
+        now, messages = self.schedule.now, self.queues[queue]
+        visible = [message for message in messages.values() if message.visible_at <= now]
         if not visible:
-            return []
+            return visible
         self.schedule.random.shuffle(visible)
         received: list[Message] = []
         for message in visible:

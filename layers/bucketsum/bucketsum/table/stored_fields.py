@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 _COLUMN: Final = "bucketsum.column"
@@ -76,8 +77,17 @@ def columns_of(kind: type[Any]) -> tuple[tuple[str, StoredColumn], ...]:
 
 
 @cache
+def writing_of(kind: type[Any]) -> tuple[list[Any], Callable[[Any], tuple[Any, ...]]]:
+    """Columns for writing, and the getter of the values."""
+    columns = columns_of(kind)
+    names = [name for name, _ in columns]
+    get: Any = attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)
+    return [(column.name, column.write, column.kind) for _, column in columns], get
+
+
+@cache
 def reading_of(kind: type[Any]) -> tuple[list[Any], list[Any]]:
-    """What the codec needs of `columns_of` to read: of its own attributes, and of its parts."""
+    """Columns for reading: own attributes, and parts."""
     columns = columns_of(kind)
     own = [(name, c.name, c.read, c.types, bool(c.needed)) for name, c in columns if not c.kind]
     return own, [(name, c.kind, c.needed) for name, c in columns if c.kind]
