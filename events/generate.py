@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote_plus
@@ -60,6 +61,7 @@ def _bodies(bucket: str, versions: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+@cache
 def _generated(*arguments: str) -> list[dict[str, Any]]:
     """The records of one event of `sam local generate-event`."""
     sam = Path(sys.executable).with_name("sam")

@@ -3,15 +3,13 @@
 import contextlib
 import hashlib
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from events import objects
-from events.generate import write_events
+from events.generate import main, write_events
 from tests.build.local_aws import LocalAws
 from tests.support.events import created_in
 
@@ -91,17 +89,15 @@ def test_sequencers_grow() -> None:
     assert {len(sequencer) for sequencer in sequencers} == {18}
 
 
-def test_events_can_be_made_for_any_bucket(local_aws: LocalAws, tmp_path: Path) -> None:
+def test_events_can_be_made_for_any_bucket(
+    local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For a bucket of one's own the objects are uploaded, and the events name their versions."""
     local_aws.s3.create_bucket(Bucket="mine")
     local_aws.s3.put_bucket_versioning(Bucket="mine", VersioningConfiguration={"Status": "Enabled"})
-    subprocess.run(
-        [sys.executable, "-m", "events.generate", "--bucket", "mine", "--into", tmp_path],
-        check=True,
-        capture_output=True,
-        cwd=EVENTS.parent,
-        env=os.environ | {"AWS_ENDPOINT_URL": local_aws.endpoint},
-    )
+    monkeypatch.setenv("AWS_ENDPOINT_URL", local_aws.endpoint)
+    monkeypatch.setattr(sys, "argv", ["generate", "--bucket", "mine", "--into", str(tmp_path)])
+    main()
     listed = local_aws.s3.list_object_versions(Bucket="mine")["Versions"]
     stored = {
         (version["Key"], version["VersionId"], version["ETag"].strip('"'), version["Size"])
