@@ -6,7 +6,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -75,10 +75,12 @@ def with_tools(**more: str) -> dict[str, str]:
     return os.environ | {"PATH": path, "SAM_CLI_TELEMETRY": "0"} | more
 
 
-def sam(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def sam(
+    *arguments: str | Path, command: Sequence[str | Path] = (_BIN / "sam",)
+) -> subprocess.CompletedProcess[str]:
     """Run our own SAM in the project's root; the caller looks at what it answered."""
     return subprocess.run(
-        [_BIN / "sam", *arguments],
+        [*command, *arguments],
         check=False,
         capture_output=True,
         text=True,

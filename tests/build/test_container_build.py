@@ -9,6 +9,8 @@ from tests.build.artifacts import sam
 from tests.support.sam_template import TEMPLATE
 from tests.support.servers import Handler, Server, reserved_port, serving
 
+from bucketsum_cli.emulator.sam import SAM_COMMAND
+
 PAGE: Final = TEMPLATE.parent / "docs" / "start" / "on-aws.md"
 
 
@@ -38,7 +40,8 @@ class _Handler(Handler):
 def refused(docker_port: int, folder: Path, *more: str, patch: pytest.MonkeyPatch) -> str:
     """The text of SAM's failed build with the container runtime at that port."""
     patch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{docker_port}")
-    done = sam("build", "--use-container", "--no-cached", "--build-dir", folder / "build", *more)
+    arguments = ("build", "--use-container", "--no-cached", "--build-dir", folder / "build")
+    done = sam(*arguments, *more, command=SAM_COMMAND)
     assert done.returncode
     return done.stderr
 
