@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -79,7 +78,7 @@ class Described:
         room = self._room_bytes
         member = self.member
         return (
-            replace(member, compressed_bytes=room, size_bytes=room) if self.is_searched else member
+            member._replace(compressed_bytes=room, size_bytes=room) if self.is_searched else member
         )
 
     def __iter__(self) -> Iterator[memoryview]:
@@ -112,7 +111,7 @@ class Described:
             self._cursor.repeat(self._held)
         if self._values:
             crc, compressed, size = self._values
-            return replace(self.member, crc32=crc, compressed_bytes=compressed, size_bytes=size)
+            return self.member._replace(crc32=crc, compressed_bytes=compressed, size_bytes=size)
         return None if self.is_searched or self._is_doubtful() else self.member
 
     def _is_followed(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_left, bisect_right
-from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
@@ -73,20 +72,9 @@ def _entry_at(entries: bytes | memoryview, at: int, base: int) -> Member:
     extra = bytes(entries[name_end:extra_end])
     if FULL32 in (compressed, size, offset):
         size, compressed, offset = zip64_values(extra, (size, compressed, offset))
-    encoded, encoding = encoded_name(raw_name, flags, extra, fields[2])
-    return Member(
-        raw_name=raw_name,
-        encoded_name=encoded,
-        encoding=encoding,
-        header_offset=offset + base,
-        method=method,
-        flags=flags,
-        crc32=crc32,
-        compressed_bytes=compressed,
-        size_bytes=size,
-        system=fields[2],
-        attributes=fields[16],
-    )
+    name = encoded_name(raw_name, flags, extra, fields[2])
+    values = crc32, compressed, size
+    return Member(raw_name, *name, offset + base, method, flags, *values, fields[2], fields[16])
 
 
 def shifted(members: list[Member], start: int, declared: int, near: Read) -> list[Member]:
@@ -117,5 +105,5 @@ def shifted(members: list[Member], start: int, declared: int, near: Read) -> lis
     for member, at, end in zip(members, offsets, [*offsets, start][1:], strict=True):
         room = max(0, end - at - LOCAL_BYTES - member.compressed_bytes)
         compressed = member.compressed_bytes + room // WRAP * WRAP * (step == WRAP)
-        placed.append(replace(member, header_offset=at, compressed_bytes=compressed))
+        placed.append(member._replace(header_offset=at, compressed_bytes=compressed))
     return placed

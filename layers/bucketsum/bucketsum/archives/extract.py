@@ -142,7 +142,7 @@ class ArchiveFile:
         return _Batch(hashed)
 
     def _written(self, folder: Path | None, plain: HashedMember) -> HashedMember:
-        if folder is not None and plain.content:
+        if folder is not None and plain.content is not None:
             offset = plain.digest.member.header_offset
             with _new_file(folder / str(get_ident()), str(offset)) as write:
                 write(plain.content)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple, Protocol, Self
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
@@ -138,9 +137,9 @@ class LocalHeader(NamedTuple):
             claimed.append(self.values)
         local = member
         if not self._decodes_as(member):
-            local = replace(member, method=self.method, flags=self.flags)
+            local = member._replace(method=self.method, flags=self.flags)
         others = [
-            replace(local, crc32=crc32, compressed_bytes=compressed, size_bytes=size)
+            local._replace(crc32=crc32, compressed_bytes=compressed, size_bytes=size)
             for crc32, compressed, size in dict.fromkeys(claimed)
             if local is not member or (crc32, compressed, size) != declared
         ]

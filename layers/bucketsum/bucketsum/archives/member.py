@@ -57,7 +57,7 @@ class HashedMember(NamedTuple):
 
     def remarked(self, *remarks: str) -> HashedMember:
         """Add *remarks* to those of the digest."""
-        digest = replace(self.digest, remarks=self.digest.remarks + remarks)
+        digest = self.digest._replace(remarks=self.digest.remarks + remarks)
         return HashedMember(digest, self.content)
 
 

@@ -29,7 +29,7 @@ def plain_member(placed: Placed, source: ByteSource, decoding: Decoding) -> Hash
         or placed.offset < 0
         or not LOCAL_BYTES <= room <= FEED_BYTES
         or size > PIECE_BYTES
-        or not size
+        or (not size and (count or member.ends_as_folder))
     ):
         return None
     data = source.peek(room)

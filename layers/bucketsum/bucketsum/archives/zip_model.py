@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from bucketsum.errors import BucketsumError
 from bucketsum.table.archive_status import ArchiveStatus
@@ -52,8 +51,7 @@ class StreamEndsEarly(BucketsumError):
     """The compressed bytes of a member end before its stream does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """An entry of an archive's central directory.
 
     Attributes:
@@ -126,8 +124,7 @@ class Member:
         return bool(self.flags & _ENCRYPTED_BIT)
 
 
-@dataclass(frozen=True, slots=True)
-class MemberDigest:
+class MemberDigest(NamedTuple):
     """Result of reading a member.
 
     Attributes:
@@ -144,8 +141,7 @@ class MemberDigest:
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MemberResult:
+class MemberResult(NamedTuple):
     """A member's digest, its path and remarks.
 
     Attributes:
