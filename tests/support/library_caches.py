@@ -10,6 +10,7 @@ from importlib import import_module
 from random import getrandbits
 from types import ModuleType
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import botocore.hooks
 import botocore.regions
@@ -21,7 +22,8 @@ from botocore.auth import STREAMING_UNSIGNED_PAYLOAD_TRAILER
 from botocore.client import ClientCreator
 from botocore.endpoint_provider import EndpointProvider
 from botocore.hooks import EventAliaser
-from botocore.model import ServiceModel, Shape
+from botocore.model import ServiceModel
+from tests.support.moto_dynamodb import share_dynamodb
 
 _USED: Final = frozenset({
     "athena", "cloudformation", "cloudwatch", "dynamodb", "events", "glue", "iam", "kms", "lambda",
@@ -43,7 +45,9 @@ def share(patch: pytest.MonkeyPatch) -> None:
     # it would look at the environment again for each request's text
     rebuild = "rebuild_and_replace_user_agent_handler"
     ignore: Any = lambda *_, **__: None  # noqa: E731 - older versions have no such method
-    patch.setattr(botocore.useragent.UserAgentString, rebuild, ignore, raising=False)
+    agent = botocore.useragent.UserAgentString
+    patch.setattr(agent, rebuild, ignore, raising=False)
+    patch.setattr(agent, "to_string", _text_once(agent.to_string))
     parse = "_parse_timestamp_with_tzinfo"
     patch.setattr(botocore.utils, parse, _shared_times(getattr(botocore.utils, parse)))
     patch.setattr(EventAliaser, "_alias_event_name", _shared_alias_name())
@@ -71,46 +75,16 @@ def _share_of_moto(patch: pytest.MonkeyPatch) -> None:
     serialize = import_module("moto.core.serialize")
     for picker in (serialize.AttributePicker, serialize.XFormedAttributePicker):
         patch.setattr(picker, "get_possible_keys", _shared_keys(picker.get_possible_keys))
-    json_serializer = serialize.BaseJSONSerializer
-    patch.setattr(json_serializer, "_serialize", _as_it_is(json_serializer._serialize))
     # it would compare each address with the patterns of 150 services
     index = import_module("moto.backend_index")
     patterns = sorted(index.backend_url_patterns, key=lambda named: named[0] not in _USED)
     patch.setattr(index, "backend_url_patterns", patterns)
     if crt := sys.modules.get("botocore.crt.auth"):
         patch.setattr(crt.CrtSigV4Auth, "add_auth", _unsigned(crt))
+    share_dynamodb(patch)
     stubber = import_module("moto.core.botocore_stubber").BotocoreStubber
-    straight = _straight_to_dynamodb(stubber.process_request, responses)
-    patch.setattr(stubber, "process_request", _with_descriptions(straight))
+    patch.setattr(stubber, "process_request", _with_descriptions(stubber.process_request))
     patch.setattr(responses, "gen_amzn_requestid_long", _request_id)
-
-
-def _straight_to_dynamodb(process: Callable[..., Any], responses: ModuleType) -> Callable[..., Any]:
-    """Pass DynamoDB's JSON on; moto would make a request of WSGI, and of that a JSON again."""
-    handler_class = import_module("moto.dynamodb.responses").DynamoHandler
-    parser = import_module("moto.core.parse").PROTOCOL_PARSERS["json"]
-    is_dynamodb = re.compile(r"https://dynamodb\.([a-z0-9-]+)\.amazonaws\.com/").fullmatch
-
-    def process_request(stubber: object, request: Any) -> Any:  # noqa: ANN401 - botocore's and moto's
-        place = is_dynamodb(request.url)
-        if not place:
-            return process(stubber, request)
-        handler = handler_class()
-        handler.headers = {}
-        for name in ("X-Amz-Target", "Content-Type"):
-            text = request.headers[name]
-            handler.headers[name] = text.decode() if isinstance(text, bytes) else text
-        handler.querystring, handler.region, handler.partition = {}, place[1], "aws"
-        handler.current_account = "123456789012"
-        handler.response_headers = {"date": responses.http_date()}
-        model = responses.get_service_model("dynamodb")
-        operation = model.operation_model(handler._get_action())
-        handler.params = parser(operation, map_type=handler.PROTOCOL_PARSER_MAP_TYPE).parse(
-            {"body": request.body, "headers": {}}
-        )
-        return handler.call_action()
-
-    return process_request
 
 
 class _Descriptions(dict[tuple[str, ...], Any]):
@@ -255,22 +229,10 @@ def _shared_keys(keys_of: Callable[[Any, Any], Iterable[str]]) -> Callable[..., 
     return known_keys
 
 
-def _as_it_is(serialize: Callable[..., None]) -> Callable[..., None]:
-    """A text or number of DynamoDB is in its JSON already; moto looks for ten types in it."""
-
-    def serialize_quickly(
-        serializer: object,
-        serialized: dict[str, Any],
-        value: dict[str, Any],
-        shape: Shape,
-        key: str,
-    ) -> None:
-        if shape.name == "AttributeValue" and isinstance(value.get("S", value.get("N")), str):
-            serialized[key] = value
-        else:
-            serialize(serializer, serialized, value, shape, key)
-
-    return serialize_quickly
+def _text_once(to_string: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A client's user agent, without the features that a request uses."""
+    known: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # of copies too
+    return lambda agent: known.get(agent) or known.setdefault(agent, to_string(agent))
 
 
 def _is_retained(*_: object) -> bool:
