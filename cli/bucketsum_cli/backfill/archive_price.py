@@ -1,4 +1,4 @@
-"""The price of an archive: its hashing, its rows, further readings, and other ways to digests."""
+"""The price of an archive, and of other ways to digests."""
 
 from __future__ import annotations
 

@@ -61,8 +61,9 @@ def broken_version(stack: Stack, key: str) -> Broken | None:
         if state in _BROKEN:
             if latest is None or latest["VersionId"] == row.entry:
                 return Broken(row, state, is_current=True)
-            is_newer = latest["LastModified"] >= datetime.fromisoformat(row.arrived_at)
-            return Broken(row, state, row.entry not in listed.rows and not is_newer)
+            is_gone = row.entry not in listed.rows
+            is_later = is_gone and latest["LastModified"] < datetime.fromisoformat(row.arrived_at)
+            return Broken(row, state, is_later)
     return None
 
 
