@@ -1,6 +1,7 @@
 """`sam build --use-container`, up to its first request to the container runtime."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +10,7 @@ from tests.build.artifacts import sam
 from tests.support.sam_template import TEMPLATE
 from tests.support.servers import Handler, Server, reserved_port, serving
 
-from bucketsum_cli.emulator.sam import SAM_COMMAND
+from bucketsum_cli.emulator.sam import SAM_PROGRAM
 
 PAGE: Final = TEMPLATE.parent / "docs" / "start" / "on-aws.md"
 
@@ -41,7 +42,7 @@ def refused(docker_port: int, folder: Path, *more: str, patch: pytest.MonkeyPatc
     """The text of SAM's failed build with the container runtime at that port."""
     patch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{docker_port}")
     arguments = ("build", "--use-container", "--no-cached", "--build-dir", folder / "build")
-    done = sam(*arguments, *more, command=SAM_COMMAND)
+    done = sam(*arguments, *more, command=(sys.executable, "-c", SAM_PROGRAM))
     assert done.returncode
     return done.stderr
 

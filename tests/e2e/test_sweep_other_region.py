@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ from bucketsum_cli.commands.local.deployment import correct_mappings
 from bucketsum_cli.emulator import emulator_state
 from bucketsum_cli.emulator.emulator_state import LocalProject
 from bucketsum_cli.emulator.interpreter import newest_interpreter
-from bucketsum_cli.emulator.sam import SAM_COMMAND, Sam, template_parameters
+from bucketsum_cli.emulator.sam import SAM_PROGRAM, Sam, template_parameters
 
 REGION: Final = "eu-central-1"
 NAME: Final = "packaged"
@@ -42,7 +43,7 @@ def packaged(
     template = str(project.home / "build" / "template.yaml")
 
     def sam(*arguments: str) -> None:
-        command = [*SAM_COMMAND, *arguments, *bucket]
+        command = [sys.executable, "-c", SAM_PROGRAM, *arguments, *bucket]
         done = subprocess.run(
             command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True
         )

@@ -21,13 +21,12 @@ from bucketsum_cli.terminal.errors import CannotDoError
 
 _LOG_LINES_SHOWN: Final = 30
 
-_PROGRAM: Final = """
+SAM_PROGRAM: Final = """
 import runpy, yaml, zlib
 yaml.SafeLoader, yaml.SafeDumper = yaml.CSafeLoader, yaml.CSafeDumper
 zlib.Z_DEFAULT_COMPRESSION = 0
 runpy.run_module("samcli", run_name="__main__", alter_sys=True)
 """
-SAM_COMMAND: Final = (sys.executable, "-c", _PROGRAM)
 """The SAM CLI, whose archives are not compressed: the layer's 75 MB stay on this machine, and to
 compress them takes a third of a deployment. YAML in C takes a quarter of a build less."""
 
@@ -130,7 +129,7 @@ class Sam:
         log = self.project.home / f"sam-{subcommand}.log"
         # SAM looks for its configuration next to the template, which for a deploy is the built one.
         config = ["--config-file", str(self.project.folder / "samconfig.toml")]
-        command = [*SAM_COMMAND, subcommand, *arguments, *config]
+        command = [sys.executable, "-c", SAM_PROGRAM, subcommand, *arguments, *config]
         command += ["--config-env", "local", "--parameter-overrides", *self.overrides()]
         if _exit_status(command, self.project.folder, self.environment(), log):
             raise CannotDoError(
