@@ -97,14 +97,6 @@ def test_earlier_code_starts_with_the_layer_of_now(
 
 
 @pytest.mark.parametrize("function", function_ids())
-def test_handler_needs_the_layer(function: str, built: Built, lambda_packages: Path) -> None:
-    """Without its layer a handler cannot be imported: nothing else brings the library."""
-    done = imported(built.function(function), lambda_packages)
-    assert done.returncode != 0
-    assert "ModuleNotFoundError" in done.stderr
-
-
-@pytest.mark.parametrize("function", function_ids())
 def test_function_folder_is_one_file(function: str, built: Built) -> None:
     """A function's folder holds its handler; what is shared is in the layer."""
     assert {path.name for path in built.function(function).iterdir()} == {"__init__.py", "app.py"}

@@ -74,6 +74,11 @@ class Ended:
         assert self.status == 0, self.err
         return self
 
+    def assert_no(self) -> Ended:
+        """The exit status says that the answer is no; returns this."""
+        assert self.status == 1, self.err
+        return self
+
     def assert_refused(self, *reasons: str) -> None:
         """The exit status says that it could not be done, and stderr has each of *reasons*."""
         shown = (self.err, " ".join(self.err.split()))

@@ -308,8 +308,7 @@ def test_declining_changes_nothing(run: Run, s3: S3Client) -> None:
     """Where there are notifications of others it asks, with the difference before the question."""
     notify_others(s3)
     before = configuration(s3)
-    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", answer="n\n")
-    assert ended.status == 1
+    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", answer="n\n").assert_no()
     assert ended.err.index("+ queue") < ended.err.index("[y/N]")
     assert (configuration(s3), attached()) == (before, {})
 
@@ -371,8 +370,7 @@ def test_detaching_what_is_not_attached_is_a_negative_result(run: Run, s3: S3Cli
     """Nothing is written, and the exit status says that nothing was attached."""
     notify_others(s3)
     before = configuration(s3)
-    ended = run("detach", PHOTOS, "--yes")
-    assert ended.status == 1
+    ended = run("detach", PHOTOS, "--yes").assert_no()
     assert "is not attached" in ended.err
     assert "`bucketsum buckets --stack sums`" in ended.err
     assert configuration(s3) == before

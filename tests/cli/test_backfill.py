@@ -211,8 +211,7 @@ def test_an_execution_that_failed_is_shown(
     cause = json.dumps({"errorType": "AccessDenied", "errorMessage": "no s3:ListBucket"})
     failed = {"status": "FAILED", "error": "States.TaskFailed", "cause": cause}
     change_calls(monkeypatch, answered({"DescribeExecution": failed}))
-    ended = run("backfill", "show", backfill)
-    assert ended.status == 1
+    ended = run("backfill", "show", backfill).assert_no()
     assert "resume" in ended.out
     assert "AccessDenied: no s3:ListBucket" in ended.out
     document = run("backfill", "show", backfill, "--json").document
@@ -247,13 +246,11 @@ def test_a_damaged_backfill_is_shown_among_the_others(
     assert executions
     key = {"backfill": {"S": "backfills"}, "item": {"S": first}}
     change(stack, key, name, value, table=stack.outputs["BackfillsTableName"])
-    table = run("backfill", "list")
-    assert table.status == 1
+    table = run("backfill", "list").assert_no()
     assert "damaged" in table.out
     assert second in table.out
     assert "defect" not in table.err
-    listed = run("backfill", "list", "--json")
-    assert listed.status == 1
+    listed = run("backfill", "list", "--json").assert_no()
     states = {backfill["backfill"]: backfill["state"] for backfill in listed.document}
     assert states == {first: "damaged", second: "running"}
     show = run("backfill", "show", first)
@@ -349,8 +346,7 @@ def test_a_run_whose_objects_are_not_all_counted_ends_with_a_no(
     progress = ended.document["progress"]
     assert (ended.status, progress["state"], progress["left"]) == (1, "incomplete", 2)
     assert executions
-    shown = run(command, "show", "last")
-    assert shown.status == 1
+    shown = run(command, "show", "last").assert_no()
     assert "left     2 not counted: see `bucketsum failures`" in " ".join(shown.out.split("\n"))
 
 

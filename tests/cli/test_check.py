@@ -72,8 +72,7 @@ def test_one_that_is_not_equal_is_a_no_and_says_which(run: Run, stack: Stack, fo
     put_and_record(stack, "in/a", b"a")
     put_and_record(stack, "in/b", b"other")
     stack.digests_table().record(unreadable(put_object(stack, "in/c", b"c"), b"c", "access denied"))
-    ended = run("check", folder)
-    assert ended.status == 1
+    ended = run("check", folder).assert_no()
     assert ended.out.splitlines()[-1] == "1 equal, 1 differs, 1 unreadable, 1 missing"
     assert verdicts(run, folder) == {
         "in/a": "equal",
@@ -124,8 +123,7 @@ def test_recorded_version_counts_only_while_it_is_the_newest(
     put_and_record(stack, "in/a", b"a", "01")
     put_and_record(stack, "in/b", b"b", "01")
     put_object(stack, "in/b", b"new")
-    ended = run("check", folder)
-    assert ended.status == 1
+    ended = run("check", folder).assert_no()
     assert ended.out.splitlines()[-1] == "1 equal, 1 not hashed yet"
     assert verdicts(run, folder) == {"in/a": "equal", "in/b": "not hashed yet"}
 
@@ -141,8 +139,7 @@ def test_version_whose_message_failed_says_so_with_the_reason(
     etag = hashlib.md5(b"new").hexdigest()
     body["Records"][0]["s3"]["object"] |= {"key": "a", "versionId": version, "eTag": etag}
     dead_letter(stack, json.dumps(body), reason="SourceUnavailable: S3 throttles")
-    ended = run("check", folder / "a", "--json")
-    assert ended.status == 1
+    ended = run("check", folder / "a", "--json").assert_no()
     (file,) = ended.document["files"]
     assert (file["result"], file["reason"]) == ("failed", "SourceUnavailable: S3 throttles")
     assert file["version"] == version
@@ -209,8 +206,7 @@ def test_file_that_cannot_be_read_is_no_equal_file(
 
     monkeypatch.setattr(file_digests, "sha1_of_file", refuse_b)
     (folder / "broken").symlink_to("nowhere")
-    ended = run("check", folder)
-    assert ended.status == 1
+    ended = run("check", folder).assert_no()
     assert ended.out.splitlines()[-1] == "1 equal, 2 skipped"
     assert "b: Permission denied" in ended.err
     assert "broken: No such file" in ended.err
@@ -283,8 +279,7 @@ def test_lines_that_are_no_entries_end_no_command(run: Run, stack: Stack) -> Non
     """A bad line, a name that is not UTF-8 and one that is too long are results of their own."""
     sha1 = (put_and_record(stack, "a", b"a").sha1 or "").encode()
     lines = sha1 + b"  a\nMD5 (x) = 0\n" + sha1 + b"  \xff\n" + sha1 + b"  " + b"x" * 1025
-    ended = run("check", "--sums", "-", "--json", answer=lines)
-    assert ended.status == 1
+    ended = run("check", "--sums", "-", "--json", answer=lines).assert_no()
     assert [file["result"] for file in ended.document["files"]] == ["equal"]
     assert [skipped["reason"][:30] for skipped in ended.document["skipped"]] == [
         "line 3: its name is not UTF-8,",

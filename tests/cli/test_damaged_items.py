@@ -26,8 +26,7 @@ def test_a_damaged_row_is_shown_among_the_others(
     put_and_record(stack, "b", content)
     change(stack, key_of(RowKey(BUCKET, "a", row.entry)), name, value)
     sha1 = hashlib.sha1(content, usedforsecurity=False).hexdigest()
-    ls = run("ls", "--json")
-    assert ls.status == 1
+    ls = run("ls", "--json").assert_no()
     damaged, healthy = ls.document
     assert (damaged["key"], damaged["status"], damaged["sha1"]) == ("a", "damaged", None)
     assert f"the row of '{BUCKET}/a'" in damaged["reason"]
@@ -35,14 +34,12 @@ def test_a_damaged_row_is_shown_among_the_others(
     assert (run("ls").status, run("ls", "b").status) == (1, 0)
     assert "nothing is recorded" not in run("show", "a").err
     assert run("show", "a").status == 1
-    done = run("find", sha1, "--json")
-    assert done.status == 1
+    done = run("find", sha1, "--json").assert_no()
     assert [item["status"] for item in done.document["objects"]] == ["damaged", "hashed"]
     assert "damaged: " in run("find", sha1).err
     for key in ("a", "b"):
         (tmp_path / key).write_bytes(content)
-    check = run("check", tmp_path / "a", tmp_path / "b", "--json")
-    assert check.status == 1
+    check = run("check", tmp_path / "a", tmp_path / "b", "--json").assert_no()
     assert [item["result"] for item in check.document["files"]] == ["damaged", "equal"]
 
 
@@ -55,16 +52,13 @@ def test_damaged_progress_is_shown_among_the_others(
     table.begin(replace(HALF, key="other"))
     change(stack, item_key(replace(HALF, key="other").row_key), "status", {"S": "weird"})
     assert run("show", "big").status == 0
-    shown = run("show", "other")
-    assert shown.status == 1
+    shown = run("show", "other").assert_no()
     assert "damaged: " in shown.out
     assert run("stop", "big").status == 0
-    stop = run("stop", "other")
-    assert stop.status == 1
+    stop = run("stop", "other").assert_no()
     assert "delete it, then redrive the message" in stop.err
     change_calls(monkeypatch, answered(HEALTHY))
-    status = run("status", "--json")
-    assert status.status == 1
+    status = run("status", "--json").assert_no()
     states = {item["key"]: item["slices_status"] for item in status.document["long_objects"]}
     assert states == {"big": "stopped", "other": "damaged"}
     assert "damaged: " in run("status").out

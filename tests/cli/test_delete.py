@@ -178,8 +178,7 @@ def test_declining_changes_nothing(run: Run) -> None:
     """The counts come before the question, and a no leaves everything as it is."""
     deploy()
     fill(INBOX)
-    ended = run("delete", "--stack", NAME, answer="n\n")
-    assert ended.status == 1
+    ended = run("delete", "--stack", NAME, answer="n\n").assert_no()
     assert ended.err.index("3 object versions") < ended.err.index("[y/N]")
     assert INBOX in buckets()
     assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3

@@ -90,8 +90,7 @@ def test_40_digits_are_a_digest_even_where_a_file_has_that_name(
 @pytest.mark.usefixtures("stack")
 def test_content_that_is_nowhere_is_a_no(run: Run) -> None:
     """Exit status 1, and an empty list for a program; a person reads what to do next."""
-    ended = run("find", SHA1)
-    assert ended.status == 1
+    ended = run("find", SHA1).assert_no()
     assert f"the SHA-1 {SHA1}" in ended.err
     assert "`bucketsum backfill BUCKET` records" in " ".join(ended.err.split())
     ended = run("find", SHA1, "--json")
@@ -165,8 +164,7 @@ def test_without_the_index_a_snapshot_is_asked(
     )
     ended = run("find", SHA1, tmp_path / "new", "--json").assert_done()
     assert [content["objects"][0]["key"] for content in ended.document] == ["before", "after"]
-    lost = run("find", "-", answer=f"{'0' * 40}  lost\n{SHA1}  a\nnonsense\n")
-    assert lost.status == 1
+    lost = run("find", "-", answer=f"{'0' * 40}  lost\n{SHA1}  a\nnonsense\n").assert_no()
     assert "before" in lost.out
     assert f"not recorded: {'0' * 40} lost" in lost.err
     assert "skipped line 3" in lost.err
@@ -189,8 +187,7 @@ def test_what_is_elsewhere_is_said_once(run: Run, stack: Stack) -> None:
     """With --bucket, content in other buckets still counts as recorded."""
     for number in range(3):
         stack.digests_table().record(hashed(RowKey("former", f"k{number}", "v1"), CONTENT))
-    ended = run("find", SHA1, "--bucket", stack.bucket)
-    assert ended.status == 1
+    ended = run("find", SHA1, "--bucket", stack.bucket).assert_no()
     assert f"is recorded in {stack.bucket}, but 3 in former" in " ".join(ended.err.split())
     assert "uploads a file" not in ended.err
     ended = run("find", "-", answer="".join(f"{digit * 40}\n" for digit in "0123"))

@@ -126,8 +126,7 @@ def test_in_a_bucket_without_versions_another_objects_row_does_not_count(
 @pytest.mark.usefixtures("stack")
 def test_a_timeout_names_the_missing_digests(run: Run, folder: Path) -> None:
     """A file without a digest in time is shown as waiting, and the exit status is 1."""
-    ended = run("put", folder, "--timeout", 0)
-    assert ended.status == 1
+    ended = run("put", folder, "--timeout", 0).assert_no()
     assert ended.out.count("not hashed yet") == 3
     assert "no digest after 0 s: 3 of 3" in ended.err
     assert f"run `bucketsum backfill {BUCKET}` ten minutes later" in ended.err
@@ -160,8 +159,7 @@ def test_unreadable_object_is_told_with_its_reason(
         return RefusedTable(stack.client("dynamodb"), stack.table)
 
     monkeypatch.setattr(Stack, "digests_table", refused_table)
-    ended = run("put", folder / "a.bin")
-    assert ended.status == 1
+    ended = run("put", folder / "a.bin").assert_no()
     assert "unreadable: access denied; [b]ask[/b]" in ended.err
 
 
@@ -169,8 +167,7 @@ def test_unreadable_object_is_told_with_its_reason(
 def test_file_that_cannot_be_read_does_not_keep_the_others(run: Run, folder: Path) -> None:
     """The rest is sent and shown; what was not is named, and the exit status says so."""
     (folder / "broken\x1b[2J").symlink_to("nowhere")
-    ended = run("put", folder, "--json")
-    assert ended.status == 1
+    ended = run("put", folder, "--json").assert_no()
     assert len(ended.document["objects"]) == 3
     assert ended.document["skipped"] == [
         {"path": str(folder / "broken\x1b[2J"), "reason": "No such file or directory"}

@@ -78,9 +78,8 @@ def test_messages_go_back_to_the_queue_of_their_kind(
     """Listed objects must not hold up new ones; a chain of slices goes on, or ends, in its own."""
     dead_letter(stack, body, "another", reason="why")
 
-    ended = run("redrive", "--yes")
+    ended = run("redrive", "--yes").assert_done()
 
-    assert ended.status == 0
     assert key in ended.out
     assert bodies_in(stack, stack.outputs[queue]) == [body]
     assert sent_back(stack) == ["another"]
@@ -105,8 +104,7 @@ def test_reason_stays_behind_and_other_attributes_go_along(run: Run, stack: Stac
 @pytest.mark.parametrize("answer", ["n\n", "\n", ""])
 def test_without_a_yes_nothing_is_sent(run: Run, failed: Stack, answer: str) -> None:
     """No, nothing and nobody are not yes; the messages are there for everyone at once."""
-    ended = run("redrive", answer=answer)
-    assert ended.status == 1
+    ended = run("redrive", answer=answer).assert_no()
     assert "25 messages" in ended.err
     assert ended.out == ""
     assert sent_back(failed) == []

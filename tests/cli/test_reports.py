@@ -84,8 +84,7 @@ def test_a_report_names_what_is_lost(run: Run, stack: Stack, reported: Reported)
     """In words, JSON, CSV and on a page; the exit status is 1 in each."""
     lose(stack, "a/[red]1")
     name = reported()
-    shown = run("verify", "report")
-    assert shown.status == 1
+    shown = run("verify", "report").assert_no()
     assert "bucketsum: 0 objects verified, 1 lost" in shown.out
     assert "inbox/a/[red]1" in shown.out
     assert "rows     1, each counted once" in shown.out
@@ -236,8 +235,7 @@ def test_the_chain_says_where_it_breaks(
     """A change of one report needs a change of all that follow, and of their files."""
     set_up(chain_reports, run, stack, reported)
     change(stack)
-    broken = run("verify", "list", "--check")
-    assert broken.status == 1
+    broken = run("verify", "list", "--check").assert_no()
     assert text in " ".join(broken.err.split())
 
 

@@ -67,8 +67,7 @@ def test_nothing_recorded_is_a_no(run: Run) -> None:
     ended = run("show", "none\x1b[31m")
     assert (ended.status, ended.out) == (1, "")
     assert r"nothing is recorded for none\x1b[31m" in ended.err
-    ended = run("show", "none", "--json")
-    assert ended.status == 1
+    ended = run("show", "none", "--json").assert_no()
     assert ended.document["versions"] == []
 
 

@@ -148,8 +148,7 @@ def test_an_object_that_differs_is_a_negative_result(
 ) -> None:
     """A person who asks once a day, or a job that does, learns of it."""
     monkeypatch.setitem(METRICS, "ObjectsDiffers", [(10, 2.0)])
-    ended = run("status")
-    assert ended.status == 1
+    ended = run("status").assert_no()
     assert "differ, last day" in ended.out
     assert "`bucketsum verify list`" in ended.err
 
@@ -270,8 +269,7 @@ def test_metrics_are_those_of_this_stack(stack: Stack, monkeypatch: pytest.Monke
 def test_dead_letters_are_a_negative_result(run: Run, watched: Stack) -> None:
     """Exit status 1, the number, and the command that has the reasons."""
     dead_letter(watched, "x", reason="why")
-    ended = run("status")
-    assert ended.status == 1
+    ended = run("status").assert_no()
     assert "dead letters 1 message " in " ".join(ended.out.split())
     assert "`bucketsum failures` shows the reasons" in " ".join(ended.err.split())
 
@@ -287,8 +285,7 @@ def test_a_disabled_mapping_is_a_negative_result(
     mappings[off : off + 1] = [{**mappings[off], "State": "Disabled"}] if is_there else []
     monkeypatch.setitem(HEALTHY, "ListEventSourceMappings", {"EventSourceMappings": mappings})
     change_calls(monkeypatch, answered({**HEALTHY, "GetMetricData": metric_data}))
-    ended = run("status", "--json")
-    assert ended.status == 1
+    ended = run("status", "--json").assert_no()
     sources = ended.document["event_sources"]
     assert [source["enabled"] for source in sources] == [number != off for number in range(3)]
 

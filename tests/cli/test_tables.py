@@ -149,40 +149,28 @@ def test_what_is_folded_is_folded_at_words(
     assert shown(20, columns, ("2026", text)) == ["run   recommended", *lines]
 
 
+@pytest.mark.parametrize(
+    ("columns", "text", "indent", "lines"),
+    [
+        (20, "cause    one two three four", None, ["cause    one two", "         three four"]),
+        (20, "wrote /a/path/that/is/too/long", None, ["wrote", "/a/path/that/is/too/long"]),
+        (44, f"sha1     {DIGEST}", None, ["sha1", f"    {DIGEST}"]),
+        (24, "alarms  passed  one two three", 16, ["alarms  passed  one two", f"{'':<16}three"]),
+    ],
+    ids=["prose", "path", "digest", "details"],
+)
 def test_prose_is_folded_at_words_below_its_label(
-    terminal: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+    terminal: Callable[[int], None],
+    capsys: pytest.CaptureFixture[str],
+    columns: int,
+    text: str,
+    indent: int | None,
+    lines: list[str],
 ) -> None:
-    """The terminal would break it anywhere; a path that is too long stays whole."""
-    terminal(20)
-    say("cause    one two three four")
-    say("wrote /a/path/that/is/too/long")
-    assert capsys.readouterr().out.splitlines() == [
-        "cause    one two",
-        "         three four",
-        "wrote",
-        "/a/path/that/is/too/long",
-    ]
-
-
-def test_a_digest_below_its_label_is_whole(
-    terminal: Callable[[int], None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It is indented less if it fits in a line only so."""
-    terminal(44)
-    say(f"sha1     {DIGEST}")
-    assert capsys.readouterr().out.splitlines() == ["sha1", f"    {DIGEST}"]
-
-
-def test_prose_can_be_folded_below_another_column(
-    terminal: Callable[[int], None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Details stay below details, not below the outcome."""
-    terminal(24)
-    say("alarms  passed  one two three", indent=16)
-    assert capsys.readouterr().out.splitlines() == [
-        "alarms  passed  one two",
-        f"{'':<16}three",
-    ]
+    """Or below details; what is too long stays whole, indented less if it fits only so."""
+    terminal(columns)
+    say(text, indent=indent)
+    assert capsys.readouterr().out.splitlines() == lines
 
 
 @pytest.mark.parametrize(

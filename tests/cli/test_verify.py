@@ -181,8 +181,7 @@ def test_an_object_that_differs_is_an_exit_status(run: Run, table: BackfillsTabl
     """`verify show` exits with 1 and says where its name is."""
     name = run("verify", BUCKET, "--yes", "--json").document["backfill"]
     table.count(name, Tally(verified=2, verified_bytes=2_000_000, differs=1, unreadable=1))
-    shown = run("verify", "show", name)
-    assert shown.status == 1
+    shown = run("verify", "show", name).assert_no()
     assert "verified 2 (2.0 MB), differs 1" in shown.out
     assert "`bucketsum repair KEY --bucket inbox` restores one" in " ".join(shown.out.split())
     assert f"unreadable: `bucketsum coverage {BUCKET}` shows the reasons" in shown.out

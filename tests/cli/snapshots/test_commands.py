@@ -91,8 +91,7 @@ def test_a_large_table_has_a_price_and_a_question(
     table = planted.client("dynamodb").describe_table(TableName=planted.table)
     table["Table"] |= {"ItemCount": 12_000_000, "TableSizeBytes": 8_000_000_000}
     change_calls(monkeypatch, answered({"DescribeTable": table}))
-    ended = run("snapshot", answer="n\n")
-    assert ended.status == 1
+    ended = run("snapshot", answer="n\n").assert_no()
     assert "12,000,000 rows: about 10 min 0 s, 0.122 USD, 4.2 GB of disk and" in ended.err
     assert "--via export costs 0.800 USD and reads nothing from the table" in ended.err
     assert not home.exists() or not list(home.iterdir())

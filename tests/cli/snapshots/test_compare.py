@@ -124,15 +124,13 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Sequence[object]:
 
 def test_two_prefixes(run: Run, planted: Sequence[object]) -> None:
     """Names are relative; what S3 has now is compared, with what is recorded of it."""
-    ended = run("compare", f"{BUCKET}/a/", f"s3://{BUCKET}/b/", *planted, "--json")
-    assert ended.status == 1
+    ended = run("compare", f"{BUCKET}/a/", f"s3://{BUCKET}/b/", *planted, "--json").assert_no()
     counts = {"equal": 1, "differs": 1, "moved": 1, "only left": 1, "not recorded": 1}
     assert ended.document["counts"] == counts
     by_result = {difference["result"]: difference for difference in ended.document["differences"]}
     assert by_result["moved"]["right_name"] == "there"
     assert by_result["only left"]["left_name"] == "left"
-    shown = run("compare", f"{BUCKET}/a/", f"{BUCKET}/b/", *planted)
-    assert shown.status == 1
+    shown = run("compare", f"{BUCKET}/a/", f"{BUCKET}/b/", *planted).assert_no()
     assert "1 moved: the content has another name" in shown.out
     assert "1 differs: equal name, other content" in shown.out
     assert "`bucketsum coverage BUCKET` shows what has no digest, why" in shown.err
@@ -156,8 +154,7 @@ def test_a_manifest_and_a_snapshot_folder(run: Run, stack: Stack, tmp_path: Path
     assert again.document["counts"] == {"equal": 2, "only left": 1}
     assert f"snapshot {folder}: " in again.err
     file.write_text("nonsense\n" + file.read_text())
-    bad = run("compare", file, f"{folder}#{BUCKET}/a/")
-    assert bad.status == 1
+    bad = run("compare", file, f"{folder}#{BUCKET}/a/").assert_no()
     assert "1 line of a manifest is not an entry" in bad.out
 
 

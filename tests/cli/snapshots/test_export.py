@@ -102,8 +102,7 @@ def test_an_object_without_a_digest_is_named(run: Run, tmp_path: Path) -> None:
     """The rest is written; the exit status says that it is not all."""
     snapshot = listed_snapshot(tmp_path / "s", ROWS, [recorded("never", b"never")])
     export = ("export", BUCKET, "--snapshot", snapshot)
-    ended = run(*export, "--format", "jsonl")
-    assert ended.status == 1
+    ended = run(*export, "--format", "jsonl").assert_no()
     assert "1 object left out: no sha1 is recorded" in ended.err
     assert f"`bucketsum coverage {BUCKET}` shows what has no digest, and why" in ended.err
     rows = [json.loads(line) for line in ended.out.splitlines()]
@@ -242,8 +241,7 @@ def test_a_list_of_digests_is_found(run: Run, snapshot: Path, tmp_path: Path) ->
     ended = run(*find).assert_done()
     assert "5 of 5 digests recorded" in ended.out
     file.write_text(f"{'0' * 40}  lost\n{digests[0]}  kept\n")
-    lost = run(*find, "--json")
-    assert lost.status == 1
+    lost = run(*find, "--json").assert_no()
     by_name = {copy["name"]: copy for copy in lost.document}
     assert by_name["lost"]["objects"] == []
     assert [copy["key"] for copy in by_name["kept"]["objects"]] == ["a b"]
@@ -330,8 +328,7 @@ def test_lines_without_a_recorded_algorithm_end_no_list(
     others = [f"nonsense {number}\n" for number in range(20)]
     kept = hashlib.sha1(b"1").hexdigest()
     file.write_text("".join(["f" * 56, "  other\n", *others, f"{kept}  kept\n"]))
-    ended = run("find", "--list", file, "--snapshot", snapshot)
-    assert ended.status == 1
+    ended = run("find", "--list", file, "--snapshot", snapshot).assert_no()
     assert "1 of 1 digest recorded" in ended.out
     assert "line 1: it has sha224" in " ".join(ended.err.split())
     assert "skipped line 10 is not" in ended.err

@@ -346,8 +346,7 @@ def test_a_member_is_known_only_as_well_as_its_archive(run: Run, stack: Stack) -
     listing = ("ls", "a.zip", "--members")
     finding = ("find", digest)
     for command in (finding, (*finding, "--snapshot", "last"), listing, (*listing, "--json")):
-        answered = run(*command)
-        assert answered.status == 1
+        answered = run(*command).assert_no()
         assert "differs" in answered.out
 
 
@@ -387,8 +386,7 @@ def test_what_was_not_listed_is_not_judged(run: Run, tmp_path: Path) -> None:
         ("duplicates", "--snapshot", bare),
     ):
         run(*command).assert_refused("has no listing of s3://pix/")
-    answered = run("find", "--list", lines, "--snapshot", bare)
-    assert answered.status == 1
+    answered = run("find", "--list", lines, "--snapshot", bare).assert_no()
     assert "S3 was not listed: what is shown in pix may be gone" in answered.err
     empty = Hostile().write(tmp_path / "empty", [Listed("pix", "")]).folder
     run("coverage", "--snapshot", empty).assert_refused("there is no object")

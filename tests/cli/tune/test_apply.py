@@ -28,8 +28,7 @@ def test_the_change_is_shown_and_nothing_written_without_a_yes(
     run: Run, samconfig: Path, own: Path, recommended: str
 ) -> None:
     """No answer is a no; exit status 1."""
-    ended = run("tune", "apply", recommended)
-    assert ended.status == 1
+    ended = run("tune", "apply", recommended).assert_no()
     assert '-parameter_overrides = "MemorySize=128 BatchSize=2"' in ended.err
     assert '+parameter_overrides = "MemorySize=512 BatchSize=2 Streams=1"' in ended.err
     assert samconfig.read_text() == BEFORE
@@ -40,8 +39,7 @@ def test_a_yes_writes_a_copy_of_the_tracked_file(
     run: Run, samconfig: Path, own: Path, recommended: str
 ) -> None:
     """Only the parameters change, and the next `git pull` has no conflict."""
-    ended = run("tune", "apply", recommended, answer="y\n")
-    assert ended.status == 0
+    ended = run("tune", "apply", recommended, answer="y\n").assert_done()
     assert ended.err.endswith("sam build && sam deploy --config-file deploy.toml\n")
     wanted = BEFORE.replace("MemorySize=128 BatchSize=2", "MemorySize=512 BatchSize=2 Streams=1")
     assert own.read_text() == wanted
@@ -53,8 +51,7 @@ def test_a_deploy_toml_is_changed_as_it_is(
 ) -> None:
     """A person's own choices stay, in the file that git ignores."""
     own.write_text(BEFORE.replace("BatchSize=2", "BatchSize=9"))
-    ended = run("tune", "apply", recommended, "--yes")
-    assert ended.status == 0
+    ended = run("tune", "apply", recommended, "--yes").assert_done()
     assert 'BatchSize=9 Streams=1"' in own.read_text()
     assert samconfig.read_text() == BEFORE
     assert f"{own} now has these values" in ended.err

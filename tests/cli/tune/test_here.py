@@ -98,8 +98,7 @@ def test_a_run_in_the_table_of_a_stack_uses_its_bucket(
     run: Run, measurements: MeasurementsTable, sweep_bucket: str, tmp_path: Path
 ) -> None:
     """A named stack keeps the run, and its bucket for sweeps has the objects."""
-    ended = run("tune", "run", "--here", "--stack", "bucketsum", "--yes", *SETTINGS)
-    assert ended.status == 0
+    run("tune", "run", "--here", "--stack", "bucketsum", "--yes", *SETTINGS).assert_done()
     [recorded] = measurements.runs()
     assert isinstance(recorded, SweepRun)
     assert (recorded.label, len(measurements.samples(recorded.run_id))) == ("here", 6)
@@ -176,22 +175,6 @@ def test_a_bucket_that_the_stack_hashes_is_refused(
     run("tune", "run", "--here", "--yes", *SETTINGS, *bucket).assert_refused(
         "the stack bucketsum hashes the objects of"
     )
-
-
-def test_ctrl_c_leaves_a_run_that_was_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit status 130; the samples until then are there."""
-    probes: list[None] = []
-
-    def interrupt() -> None:
-        probes.append(None)
-        if len(probes) == 4:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(_Processes, "on_probe", staticmethod(interrupt))
-    ended = run(*WHOLE)
-    assert ended.status == 130
-    document = the_run(run)["run"]
-    assert (document["status"], document["samples_ok"]) == ("STOPPED", 3)
 
 
 def test_nothing_of_a_machine_can_be_applied(run: Run) -> None:

@@ -46,8 +46,7 @@ def test_show_is_the_table_of_bryson(run: Run, record: Record) -> None:
         for number in (1, 0)  # as the table is ordered, whatever came first
     ]
     record(cells, samples, a_run(repetitions=2, few_samples=True))
-    ended = run("tune", "show", "last")
-    assert ended.status == 0
+    ended = run("tune", "show", "last").assert_done()
     lines = ended.out.splitlines()
     start = lines.index("128 MB Memory / 10 MB Chunk Size") + 1
     rows = [line.split() for line in lines[start : start + 4]]
@@ -165,8 +164,7 @@ def test_a_damaged_run_is_shown_among_the_others(run: Run, record: Record, damag
     )
     table = run("tune", "list")
     assert (table.status, "damaged" in table.out, ids[1] in table.out) == (1, True, True)
-    listed = run("tune", "list", "--json")
-    assert listed.status == 1
+    listed = run("tune", "list", "--json").assert_no()
     states = {sweep["run_id"]: sweep["status"] for sweep in listed.document}
     assert states[ids[0]] == "damaged" != states[ids[1]]
     show = run("tune", "show", ids[0])
@@ -319,6 +317,5 @@ def test_a_run_of_an_unknown_workload_shows_why_it_failed(
         a_run(status=RunStatus.FAILED, input={"workload": workload}, cause=cause)
     )
     command, *options = arguments
-    ended = run("tune", command, "last", *options)
-    assert ended.status == 0, ended.err
+    ended = run("tune", command, "last", *options).assert_done()
     assert cause in ended.out + ended.err

@@ -68,10 +68,9 @@ def test_yes_is_asked_for_and_starts_what_the_options_say(
     run: Run, state_machine: StateMachine
 ) -> None:
     """Options become the fields of the input that any other client would send."""
-    ended = run(
+    run(
         "tune", "run", *AXES, "--runs", 5, "--strategy", "fastest", "--no-wait", answer="y\n"
-    )
-    assert ended.status == 0
+    ).assert_done()
     assert state_machine.inputs == [
         {
             "memory_mb": [512, 1024],
@@ -85,8 +84,7 @@ def test_yes_is_asked_for_and_starts_what_the_options_say(
 
 def test_the_end_is_the_table_and_the_recommendation(run: Run, state_machine: StateMachine) -> None:
     """A sweep that succeeded ends with its recommendation; every cell had its progress."""
-    ended = run("tune", "run", *AXES, "--yes")
-    assert ended.status == 0
+    ended = run("tune", "run", *AXES, "--yes").assert_done()
     assert "512 MB Memory / 256 KiB Chunk Size" in ended.out
     assert "recommended: 256 MB, " in ended.out
     watched = [line for line in ended.err.splitlines() if "5 of 5" in line]

@@ -53,27 +53,21 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str, reason: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("document", "reason"),
-    [
-        ({"summary": '{"recommendation": 3}'}, "no attribute 'items'"),
-        ({"summary": '{"recommendation": {"reason": "r", "setting": {}}}'}, "setting is {}"),
-        ({"summary": '{"deployed": {"faster": 1}}'}, "is missing"),
-        ({"deployed": '{"memory_mb": 512, "chunk_bytes": "x", "streams": 1}'}, "chunk_bytes is"),
-        ({"machine": '{"cpu": 5}'}, "is 5|is missing"),
-    ],
-)
-def test_a_damaged_document_of_a_run_is_named(
-    tmp_path: Path, document: dict[str, str], reason: str
-) -> None:
-    """The settings and the machine are read with the run, before a command relies on them."""
-    (tmp_path / "damaged.jsonl").write_text(lines({**WHOLE, "run": {**RUN, **document}}))
-    with pytest.raises(CannotDoError, match=rf"damaged\.jsonl .*({reason})"):
-        RunFiles(tmp_path).run("damaged")
-
-
-@pytest.mark.parametrize(
     ("kind", "part", "reason"),
     [
+        ("run", {**RUN, "summary": '{"recommendation": 3}'}, "no attribute 'items'"),
+        (
+            "run",
+            {**RUN, "summary": '{"recommendation": {"reason": "r", "setting": {}}}'},
+            "setting is {}",
+        ),
+        ("run", {**RUN, "summary": '{"deployed": {"faster": 1}}'}, "is missing"),
+        (
+            "run",
+            {**RUN, "deployed": '{"memory_mb": 512, "chunk_bytes": "x", "streams": 1}'},
+            "chunk_bytes is",
+        ),
+        ("run", {**RUN, "machine": '{"cpu": 5}'}, "(is 5|is missing)"),
         ("cells", {}, "memory_mb' is missing"),
         ("cells", {**CELL, "key": None}, "key is missing"),
         ("cells", {**CELL, "n": 2}, "min_seconds is missing"),
@@ -87,11 +81,12 @@ def test_a_damaged_document_of_a_run_is_named(
         ("samples", {**SAMPLE, "cold": 1, "billed_ms": 1}, "cold is 1"),
     ],
 )
-def test_a_damaged_cell_or_sample_is_named(
+def test_a_damaged_part_of_a_file_is_named(
     tmp_path: Path, kind: str, part: dict[str, Any], reason: str
 ) -> None:
-    """Statistics or a reading of which a part is missing are not "no statistics"."""
-    (tmp_path / "damaged.jsonl").write_text(lines({**WHOLE, f"{kind[:-1]}#a": part}))
+    """Before a command relies on it; statistics without a part are not "no statistics"."""
+    name = "run" if kind == "run" else f"{kind[:-1]}#a"
+    (tmp_path / "damaged.jsonl").write_text(lines({**WHOLE, name: part}))
     with pytest.raises(CannotDoError, match=rf"damaged\.jsonl .*{reason}"):
         getattr(RunFiles(tmp_path), kind)("damaged")
 
