@@ -6,7 +6,7 @@ import atexit
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -25,13 +25,15 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.live_progress import spinner
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, Statement
 
 _MEMORY_MB: Final = 800
 """For a question of ours, which spills beyond it."""
 _MEMORY_MB_MAX: Final = 8000
 _PAGE_ROWS: Final = 5000
 _ANSWERS: Final = "answers"
+_THREAD: Final = ThreadPoolExecutor(1, "duckdb")
+"""Where DuckDB works; in a new thread, a statement takes 0.5 ms more."""
 _ENCODED: Final = json.JSONEncoder().encode
 """A row as JSON; `json.dumps` takes twice the time."""
 
@@ -83,8 +85,8 @@ class DuckDb:
 
     dialect = Dialect()
 
-    def __init__(self, file: Path | None = None) -> None:
-        """Open the database in *file*, or one in memory; it spills into `own_folder`."""
+    def __init__(self) -> None:
+        """Open a database in memory; it spills into `own_folder`."""
         import duckdb  # noqa: PLC0415 - as `require_engine`
 
         config: dict[str, Any] = {
@@ -96,31 +98,29 @@ class DuckDb:
             "autoinstall_known_extensions": False,
         }
         with explained():
-            self.connection: DuckDBPyConnection = duckdb.connect(
-                str(file or ":memory:"), config=config
-            )
+            self.connection: DuckDBPyConnection = duckdb.connect(config=config)
         self.execute("SET TimeZone = 'UTC'")
 
     def close(self) -> None:
-        """End the connection; its file is complete."""
+        """End the connection, and let its files go."""
         self.connection.close()
 
-    def execute(self, sql: str, values: Mapping[str, Any] | None = None) -> None:
-        """Run a statement that has no answer."""
+    def execute(self, sql: str | Statement, values: Mapping[str, Any] | None = None) -> None:
+        """Run a statement that has no answer; DuckDB parses a text of 15 kB for 11 ms."""
         with explained():
             self._interruptible(partial(self.connection.execute, sql, values))
 
     def _interruptible(self, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 - as DuckDB's
         """Call *ask* in a thread: DuckDB itself looks for Ctrl-C now and then, or never."""
-        with ThreadPoolExecutor(1) as thread:
-            running = thread.submit(ask)
-            try:
-                return running.result()
-            except KeyboardInterrupt:
-                self.connection.interrupt()
-                raise
-            finally:
-                del running  # its error refers to this frame: the cycle would keep the file open
+        running = _THREAD.submit(ask)
+        try:
+            return running.result()
+        except KeyboardInterrupt:
+            self.connection.interrupt()
+            wait([running])
+            raise
+        finally:
+            del running  # its error refers to this frame: the cycle would keep the file open
 
     def run(self, sql: str, question: Question | None = None) -> Answer:
         """Run one statement; progress is shown on a terminal."""
@@ -172,9 +172,10 @@ class DuckDb:
         answers = own_folder() / _ANSWERS
         answers.mkdir(exist_ok=True)
         folder = str(answers).replace("'", "''")
-        for setting in (f"allowed_directories = ['{folder}/']", "enable_external_access = false",
-                        "lock_configuration = true"):  # fmt: skip
-            self.execute(f"SET {setting}")
+        self.execute(
+            f"SET allowed_directories = ['{folder}/']; SET enable_external_access = false; "
+            "SET lock_configuration = true"
+        )
 
     def allow_memory(self, wanted_mb: int, most_mb: int) -> None:
         """Spill beyond *wanted_mb*, which is made at most *most_mb*, and enough for a question."""

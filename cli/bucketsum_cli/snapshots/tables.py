@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
@@ -32,7 +32,8 @@ _MEMORY_MB_MAX: Final = 2000
 """The join of a million rows with their listing spills with half of it: that takes its time."""
 _NAME: Final = "snapshot"
 _OWN: Final = "own-views"
-"""Not a name that a person can give a snapshot."""
+_NEW: Final = "new-tables"
+"""Not names that a person can give a snapshot."""
 _TABLES_OF: Final = """
 SELECT table_name FROM duckdb_tables()
 WHERE database_name = $name AND schema_name = 'main' ORDER BY ALL"""
@@ -85,13 +86,13 @@ def attach(local: DuckDb, name: str, snapshot: Snapshot) -> None:
     if not os.access(snapshot.folder, os.W_OK):
         file = Path(mkdtemp(dir=own_folder()), file.name)
     with spinner(f"reading {count_text(snapshot.rows, 'row')} ..."):
-        _make_tables(snapshot, file)
+        _make_tables(local, snapshot, file)
     _attach(local, name, file)
 
 
-def _attach(local: DuckDb, name: str, file: Path) -> None:
+def _attach(local: DuckDb, name: str, file: Path, access: str = "READ_ONLY") -> None:
     path = str(file).replace("'", "''")
-    local.execute(f"ATTACH '{path}' AS \"{name}\" (READ_ONLY)")
+    local.execute(f"ATTACH '{path}' AS \"{name}\" ({access})")
 
 
 def _require_no_companions(file: Path) -> None:
@@ -122,17 +123,20 @@ def _is_ours(local: DuckDb, name: str) -> bool:
     return catalogs[name] == catalogs[_OWN]
 
 
-def _make_tables(snapshot: Snapshot, file: Path) -> None:
+def _make_tables(local: DuckDb, snapshot: Snapshot, file: Path) -> None:
     require_whole(snapshot)
     partial = file.with_name(f".{token_hex(8)}-{file.name}")
     try:
-        with closing(DuckDb(partial)) as tables:
-            tables.allow_memory(memory_mb() // 4, _MEMORY_MB_MAX)
-            _create(tables, snapshot)
-            _require_counts(tables, snapshot)
-            tables.execute("CHECKPOINT")
+        _attach(local, _NEW, partial, "READ_WRITE")
+        local.execute(f'USE "{_NEW}"')
+        local.allow_memory(memory_mb() // 4, _MEMORY_MB_MAX)
+        _create(local, snapshot)
+        _require_counts(local, snapshot)
+        local.execute(f'DROP TABLE items; CHECKPOINT "{_NEW}"; USE memory; DETACH "{_NEW}"')
+        local.allow_memory(0, _MEMORY_MB_MAX)
         partial.rename(file)
     finally:
+        local.execute(f'USE memory; DETACH DATABASE IF EXISTS "{_NEW}"')
         for path in file.parent.glob(f"{partial.name}*"):
             path.unlink(missing_ok=True)
 
@@ -161,9 +165,9 @@ def _load(tables: DuckDb, query: str, paths: Sequence[str]) -> None:
     text = query_text(query).replace("CREATE TABLE items", "CREATE TEMP TABLE items")
     for statement in tables.connection.extract_statements(text):
         if not statement.named_parameters:
-            tables.execute(statement.query)
+            tables.execute(statement)
         elif paths or query == "load":
-            tables.execute(statement.query, {"files": [*paths] or [os.devnull]})
+            tables.execute(statement, {"files": [*paths] or [os.devnull]})
 
 
 def _require_counts(tables: DuckDb, snapshot: Snapshot) -> None:

@@ -232,7 +232,8 @@ def test_plain_queries_need_little_memory(
 ) -> None:
     """The join is made at the load, and what does not fit is spilled."""
     [(path,)] = case.database.local.run("SELECT path FROM duckdb_databases() WHERE path <> ''")
-    local = DuckDb(Path(shutil.copy(path, tmp_path / "copy.duckdb")))
+    local = DuckDb()
+    local.execute(f"ATTACH '{shutil.copy(path, tmp_path / 'copy.duckdb')}' AS copy; USE copy")
     monkeypatch.setattr(database, "_MEMORY_MB", 100)
     monkeypatch.setattr(database, "memory_mb", lambda: 0)
     local.lock()
