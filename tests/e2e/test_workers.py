@@ -1,12 +1,11 @@
 """Local workers are isolated, and have Lambda's CPU share and memory."""
 
-import io
 import json
-import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.support.zip_maker import zip_of
 
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.emulator import launcher
@@ -43,7 +42,7 @@ def invoke(stack: Stack) -> Iterator[Invoke]:
             Runtime=configuration["Runtime"],
             Role=configuration["Role"],
             Handler="app.handler",
-            Code={"ZipFile": _zipped(code)},
+            Code={"ZipFile": zip_of({"app.py": code.encode()})},
             MemorySize=memory_mb,
             Timeout=60,
         )
@@ -55,13 +54,6 @@ def invoke(stack: Stack) -> Iterator[Invoke]:
     yield call
     for name in names:
         client.delete_function(FunctionName=name)
-
-
-def _zipped(code: str) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("app.py", code)
-    return buffer.getvalue()
 
 
 def _importing(module: str) -> str:

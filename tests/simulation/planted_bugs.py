@@ -11,8 +11,7 @@ from unittest.mock import patch
 from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.functions import module_of
 from tests.simulation.planted_lifecycle import LIFECYCLE_BUGS
-from tests.simulation.planted_verification import VERIFICATION_BUGS
-from tests.simulation.planted_witness import WITNESS_BUGS
+from tests.simulation.planted_verification import VERIFICATION_BUGS, WITNESS_BUGS
 from tests.simulation.scenario import Outcome, simulate
 from tests.simulation.sqs_model import ARRIVALS
 

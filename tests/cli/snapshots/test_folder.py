@@ -119,11 +119,6 @@ def lose_a_row(folder: Path) -> None:
     (folder / "snapshot.json").write_text(json.dumps(listed))
 
 
-def write_nonsense(folder: Path) -> None:
-    """Damage the list."""
-    (folder / "snapshot.json").write_text('{"form": 1}')
-
-
 def link_a_file(folder: Path) -> None:
     """Replace a file by a link to an equal one elsewhere."""
     file = folder / "data" / "0.json.gz"
@@ -162,7 +157,10 @@ def listing_with(**changes: object) -> Callable[[Path], None]:
         (lambda folder: (folder / "data/1.json.gz").unlink(), "1.json.gz: No such file"),
         (change_form, "form 2, this one reads 1"),
         (lose_a_row, "0.json.gz has 0 rows, its list says 2"),
-        (write_nonsense, "snapshot.json is damaged"),
+        (
+            lambda folder: (folder / "snapshot.json").write_text('{"form": 1}'),
+            "snapshot.json is damaged",
+        ),
         (lambda folder: (folder / "snapshot.json").unlink(), "is not a snapshot"),
     ],
 )

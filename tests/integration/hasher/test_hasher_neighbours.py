@@ -3,23 +3,43 @@
 None of it loses a message or another object's result.
 """
 
+import json
 import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
 import pytest
 from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import put_at
-from tests.integration.hasher.refusing_dynamodb import refusing_dynamodb
 from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3
+from tests.support.servers import Handler, Server, serving
 
 from bucketsum.queue.dead_letters import THROTTLED_SECONDS
 from bucketsum.throttling import THROTTLED
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
+
+
+@contextmanager
+def refusing_dynamodb(code: str) -> Iterator[str]:
+    """A DynamoDB on this machine that refuses everything; yields the endpoint's URL."""
+    body = json.dumps({"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": "no"})
+
+    class Refusing(Handler):
+        def do_POST(self) -> None:  # noqa: N802 - as http.server names it
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(400)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+    with serving(Server(Refusing)) as server:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ def cell(memory_mb: int, seconds: float, object_bytes: int = 1_000_000_000) -> C
 
 # GB-seconds: 128 MB 2.5, 512 MB 4.0, 1769 MB 6.9; MB/s: 50, 125, 250.
 CELLS = (cell(128, 20.0), cell(512, 8.0), cell(1769, 4.0))
+FOUR = Setting(512, 65_536, 4)
 
 
 @pytest.mark.parametrize(
@@ -159,14 +160,6 @@ def test_settings_as_fast_as_the_chosen_one_are_named() -> None:
     assert recommend([CELLS[0], *alike], Strategy(StrategyName.CHEAPEST), PRICES, HASH).also == ()
 
 
-def test_ties_go_to_the_smaller_setting() -> None:
-    """The same answer every time."""
-    twins = [cell(512, 8.0), replace(cell(512, 8.0), setting=Setting(512, 70_000, 1))]
-    best = recommend(list(reversed(twins)), Strategy(), PRICES, HASH).best
-    assert best is not None
-    assert best.setting == Setting(512, 65_536, 1)
-
-
 @pytest.mark.parametrize(
     ("strategy", "memory_mb"),
     [
@@ -187,18 +180,18 @@ def test_a_tie_goes_to_the_better_other_measure(strategy: Strategy, memory_mb: i
     assert best.setting.memory_mb == memory_mb
 
 
-@pytest.mark.parametrize(("seconds", "streams"), [(7.95, 1), (7.8, 4)])
-def test_a_difference_below_one_percent_is_none(seconds: float, streams: int) -> None:
-    """Four connections that are faster than one are recommended from one percent on."""
-    four = replace(cell(512, seconds), setting=Setting(512, 65_536, 4))
-    best = recommend([cell(512, 8.0), four], Strategy(), PRICES, HASH).best
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([replace(cell(512, 8.0), setting=Setting(512, 70_000, 1)), CELLS[1]], CELLS[1].setting),
+        ([CELLS[1], replace(cell(512, 7.95), setting=FOUR)], CELLS[1].setting),
+        ([CELLS[1], replace(cell(512, 7.8), setting=FOUR)], FOUR),
+        ([cell(128, 32.1), CELLS[1]], CELLS[1].setting),  # 0.3 % more expensive, and slower
+    ],
+    ids=["the smaller of equal ones", "below one percent", "above it", "a slower one"],
+)
+def test_a_difference_below_one_percent_is_none(cells: list[CellRow], expected: Setting) -> None:
+    """Of equal settings it is always the smaller; more connections must bring one percent."""
+    best = recommend(cells, Strategy(), PRICES, HASH).best
     assert best is not None
-    assert best.setting.streams == streams
-
-
-def test_a_large_difference_of_speed_is_no_tie() -> None:
-    """A setting that costs nearly the same, but is slower, is not equal to the cheapest."""
-    slow = cell(128, 32.1)  # 0.3 % more expensive than 512 MB
-    best = recommend([slow, cell(512, 8.0)], Strategy(), PRICES, HASH).best
-    assert best is not None
-    assert best.setting.memory_mb == 512
+    assert best.setting == expected
