@@ -39,7 +39,11 @@ def share(patch: pytest.MonkeyPatch) -> None:
     class and parse its endpoint rules for 3 to 20 ms. boto3's default session stays, whoever starts
     moto.
     """
-    patch.setattr(botocore.hooks, "accepts_kwargs", cache(botocore.hooks.accepts_kwargs))
+    accepts = cache(botocore.hooks.accepts_kwargs)  # of a client's methods, those of its class
+    by_function: Any = lambda call: accepts(getattr(call, "__func__", call))  # noqa: E731 - no types
+    patch.setattr(botocore.hooks, "accepts_kwargs", by_function)
+    nodes: Any = botocore.hooks.NodeList  # three lists, 400 times in a session's hooks
+    patch.setattr(nodes, "__copy__", lambda node: nodes(*map(list, node)))
     sanitize = "sanitize_user_agent_string_component"  # looks at each character, at each request
     patch.setattr(botocore.useragent, sanitize, cache(getattr(botocore.useragent, sanitize)))
     # it would look at the environment again for each request's text
@@ -52,6 +56,7 @@ def share(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(botocore.utils, parse, _shared_times(getattr(botocore.utils, parse)))
     patch.setattr(EventAliaser, "_alias_event_name", _shared_alias_name())
     patch.setattr(ClientCreator, "_create_methods", _shared_methods())
+    patch.setattr(ClientCreator, "_load_service_model", _shared_service_model())
     patch.setattr(botocore.regions, "EndpointProvider", _shared_endpoint_provider())
     if moto := sys.modules.get("moto.cloudformation.models"):  # which takes 1 s to import
         # every template here is JSON, which moto would parse as YAML
@@ -189,6 +194,18 @@ def _shared_methods() -> Callable[[ClientCreator, ServiceModel], dict[str, objec
         return dict(methods[key])
 
     return known_methods
+
+
+def _shared_service_model() -> Callable[..., ServiceModel]:
+    """A model's shapes are made when they are used first."""
+    models: dict[int, ServiceModel] = {}
+    load: Any = vars(ClientCreator)["_load_service_model"]
+
+    def known_model(creator: ClientCreator, *service: str | None) -> ServiceModel:
+        model = load(creator, *service)
+        return models.setdefault(id(model._service_description), model)
+
+    return known_model
 
 
 def _shared_endpoint_provider() -> Callable[..., EndpointProvider]:

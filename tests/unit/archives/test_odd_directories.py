@@ -241,15 +241,15 @@ def streamed(count: int, method: int, times: int = 9) -> bytes:
 @pytest.mark.parametrize("method", [0, 8])
 @pytest.mark.parametrize("known", [True, False])
 def test_any_bit_of_a_cut_archive_costs_one_member(method: int, *, known: bool) -> None:
-    """Wherever it is: in headers, names, content and descriptors."""
+    """Wherever it is in the second of three: in headers, names, content and descriptors."""
     if known:
         parts = [
-            replace(named(f"{n}", b"%d all work and" % n * 5), method=method) for n in range(4)
+            replace(named(f"{n}", b"%d all work and" % n * 5), method=method) for n in range(3)
         ]
         data = archive_of(*parts)
         data = data[: data.index(b"PK\1\2")]
     else:
-        data = streamed(4, method, times=3)  # of more than a chunk
+        data = streamed(3, method, times=3)  # of more than a chunk
     for bit in range(8 * data.index(b"PK\3\4", 1), 8 * data.rindex(b"PK\3\4")):
         if not (known or method) and (bit // 8 - data.rindex(b"PK\3\4", 0, bit // 8 + 1)) in range(
             26, 30
@@ -259,7 +259,7 @@ def test_any_bit_of_a_cut_archive_costs_one_member(method: int, *, known: bool) 
         flipped[bit // 8] ^= 1 << bit % 8
         read = Read(bytes(flipped))
         assert read.members == read_stream(bytes(flipped), 61)[1], "chunks never matter"
-        assert sum(digest is not None for digest in read.digests.values()) >= 3, bit
+        assert sum(digest is not None for digest in read.digests.values()) >= 2, bit
         assert read.contents.status is ArchiveStatus.TRUNCATED
 
 
