@@ -120,9 +120,11 @@ class ListedBatchHasher:
         for result in results:
             if not (whole := result.listed):
                 continue  # it was malformed
-            run, failed = whole.backfill_id, whole.objects if result.failure else ()
-            tally = tallies.get(run, Tally(invocations=1))
-            tally += Tally(failed=len(failed), object_hashes=sum(map(object_hash, failed)))
+            run, objects = whole.backfill_id, whole.objects
+            tally = tallies.get(run) or Tally(invocations=1)
+            if result.failure:
+                hashes = sum(map(object_hash, objects))
+                tally += Tally(failed=len(objects), object_hashes=hashes)
             for report in result.reports:
                 listed: Any = report.event  # an object that was created, as its message lists it
                 size_bytes = report.measurement.size_bytes if report.measurement else 0
