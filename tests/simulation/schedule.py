@@ -6,6 +6,7 @@ every AWS call, and in `Schedule.wait`; the next turn belongs to the earliest ev
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,10 @@ EVENTS_MAX: Final = 20_000
 
 class Killed(BaseException):
     """The task's process is gone; nothing that it still does has an effect."""
+
+
+_IDLE: Final[defaultdict[greenlet, list[greenlet]]] = defaultdict(list)
+"""Greenlets whose tasks are over, by their parent: a new one takes longer than most tasks."""
 
 
 @dataclass(slots=True, eq=False)
@@ -49,11 +54,13 @@ class Task:
     Attributes:
         process: The process.
         stack: Runs when it is this task's turn.
+        work: What it does, at its first turn.
         waits: Whether its next turn comes only after another task's `Schedule.wake`.
     """
 
     process: Process
     stack: greenlet
+    work: Callable[[], None]
     waits: bool = False
 
 
@@ -110,7 +117,9 @@ class Schedule:
 
     def start(self, process: Process, work: Callable[[], None]) -> None:
         """Begin a task of *process* now."""
-        task = Task(process, greenlet(partial(self._work, process, work), self._main))
+        idle = _IDLE[self._main]
+        stack = idle.pop() if idle else greenlet(_work_one_by_one, self._main)
+        task = Task(process, stack, partial(self._work, process, work))
         heappush(self._events, (self.now, next(self._numbers), task))
 
     def pause(self, seconds: float | None = None) -> None:
@@ -164,7 +173,7 @@ class Schedule:
             if isinstance(action, Task):
                 self._task = action
                 action.process.killed |= number >= EVENTS_MAX
-                action.stack.switch()
+                action.stack.switch(action.work)
                 self._task = None
             elif number < EVENTS_MAX:
                 action()
@@ -176,3 +185,14 @@ class Schedule:
             pass
         except Exception as error:  # noqa: BLE001 - the product must not, so it is a violation
             self.violate(f"{process.name} raised {error!r}")
+
+
+def _work_one_by_one(work: Callable[[], None]) -> None:
+    """Work for a task; then wait for the next."""
+    stack = getcurrent()
+    assert stack.parent
+    while True:
+        work()
+        del work  # with its schedule
+        _IDLE[stack.parent].append(stack)
+        work = stack.parent.switch()
