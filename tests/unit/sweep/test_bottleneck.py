@@ -24,47 +24,39 @@ BURST = Use(1.0, 0.2, 0.1, 0.2, 0.0, 0.0, 0.0, 154 * MB, 0, 0, 0, 80 * MB)
 BUSY_LINKED = Use(1.0, 0.9, 0.08, 0.97, 0.0, 0.0, 0.0, 78 * MB, 0, 0, 0, 80 * MB)
 
 
-def named(*uses: Use, quota: float | None = None, connections: int = 4) -> Bottleneck | None:
-    """The bottleneck of a cell with one curve of *uses* on Lambda."""
-    is_at_limit = partial(is_at_lambdas_limit, connections)
-    return bottleneck_of([(UseCurve(2, quota, uses), BURST_BYTES)], is_at_limit)
-
-
 @pytest.mark.parametrize(
-    ("uses", "quota", "bottleneck"),
+    ("uses", "quota", "connections", "bottleneck"),
     [
-        ([BUSY] * 9 + [IDLE], None, Bottleneck("cpu", 0.9)),
-        ([THROTTLED] * 10, 0.29, Bottleneck("cpu share", 1.0)),
-        ([*[BURST] * 4, *[LINKED] * 8], None, Bottleneck("network", 0.75)),
-        ([ON_DISK] * 7 + [IDLE] * 3, None, Bottleneck("disk", 0.7)),
-        ([SYNCED] * 10, None, Bottleneck("disk", 1.0)),
-        ([IDLE] * 10, None, Bottleneck("waiting", 1.0)),
-        ([*[BURST] * 4, *[BUSY_LINKED] * 12], None, Bottleneck("cpu, network", 0.812)),
+        ([BUSY] * 9 + [IDLE], None, 4, Bottleneck("cpu", 0.9)),
+        ([THROTTLED] * 10, 0.29, 4, Bottleneck("cpu share", 1.0)),
+        ([*[BURST] * 4, *[LINKED] * 8], None, 4, Bottleneck("network", 0.75)),
+        ([ON_DISK] * 7 + [IDLE] * 3, None, 4, Bottleneck("disk", 0.7)),
+        ([SYNCED] * 10, None, 4, Bottleneck("disk", 1.0)),
+        ([IDLE] * 10, None, 4, Bottleneck("waiting", 1.0)),
+        ([*[BURST] * 4, *[BUSY_LINKED] * 12], None, 4, Bottleneck("cpu, network", 0.812)),
+        # within the burst, one connection is at its limit at 90 MB/s, and four are not
+        ([replace(LINKED, received_bytes=89 * MB)], None, 1, Bottleneck("network", 1.0)),
+        ([replace(LINKED, received_bytes=89 * MB)], None, 4, Bottleneck("waiting", 1.0)),
+        # a limit that is exceeded, as on an emulator without Lambda's network, is not in force
+        ([replace(LINKED, received_bytes=728 * MB)] * 3, None, 4, Bottleneck("waiting", 1.0)),
+        # a link that is a little slower than published is a limit
+        (
+            [BURST] * 4 + [replace(LINKED, received_bytes=74 * MB)] * 20,
+            None,
+            2,
+            Bottleneck("network", 0.875),
+        ),
+        # a system that tells no CPU time gives no verdict, never `waiting`
+        ([Use(1.0)], None, 4, None),
     ],
 )
 def test_the_limit_of_most_of_the_time_is_named(
-    uses: list[Use], quota: float | None, bottleneck: Bottleneck
+    uses: list[Use], quota: float | None, connections: int, bottleneck: Bottleneck | None
 ) -> None:
     """The verdict is the limit of most of the time, with its share; equal limits are both named."""
-    assert named(*uses, quota=quota) == bottleneck
-
-
-def test_a_connection_is_limited_within_the_burst() -> None:
-    """Within the burst, one connection is at its limit at 90 MB/s, and four are not."""
-    use = Use(1.0, 0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 89 * MB, 0, 0, 0, MB)
-    assert named(use, connections=1) == Bottleneck("network", 1.0)
-    assert named(use, connections=4) == Bottleneck("waiting", 1.0)
-
-
-def test_a_limit_that_is_exceeded_is_not_in_force() -> None:
-    """An emulator without Lambda's network is never limited by it."""
-    fast = Use(1.0, 0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 728 * MB, 0, 0, 0, MB)
-    assert named(fast, fast, fast) == Bottleneck("waiting", 1.0)
-
-
-def test_there_is_no_verdict_without_cpu_times() -> None:
-    """A system that tells no CPU time gives no verdict, never `waiting`."""
-    assert named(Use(1.0)) is None
+    curve = UseCurve(2, quota, tuple(uses))
+    is_at_limit = partial(is_at_lambdas_limit, connections)
+    assert bottleneck_of([(curve, BURST_BYTES)], is_at_limit) == bottleneck
 
 
 def a_sample(cell: str, use: Use, *, excluded_ms: int | None = None, size_bytes: int = 1) -> Sample:
@@ -121,12 +113,6 @@ def test_a_burst_that_is_nearly_used_up_counts_as_such() -> None:
     """Less than a tenth of the burst may be an error of the model, also with four connections."""
     nearly = (UseCurve(2, None, (LINKED,) * 10), 0.08 * BURST_BYTES)
     assert bottleneck_of([nearly], partial(is_at_lambdas_limit, 4)) == Bottleneck("network", 1.0)
-
-
-def test_a_link_that_is_a_little_slower_than_published_is_a_limit() -> None:
-    """Twenty seconds at 74 MB/s after the burst are spent at the network's limit."""
-    slower = replace(LINKED, received_bytes=74 * MB)
-    assert named(*[BURST] * 4, *[slower] * 20, connections=2) == Bottleneck("network", 0.875)
 
 
 @pytest.mark.parametrize(("use", "verdict"), [(IDLE, None), (BUSY, Bottleneck("cpu", 1.0))])
