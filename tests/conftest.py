@@ -42,7 +42,7 @@ _SUITES: Final = (
     _SUITE_OF_EVERY_WORKER,
     "tests/integration/table/",  # one DynamoDB Local
     "tests/integration/bench/",  # sandboxes, which are counted
-    "tests/build/",  # one build, with the layer of an earlier one
+    "tests/build/",  # one build
     "tests/template/",  # the syntax trees of all files
 )
 """The first to begin. The stacks take longest, and wait for much of it; meanwhile the simulation

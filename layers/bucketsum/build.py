@@ -11,7 +11,8 @@ needs no interpreter of the runtime's version.
 
 The build fails if a wheel is missing, except for the `KNOWN_GAPS`. With ALLOW_MISSING=1 in the
 environment it goes on, and the manifest, `bucketsum/layer.json`, names what is missing; the hasher
-logs that. Only the standard library and pip are used. pip installs nothing whose SHA-256 is not in
+logs that. With ONLY_RUNTIME (3.13-x86_64), as for the local emulator, the layer serves that runtime
+alone. Only the standard library and pip are used. pip installs nothing whose SHA-256 is not in
 requirements.lock, which `make lock` writes.
 """
 
@@ -100,6 +101,19 @@ def compiled_for(version: str) -> list[str]:
     return [pin for name, pin in pins if (version, name) not in KNOWN_GAPS]
 
 
+def wanted_runtimes() -> list[tuple[str, str]]:
+    """Python's version and the architecture of each runtime, or of the one in ONLY_RUNTIME.
+
+    Raises:
+        BuildError: There is no such runtime.
+    """
+    every = {"-".join(runtime): runtime for runtime in itertools.product(RUNTIMES, ARCHITECTURES)}
+    only = os.environ.get("ONLY_RUNTIME")
+    if only and only not in every:
+        raise BuildError(f"ONLY_RUNTIME is {only}, not one of {', '.join(every)}")
+    return [every[only]] if only else [*every.values()]
+
+
 def install_pure(target: Path) -> None:
     """Install the distributions that are pure Python.
 
@@ -147,7 +161,7 @@ def place(part: Path, target: Path, runtime: tuple[str, str]) -> None:
 def compile_bytecode(target: Path) -> list[str]:
     """Compile for each runtime whose Python is on PATH, and return these runtimes."""
     compiled = []
-    for version in RUNTIMES:
+    for version in dict(wanted_runtimes()):
         python = shutil.which(f"python{version}")
         if python is None or not _works(python):
             print(f"no python{version} on PATH: no bytecode for it, its cold starts are slower")
@@ -164,14 +178,14 @@ def build(target: Path) -> list[str]:
     """Fill *target* with the layer and its manifest, and return the wheels that are missing.
 
     Raises:
-        BuildError: The pure distributions cannot be installed.
+        BuildError: The pure distributions cannot be installed, or ONLY_RUNTIME is wrong.
     """
+    runtimes = wanted_runtimes()
     target.mkdir(parents=True, exist_ok=True)
     install_pure(target)
     installed: dict[str, list[str]] = {}
     missing: list[str] = []
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(4) as threads:
-        runtimes = list(itertools.product(RUNTIMES, ARCHITECTURES))
         parts = [Path(tempfile.mkdtemp(dir=folder)) for _ in runtimes]
         present = threads.map(install_compiled, runtimes, parts)  # pip mostly waits for the network
         for runtime, part, pins in zip(runtimes, parts, present, strict=True):

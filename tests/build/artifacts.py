@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import pytest
 from tests.support.sam_template import TEMPLATE, load_template
-from tests.support.shared_layer import CACHE, copied_project, shared_layer
+from tests.support.shared_layer import copied_project
 
 from bucketsum_cli.emulator.interpreter import Interpreter, newest_interpreter
 
@@ -89,15 +88,14 @@ def sam(
     )
 
 
-def sam_build(into: Path, factory: pytest.TempPathFactory) -> Built:
+def sam_build(into: Path) -> Built:
     """Build everything from a copy of the project."""
     project = copied_project(into / "project")
-    with shared_layer(project, into, factory):
-        done = sam(
-            "build", "--template", project / "template.yaml", "--build-dir", into / "build",
-            "--cache-dir", into / CACHE, "--parameter-overrides", overrides(),
-        )  # fmt: skip
-        assert done.returncode == 0, f"sam build failed:\n{done.stdout}\n{done.stderr}"
+    done = sam(
+        "build", "--template", project / "template.yaml", "--build-dir", into / "build",
+        "--cache-dir", into / "build-cache", "--parameter-overrides", overrides(),
+    )  # fmt: skip
+    assert done.returncode == 0, f"sam build failed:\n{done.stdout}\n{done.stderr}"
     return Built(into / "build")
 
 

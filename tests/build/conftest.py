@@ -13,7 +13,7 @@ from tests.support.moto_server import moto_server
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The output of `sam build`."""
-    return sam_build(tmp_path_factory.mktemp("sam"), tmp_path_factory)
+    return sam_build(tmp_path_factory.mktemp("sam"))
 
 
 @pytest.fixture(scope="session")

@@ -95,6 +95,22 @@ def test_a_built_layer_is_checked(
     assert script.main(["--check", str(tmp_path)]) == 0
 
 
+def test_a_layer_can_serve_the_runtime_of_this_machine_alone(
+    script: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The local emulator names it; one that the layer does not know is refused with the names."""
+    without(script, "nothing", monkeypatch)
+    monkeypatch.setenv("ONLY_RUNTIME", "3.13-aarch64")
+    assert script.main([str(tmp_path)]) == 0
+    assert [*manifest_in(tmp_path)["wheels"]] == ["Python 3.13 on aarch64"]
+    monkeypatch.setenv("ONLY_RUNTIME", "3.13-arm64")
+    assert script.main([str(tmp_path)]) == 1
+    assert "3.13-arm64, not one of 3.12-x86_64, 3.12-aarch64, " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [[], ["--check"], ["a", "b"], ["--check", "a", "b"]])
 def test_wrong_arguments_are_refused_with_the_usage(
     script: ModuleType, arguments: list[str], capsys: pytest.CaptureFixture[str]

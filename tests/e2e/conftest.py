@@ -9,6 +9,7 @@ from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands.local.deployment import bring_up
 from bucketsum_cli.emulator import launcher
 from bucketsum_cli.emulator.emulator_state import LocalProject
+from bucketsum_cli.emulator.interpreter import newest_interpreter
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +21,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> LocalProject:
 @pytest.fixture(scope="session")
 def stack(project: LocalProject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The deployed stack; its local emulator ends with the tests."""
-    with shared_layer(project.folder, project.home, tmp_path_factory):
+    builds = project.home / newest_interpreter().runtime
+    with shared_layer(project.folder, builds, tmp_path_factory):
         deployed = bring_up(project, {})
     yield deployed
     launcher.stop(project)

@@ -169,7 +169,10 @@ def environment_with_wheels(folder: Path) -> Path:
 
 @pytest.fixture
 def small_demo(
-    tmp_path: Path, at_project: LocalProject, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    at_project: LocalProject,
+    interpreter: Interpreter,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> LocalProject:
     """The demonstration with files of a megabyte."""
     monkeypatch.setattr(sys, "prefix", str(environment_with_wheels(tmp_path / "environment")))
@@ -177,9 +180,10 @@ def small_demo(
     home = at_project.separate("demo").home  # these wheels do not have boto3
     if not (home / "runtime").exists():
         linked(at_project.home / "runtime", home / "runtime")
-    if not (home / "build.toml").exists():  # so that `sam build` finds the same layer as built
-        linked(at_project.home / "build-cache", home / "build-cache")
-        shutil.copyfile(at_project.home / "build.toml", home / "build.toml")
+    source, target = (folder / interpreter.runtime for folder in (at_project.home, home))
+    if not target.exists():  # so that `sam build` finds the same layer as built
+        linked(source / "build-cache", target / "build-cache")
+        shutil.copyfile(source / "build.toml", target / "build.toml")
     return at_project
 
 

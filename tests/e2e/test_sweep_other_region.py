@@ -40,7 +40,6 @@ def packaged(
     )
     packaged = tmp_path / "packaged.yaml"
     bucket = ["--s3-bucket", PACKAGES, "--s3-prefix", "bucketsum", "--region", REGION, "--use-json"]
-    template = str(project.home / "build" / "template.yaml")
 
     def sam(*arguments: str) -> None:
         command = [sys.executable, "-c", SAM_PROGRAM, *arguments, *bucket]
@@ -49,7 +48,7 @@ def packaged(
         )
         assert done.returncode == 0, done.stdout + done.stderr
 
-    sam("package", "--template-file", template, "--output-template-file", str(packaged))
+    sam("package", "--template-file", str(local.template), "--output-template-file", str(packaged))
     sam(
         "deploy", "--template-file", str(packaged), "--stack-name", NAME,
         "--capabilities", "CAPABILITY_IAM", "--parameter-overrides", *local.overrides(),

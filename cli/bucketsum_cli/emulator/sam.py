@@ -27,7 +27,7 @@ yaml.SafeLoader, yaml.SafeDumper = yaml.CSafeLoader, yaml.CSafeDumper
 zlib.Z_DEFAULT_COMPRESSION = 0
 runpy.run_module("samcli", run_name="__main__", alter_sys=True)
 """
-"""The SAM CLI, whose archives are not compressed: the layer's 75 MB stay on this machine, and to
+"""The SAM CLI, whose archives are not compressed: the layer's 30 MB stay on this machine, and to
 compress them takes a third of a deployment. YAML in C takes a quarter of a build less."""
 
 
@@ -41,7 +41,6 @@ def template_parameters(
     Raises:
         CannotDoError: The template has no such parameter.
     """
-    arm = platform.machine() in ("arm64", "aarch64")
     declared = parsed_template(template).get("Parameters", {})
     parameters = {name: str(parameter["Default"]) for name, parameter in declared.items()}
     for name in chosen.keys() - parameters.keys():
@@ -53,11 +52,15 @@ def template_parameters(
     return {
         **parameters,
         "PythonRuntime": interpreter.runtime,
-        "Architecture": "arm64" if arm else "x86_64",
+        "Architecture": "arm64" if _is_arm() else "x86_64",
         "MaximumConcurrency": "4",  # a laptop has few cores; each environment is a process
         "BackfillConcurrency": "2",  # as above
         **chosen,
     }
+
+
+def _is_arm() -> bool:
+    return platform.machine() in ("arm64", "aarch64")
 
 
 def parsed_template(template: Path) -> dict[str, Any]:
@@ -81,16 +84,25 @@ class Sam:
     interpreter: Interpreter
     parameters: Mapping[str, str]
 
+    @property
+    def folder(self) -> Path:
+        """The emulator's folder of builds for this runtime alone."""
+        return self.project.home / self.interpreter.runtime
+
+    @property
+    def template(self) -> Path:
+        """The template as `sam build` writes it."""
+        return self.folder / "build" / "template.yaml"
+
     def build(self) -> None:
         """`sam build` into the emulator's folder, apart from the builds for AWS.
 
         Raises:
             CannotDoError: It failed; the message has the end of SAM's log.
         """
-        build = self.project.home / "build"
-        cache = self.project.home / "build-cache"
-        self._run("build", "--build-dir", str(build), "--cache-dir", str(cache))
-        convert_to_json(build / "template.yaml")
+        cache = self.folder / "build-cache"
+        self._run("build", "--build-dir", str(self.template.parent), "--cache-dir", str(cache))
+        convert_to_json(self.template)
 
     def deploy(self) -> None:
         """`sam deploy` the result of `build`.
@@ -98,13 +110,13 @@ class Sam:
         Raises:
             CannotDoError: It failed; the message has the end of SAM's log.
         """
-        template = str(self.project.home / "build" / "template.yaml")
+        template = str(self.template)
         self._run("deploy", "--template-file", template, "--stack-name", self.aws.stack)
 
     def environment(self) -> dict[str, str]:
         """This process's variables without the user's AWS settings, and no proxy for the emulator.
 
-        The workers' Python is on its PATH.
+        The workers' Python is on its PATH, and the layer is built for it alone.
         """
         kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
         own = str(Path(sys.executable).parent)
@@ -116,6 +128,7 @@ class Sam:
             **self.aws.environment(),
             "NO_PROXY": no_proxy,
             "no_proxy": no_proxy,
+            "ONLY_RUNTIME": f"3.{self.interpreter.minor}-{'aarch64' if _is_arm() else 'x86_64'}",
             "PATH": os.pathsep.join(path),
             "SAM_CLI_POLL_DELAY": "0.5",  # its default of 5 s is for AWS, which takes minutes
             "SAM_CLI_TELEMETRY": "0",
