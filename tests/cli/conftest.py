@@ -109,8 +109,11 @@ def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 @pytest.fixture(autouse=True)
-def clients_are_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Make a client once for each connection and environment: 5 ms, eight times in a test."""
+def clients_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a client once for each connection and environment: 5 ms, eight times in a test.
+
+    What a test registers with it stays.
+    """
     make = Connection.client
 
     def kept(connection: Connection, service: str) -> object:
@@ -123,9 +126,6 @@ def clients_are_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return _CLIENTS[key]
 
     monkeypatch.setattr(Connection, "client", kept)
-    yield
-    for key in [key for key in _CLIENTS if key[0] == "s3"]:  # an upload listens to its client
-        del _CLIENTS[key]
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """Results that botocore and moto would compute again for each session, client and stack."""
 
+import copy
 import json
 import re
 import sys
@@ -8,7 +9,7 @@ from datetime import datetime
 from functools import cache
 from importlib import import_module
 from random import getrandbits
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -84,6 +85,9 @@ def _share_of_moto(patch: pytest.MonkeyPatch) -> None:
     index = import_module("moto.backend_index")
     patterns = sorted(index.backend_url_patterns, key=lambda named: named[0] not in _USED)
     patch.setattr(index, "backend_url_patterns", patterns)
+    # it would copy all versions in a bucket, with their contents, to mark the latest in a listing
+    s3 = SimpleNamespace(copy=copy.copy, deepcopy=lambda versions: versions)
+    patch.setattr(import_module("moto.s3.models"), "copy", s3)
     if crt := sys.modules.get("botocore.crt.auth"):
         patch.setattr(crt.CrtSigV4Auth, "add_auth", _unsigned(crt))
     share_dynamodb(patch)
