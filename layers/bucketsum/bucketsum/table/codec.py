@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from bucketsum.events.message_fields import shown
-from bucketsum.table.stored_fields import columns_of, names_of, reading_of, writing_of
+from bucketsum.table.stored_fields import columns_of, names_of, reading_of
 
 T = TypeVar("T")
 
@@ -30,18 +30,18 @@ def attributes_of(value: object) -> Iterator[tuple[str, Any]]:
 def encoded(value: object, float_format: str) -> dict[str, Any]:
     """*value*, a dataclass, as an item; *float_format* is a format specification."""
     item: dict[str, Any] = {}
-    columns, contents_of = writing_of(type(value))  # type: ignore[arg-type] # as below
-    for (attribute, write, kind), content in zip(columns, contents_of(value), strict=True):
-        if content is None:  # as most are
+    for name, column in columns_of(type(value)):
+        if (content := getattr(value, name)) is None:  # as most are
             continue
+        attribute, _, write, kind, _, _ = column
         if kind:
             item.update(encoded(content, float_format))
+        elif write and (content := write(content)) is None:
             continue
-        written = write(content) if write else content
-        if isinstance(written, str):
-            item[attribute] = {"S": written}
-        elif written is not None:
-            item[attribute] = _number(written, float_format)
+        elif isinstance(content, str):
+            item[attribute] = {"S": content}
+        else:
+            item[attribute] = _number(content, float_format)
     return item
 
 

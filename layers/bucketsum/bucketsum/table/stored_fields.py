@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import cache
-from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 _COLUMN: Final = "bucketsum.column"
@@ -74,15 +73,6 @@ def columns_of(kind: type[Any]) -> tuple[tuple[str, StoredColumn], ...]:
             (field.name, _complete(column, field)) for field, column in columns if column
         )
     return _COLUMNS[kind]
-
-
-@cache
-def writing_of(kind: type[Any]) -> tuple[list[Any], Callable[[Any], tuple[Any, ...]]]:
-    """Columns for writing, and the getter of the values."""
-    columns = columns_of(kind)
-    names = [name for name, _ in columns]
-    get: Any = attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)
-    return [(column.name, column.write, column.kind) for _, column in columns], get
 
 
 @cache
