@@ -74,7 +74,7 @@ def athena_server(folder: Path) -> Iterator[Connection]:
             _wait_for(f"{address}/_ministack/ready")
             for name, value in (*_ACCOUNT.items(), ("AWS_ENDPOINT_URL", address)):
                 patch.setenv(name, value)
-            patch.setattr(athena_queries, "_POLL_SECONDS", 0.02)
+            patch.setattr(athena_queries, "_POLL_SECONDS", 0.1)
             connection = Connection(new_session())
             connection.client("s3").create_bucket(Bucket="lists")
             yield connection
