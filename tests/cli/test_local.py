@@ -390,7 +390,7 @@ def test_the_persons_own_aws_settings_are_ignored() -> None:
 
 @pytest.mark.usefixtures("persons_aws")
 def test_sam_sees_our_aws_and_none_of_theirs(project: LocalProject) -> None:
-    """Every AWS_* variable of SAM's is ours, and no proxy stands between."""
+    """Every AWS_* variable of SAM's is ours, without a proxy; its layer is for one Python."""
     aws = an_emulator("https://127.0.0.1:1")
 
     seen = Sam(project, aws, Interpreter(Path(sys.executable), 13), {}).environment()
@@ -398,6 +398,7 @@ def test_sam_sees_our_aws_and_none_of_theirs(project: LocalProject) -> None:
     assert {name: seen[name] for name in seen if name.startswith("AWS_")} == aws.environment()
     assert seen["NO_PROXY"] == seen["no_proxy"] == "intra.example,127.0.0.1,localhost"
     assert seen["HTTPS_PROXY"] == "http://127.0.0.1:9"  # pip may need it
+    assert seen["ONLY_RUNTIME"] in ("3.13-x86_64", "3.13-aarch64")
 
 
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM
