@@ -85,7 +85,7 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
         return
     stack = target.find()
     versions = versions_in(stack, prefix, all_versions=all_versions)
-    listed = _Listed(versions, pending_of(stack))
+    listed = _Displayed(versions, pending_of(stack))
     if as_json:
         print_json_array(listed)
     else:
@@ -101,7 +101,7 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
 
 
 @dataclass(slots=True)
-class _Listed:
+class _Displayed:
     """Iterates over versions, newest first, and remembers which have no digest, by reason."""
 
     versions: Iterator[tuple[ObjectVersion, Row | None]]

@@ -38,7 +38,7 @@ _BATCH_BYTES: Final = 1024 * 1024
 _MIB: Final = 1024 * 1024
 
 
-class _Batch(NamedTuple):
+class _ReadMembers(NamedTuple):
     """Results of members that were read together, and the error that ended the batch early."""
 
     hashed: Sequence[tuple[Placed, HashedMember]]
@@ -122,7 +122,9 @@ class ArchiveFile:
         *_, hashed = hashed_at(placed, _FileSource(handle, placed.offset), read)
         return hashed
 
-    def _read_batch(self, handle: int, folder: Path | None, batch: Iterable[Placed]) -> _Batch:
+    def _read_batch(
+        self, handle: int, folder: Path | None, batch: Iterable[Placed]
+    ) -> _ReadMembers:
         hashed: list[tuple[Placed, HashedMember]] = []
         try:
             for placed in batch:
@@ -133,13 +135,13 @@ class ArchiveFile:
                 read = partial(self._hashed, folder)
                 hashed.extend((placed, member) for member in hashed_at(placed, source, read))
         except ArchiveStopped as error:
-            return _Batch(hashed, error)
+            return _ReadMembers(hashed, error)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             reason = f"{error.strerror} in the function's storage: raise EphemeralStorageSize"
-            return _Batch(hashed, ArchiveStopped(ArchiveStatus.NO_ROOM, reason))
-        return _Batch(hashed)
+            return _ReadMembers(hashed, ArchiveStopped(ArchiveStatus.NO_ROOM, reason))
+        return _ReadMembers(hashed)
 
     def _written(self, folder: Path | None, plain: HashedMember) -> HashedMember:
         if folder is not None and plain.content is not None:

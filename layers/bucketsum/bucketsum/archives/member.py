@@ -61,7 +61,7 @@ class HashedMember(NamedTuple):
         return HashedMember(digest, self.content)
 
 
-class _Reading:
+class _Decoded:
     """A member that is being decoded: its output so far."""
 
     def __init__(self, member: Member, decoding: Decoding, write: Write | None = None) -> None:
@@ -191,7 +191,7 @@ def digest_of_member(
     """
     decoding.counter.require_time()
     first, *others = claims
-    readings = [_Reading(first, decoding, write), *(_Reading(other, decoding) for other in others)]
+    readings = [_Decoded(first, decoding, write), *(_Decoded(other, decoding) for other in others)]
     limits = decoding.counter.limits
     if others:
         shared = replace(limits, window_bytes=limits.window_bytes // len(claims))
@@ -210,7 +210,7 @@ def digest_of_member(
 
 
 def _read_together(
-    readings: list[_Reading], feeds: Iterable[Iterable[memoryview]], limits: Limits
+    readings: list[_Decoded], feeds: Iterable[Iterable[memoryview]], limits: Limits
 ) -> None:
     """Let the one that is furthest behind go on, so that little is kept for it."""
     steps = {
