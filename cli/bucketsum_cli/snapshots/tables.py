@@ -136,7 +136,8 @@ def _make_tables(local: DuckDb, snapshot: Snapshot, file: Path) -> None:
         local.allow_memory(0, _MEMORY_MB_MAX)
         partial.rename(file)
     finally:
-        local.execute(f'USE memory; DETACH DATABASE IF EXISTS "{_NEW}"')
+        with suppress(CannotDoError):  # on a full disk it fails too: the first error is shown
+            local.execute(f'USE memory; DETACH DATABASE IF EXISTS "{_NEW}"')
         for path in file.parent.glob(f"{partial.name}*"):
             path.unlink(missing_ok=True)
 

@@ -281,3 +281,22 @@ def test_tables_that_cannot_be_made_are_named(
             open_snapshot(read_snapshot(folder))
     assert not list(folder.glob("*duckdb*")), "half of the tables"
     assert len(list(open_snapshot(read_snapshot(folder)).engine.run("SELECT * FROM objects"))) == 5
+
+
+def test_tables_that_a_full_disk_ends_leave_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB cannot even detach them then: the first error is shown, and no part of them stays."""
+    execute = database.DuckDb.execute
+
+    def full(local: database.DuckDb, sql: Any, values: Any = None) -> None:  # noqa: ANN401 - as it is
+        if "DETACH" in str(sql):
+            raise CannotDoError("full at the first" if "CHECKPOINT" in sql else "full again")
+        execute(local, sql, values)
+
+    before = sorted(folder.rglob("*"))
+    with monkeypatch.context() as patch:
+        patch.setattr(database.DuckDb, "execute", full)
+        with pytest.raises(CannotDoError, match="full at the first"):
+            open_snapshot(read_snapshot(folder))
+    assert sorted(folder.rglob("*")) == before
