@@ -39,6 +39,7 @@ from bucketsum_cli.machine.folders import HOME_VARIABLE
 from bucketsum_cli.main import main
 from bucketsum_cli.snapshots import tables
 from bucketsum_cli.snapshots.database import DuckDb
+from bucketsum_cli.terminal.hints import remember_options
 
 SleepReplacer = Callable[[Callable[[float], object]], None]
 
@@ -102,7 +103,11 @@ def replace_sleep(monkeypatch: pytest.MonkeyPatch) -> SleepReplacer:
 
 @pytest.fixture(autouse=True)
 def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let no test find the emulator of the clone that the command is in, or a person's files."""
+    """Let no test find the emulator of the clone that the command is in, or a person's files.
+
+    Nor the options of the command that ran before in this process.
+    """
+    remember_options({})
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr(emulator_state, "_INSTALLED_FROM", tmp_path / "no-clone")
     monkeypatch.delenv(HOME_VARIABLE, raising=False)
