@@ -5,8 +5,8 @@ from typing import Final
 from bench.cost.model import BYTES_PER_TB
 from bench.tables.table import Columns, Table, dollars
 from bucketsum.prices import CHECKSUM_BYTE, EC2_HOUR, EGRESS_BYTE
-from bucketsum_cli.backfill.archive_price import C7G_LARGE_BYTES_PER_SECOND, Service
-from bucketsum_cli.backfill.archive_price import alternatives as prices_of
+from bucketsum_cli.backfill.alternatives import C7G_LARGE_BYTES_PER_SECOND, Service
+from bucketsum_cli.backfill.alternatives import alternatives as prices_of
 from bucketsum_cli.backfill.work import Work
 
 _OBJECTS_PER_TB: Final = 1000

@@ -26,8 +26,9 @@ from bucketsum.prices import (
     READ_UNIT,
     prices_in,
 )
-from bucketsum_cli.backfill.archive_price import Service, VerificationPlan, price_of
-from bucketsum_cli.backfill.archive_price import alternatives as prices_of
+from bucketsum_cli.backfill.alternatives import Service
+from bucketsum_cli.backfill.alternatives import alternatives as prices_of
+from bucketsum_cli.backfill.archive_price import VerificationPlan, price_of
 from bucketsum_cli.backfill.estimate import Group, Setup, estimate_of
 from bucketsum_cli.backfill.work import Work
 from bucketsum_cli.terminal.formatting import size_text

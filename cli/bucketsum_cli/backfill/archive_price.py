@@ -1,42 +1,21 @@
-"""The price of an archive, and of other ways to digests."""
+"""The price of an archive: hashing it, keeping the rows, reading it again and again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from math import ceil
 from typing import Annotated, Final
 
-from bucketsum import prices as listed
 from bucketsum.backfill.selection import ARCHIVED
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import Prices
-from bucketsum_cli.backfill.estimate import (
-    Estimate,
-    Group,
-    Setup,
-    checksum_usd,
-    estimate_of,
-    retrieval_items,
-)
+from bucketsum_cli.backfill.alternatives import alternatives
+from bucketsum_cli.backfill.estimate import Estimate, Group, Setup, estimate_of
 from bucketsum_cli.backfill.work import Work
 
 _DAYS_PER_YEAR: Final = 365
 _MONTHS: Final = 12
-C7G_LARGE_BYTES_PER_SECOND: Final = 0.937e9 / 8
-"""Baseline bandwidth of 0.937 Gbit/s, by EC2's table of network specifications."""
-_FIXITY_USD_PER_BYTE: Final = 30.04 / 10e12
-"""AWS's own estimate of 2021 for 1,000 objects of 10 GB."""
-
-
-class Service(StrEnum):
-    """A way to digests without bucketsum."""
-
-    EC2 = "an EC2 c7g.large in the bucket's Region"
-    FIXITY = "AWS's fixity solution"
-    CHECKSUM = "S3 Batch Operations, compute checksum"
-    LAPTOP = "a laptop, over the internet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +112,3 @@ def _verifications(
     size_bytes, passed_over = round(work.size_bytes * share), work.object_count - due
     part = replace(work, object_count=due, size_bytes=size_bytes, passed_over=passed_over)
     return runs * _work_usd(estimate_of(part, setup, prices, Purpose.VERIFY))
-
-
-def alternatives(work: Work, digests: int = 1) -> dict[Service, float]:
-    """US dollars for reading *work* once, the cheapest first; a job of AWS has one digest."""
-    retrieval = sum(item.usd for item in retrieval_items(work))
-    gets = listed.S3_GET.each * work.object_count + retrieval
-    hours = work.size_bytes / C7G_LARGE_BYTES_PER_SECOND / 3600
-    usd = {
-        Service.EC2: hours * listed.EC2_HOUR.usd + gets,
-        Service.FIXITY: work.size_bytes * _FIXITY_USD_PER_BYTE + retrieval,
-        Service.CHECKSUM: checksum_usd(work) * digests,
-        Service.LAPTOP: listed.EGRESS_BYTE.each * work.size_bytes + gets,
-    }
-    return dict(sorted(usd.items(), key=lambda item: item[1]))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import click
-from botocore.config import Config
 
 from bucketsum_cli.arguments.buckets import object_place
 from bucketsum_cli.arguments.options import output_option
-from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.buckets.bucket_contents import head
+from bucketsum_cli.buckets.expiring_link import publish
 from bucketsum_cli.buckets.s3_place import S3Place
 from bucketsum_cli.commands.asking import Asking, question, snapshot_option
 from bucketsum_cli.page.answers import PageAnswer, answers_of
@@ -37,14 +34,6 @@ class PageResult:
     url: Annotated[str | None, "A link to the published page."]
     url_expires_at: Annotated[Moment | None, "When the link ends."]
     answers: Annotated[Sequence[PageAnswer], "The answers at its top."]
-
-
-class ExpiringLink(NamedTuple):
-    """A pre-signed URL, and the end of its time; temporary credentials can end it sooner."""
-
-    url: str
-    expires_at: datetime
-    ends_with_credentials: bool
 
 
 @click.command("page")
@@ -89,7 +78,7 @@ def page(
     before, totals = pages_before(snapshot), totals_of(snapshot, figures)
     answers = [*answers_of(figures, totals, before)]
     html = page_of(snapshot, figures, answers, [totals, *before])
-    link = _published(asking.target.connect()[0], place, html, days) if place else None
+    link = publish(asking.target.connect()[0], place, html, days) if place else None
     if file is None and not place:
         file = Path(f"{Path(snapshot.stack).name}.html")
     if file:
@@ -105,21 +94,3 @@ def page(
         say(link.url)
         sooner = ", or sooner, with your temporary credentials" * link.ends_with_credentials
         note(f"the link ends on {moment_text(link.expires_at)} UTC{sooner}")
-
-
-def _published(connection: Connection, place: S3Place, html: str, days: int) -> ExpiringLink:
-    """Write *html* to *place*; the link lasts for *days*, at most 7."""
-    s3 = connection.client("s3")
-    at = {"Bucket": place.bucket, "Key": place.key}
-    s3.put_object(**at, Body=html.encode(), ContentType="text/html; charset=utf-8")
-    lasts = timedelta(days=days)
-    signer: Any = connection.session.create_client(  # botocore's choice would be version 2
-        "s3",
-        head(s3, place.bucket).region or connection.region,  # no other Region signs for it
-        endpoint_url=connection.endpoint,
-        config=Config(signature_version="s3v4"),
-    )
-    url = signer.generate_presigned_url("get_object", at, int(lasts.total_seconds()))
-    credentials = connection.session.get_credentials()
-    is_temporary = credentials is not None and credentials.token is not None
-    return ExpiringLink(url, datetime.now(UTC) + lasts, is_temporary)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated
@@ -38,12 +38,7 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> SentMessages:
     """
     sqs = stack.client("sqs")
     result = SentMessages([], [], [])
-    by_queue: dict[str, list[DeadLetter]] = {}
-    for message in messages:
-        by_queue.setdefault(_queue_of(stack, message.document.body), []).append(message)
-    body_of = attrgetter("document.body")
-    batches = ((url, b) for url, letters in by_queue.items() for b in batches_of(letters, body_of))
-    for queue_url, batch in batches:
+    for queue_url, batch in _batches_by_queue(stack, messages):
         refusals = _send(sqs, queue_url, batch)
         sent = [message for message in batch if message.document.message_id not in refusals]
         result.sent.extend(message.document for message in sent)
@@ -55,6 +50,17 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> SentMessages:
         if sent:
             result.undeleted.extend(delete_letters(stack, sent))
     return result
+
+
+def _batches_by_queue(
+    stack: Stack, messages: Sequence[DeadLetter]
+) -> Iterator[tuple[str, list[DeadLetter]]]:
+    by_queue: dict[str, list[DeadLetter]] = {}
+    for message in messages:
+        by_queue.setdefault(_queue_of(stack, message.document.body), []).append(message)
+    for queue_url, of_queue in by_queue.items():
+        for batch in batches_of(of_queue, attrgetter("document.body")):
+            yield queue_url, batch
 
 
 def _queue_of(stack: Stack, body: str) -> str:

@@ -36,11 +36,14 @@ class LongObject:
 
 def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedItem]]:
     """The versions of *key* that are being hashed in slices, or were stopped; and damaged ones."""
-    whole, damaged = [], []
+    whole: list[Progress] = []
+    damaged: list[DamagedItem] = []
+    name = f"{stack.bucket}/{key}"
     for item in stack.progress_table().in_progress():
         if isinstance(item, DamagedItem):
-            damaged += [item] if item.name == f"{stack.bucket}/{key}" else []
-        elif (item.bucket, item.key) == (stack.bucket, key):
+            if item.name == name:
+                damaged.append(item)
+        elif f"{item.bucket}/{item.key}" == name:
             whole.append(item)
     return whole, damaged
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.clock import now
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.buckets.s3_place import S3Place
+from bucketsum_cli.snapshots.export import export
 from bucketsum_cli.snapshots.folder import (
     LIVE,
-    MANIFESTS,
     MEASUREMENTS,
     ROWS,
     Listed,
     Snapshot,
     SnapshotFile,
-    exported,
     new_folder,
     read_snapshot,
     snapshots,
@@ -28,12 +26,11 @@ from bucketsum_cli.snapshots.folder import (
 )
 from bucketsum_cli.snapshots.keeping import hold, remove_old, require_room
 from bucketsum_cli.snapshots.scan import TableFigures, figures_of, scan
-from bucketsum_cli.snapshots.stored import ASKED_ROWS, fetch_file, store
+from bucketsum_cli.snapshots.stored import ASKED_ROWS, store
 from bucketsum_cli.terminal.confirmation import confirm
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import count_text, duration_text, usd_text
 from bucketsum_cli.terminal.hints import command_line
-from bucketsum_cli.terminal.live_progress import spinner
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
@@ -43,7 +40,6 @@ LAST: Final = "last"
 
 _ASKED_USD: Final = 1.0
 _EXPORTED_ROWS: Final = 10_000_000
-_POLL_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,45 +122,8 @@ def _rows(
 ) -> tuple[str, tuple[SnapshotFile, ...]]:
     """The files of an export to *place*, and their folder in it; or of a scan, in *folder*."""
     if place:
-        return _exported(stack, figures.arn, place, folder)
+        return export(stack, figures.arn, place, folder)
     return "", scan(stack.client("dynamodb"), stack.table, figures.rows, folder, ROWS)
-
-
-def _exported(
-    stack: Stack, arn: str, place: S3Place, folder: Path
-) -> tuple[str, tuple[SnapshotFile, ...]]:
-    """Have DynamoDB export the table *arn* to *place*, and fetch its manifests alone.
-
-    Returns the folder that it wrote in *place*, and the files there.
-
-    Raises:
-        CannotDoError: The export failed, or wrote no manifest.
-    """
-    dynamodb = stack.client("dynamodb")
-    prefix: dict[str, Any] = {"S3Prefix": place.key.removesuffix("/")} if place.key else {}
-    started = dynamodb.export_table_to_point_in_time(
-        TableArn=arn, S3Bucket=place.bucket, ExportFormat="DYNAMODB_JSON", **prefix
-    )["ExportDescription"]
-    with spinner("DynamoDB exports the table; this takes minutes ..."):
-        while True:
-            answer = dynamodb.describe_export(ExportArn=started["ExportArn"])
-            description = answer["ExportDescription"]
-            if description["ExportStatus"] != "IN_PROGRESS":
-                break
-            time.sleep(_POLL_SECONDS)
-    if description["ExportStatus"] != "COMPLETED":
-        reason = f"{description.get('FailureCode')}: {description.get('FailureMessage')}"
-        raise CannotDoError(f"DynamoDB's export to {place} failed: {reason}")
-    written = S3Place(place.bucket, f"{PurePosixPath(description['ExportManifest']).parent}/")
-    s3 = stack.client("s3")
-    if not all(fetch_file(s3, written, name, folder) for name in MANIFESTS):
-        is_local = stack.connection.endpoint is not None
-        reason = "the local emulator writes no files" if is_local else f"{written} has no manifest"
-        raise CannotDoError(
-            f"DynamoDB's export to {place} is complete, but its files are missing: {reason}; use "
-            "--via scan"
-        )
-    return written.key.removeprefix(place.key), exported(folder).files
 
 
 def _ask(figures: TableFigures, usd: float, room: str, *, is_export: bool) -> None:

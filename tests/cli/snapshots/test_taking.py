@@ -18,7 +18,7 @@ from tests.cli.conftest import Run
 from tests.cli.deployed import BUCKET, put_and_record, put_object
 
 from bucketsum_cli.aws.stack import Stack
-from bucketsum_cli.snapshots import stored, taking
+from bucketsum_cli.snapshots import export, stored
 from bucketsum_cli.snapshots.folder import LISTING, Listed
 from bucketsum_cli.snapshots.listing import list_keys
 
@@ -29,7 +29,7 @@ LISTS = "lists"
 def buckets(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bucket of the user's; each test has its own snapshots."""
     monkeypatch.setenv("BUCKETSUM_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(taking, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(export, "_POLL_SECONDS", 0.01)
     stack.client("s3").create_bucket(Bucket=LISTS)
 
 
@@ -150,7 +150,7 @@ def test_an_export_without_files_says_what_to_do(
 ) -> None:
     """The local emulator completes an export and writes none: the next step is a scan."""
     complete_exports(stack, monkeypatch)
-    monkeypatch.setattr(taking, "MANIFESTS", ("not-written.json",))
+    monkeypatch.setattr(export, "MANIFESTS", ("not-written.json",))
     run("snapshot", "--via", "export", "--export-to", f"s3://{LISTS}/x").assert_refused(
         "its files are missing", "use --via scan"
     )

@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 
 from bucketsum.hashing.ending import Purpose
 from bucketsum.prices import prices_in
-from bucketsum_cli.backfill.archive_price import (
-    ArchivePrice,
-    Service,
-    VerificationPlan,
-    alternatives,
-    price_of,
-)
+from bucketsum_cli.backfill.alternatives import Service, alternatives
+from bucketsum_cli.backfill.archive_price import ArchivePrice, VerificationPlan, price_of
 from bucketsum_cli.backfill.estimate import Group, Setup, estimate_of
 from bucketsum_cli.backfill.work import Work
 

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final
-
 import click
-from botocore.exceptions import ClientError
 
 from bucketsum.backfill.backfill_records import Backfill, BackfillStatus
-from bucketsum.backfill.inventory import InventoryFile, manifest_at
 from bucketsum.clock import now
 from bucketsum_cli.arguments.buckets import bucket_argument
 from bucketsum_cli.arguments.options import prefix_option, storage_class_option
 from bucketsum_cli.arguments.quantities import size_bytes
 from bucketsum_cli.arguments.target import Target
 from bucketsum_cli.aws.executions import new_execution_name
-from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.counting import Count
+from bucketsum_cli.backfill.inventory_files import require_files, require_readable
 from bucketsum_cli.backfill.work import Work
-from bucketsum_cli.buckets.s3_place import S3Place
-from bucketsum_cli.buckets.served_buckets import INVENTORY_PARAMETER, bucket_arn
 from bucketsum_cli.commands.backfill.beginning import Begin, begin, begin_options, require_served
-from bucketsum_cli.terminal.errors import CannotDoError
-
-_FILES_AT_ONCE: Final = 16
 
 
 @click.command("start")
@@ -101,45 +91,9 @@ def start(
     if not options.dry_run:
         require_served(stack, bucket)
     if inventory is not None:
-        _require_readable(stack, inventory)
-        _require_files(stack, inventory, bucket)
+        require_readable(stack, inventory)
+        require_files(stack, inventory, bucket)
     given = None
     if objects is not None and mean_size is not None:
         given = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
     begin(Backfills(stack), backfill, options, given)
-
-
-def _require_readable(stack: Stack, url: str) -> None:
-    """Refuse an inventory that the enqueuer may not read."""
-    place, readable = S3Place.of_object(url), stack.parameters.get(INVENTORY_PARAMETER, "")
-    arn = bucket_arn(stack, place.bucket)
-    if arn != readable:
-        raise CannotDoError(
-            f"the functions of the stack {stack.name} may not read inventories in {place.bucket}: "
-            f"deploy it with {INVENTORY_PARAMETER}={arn}"
-        )
-
-
-def _require_files(stack: Stack, url: str, bucket: str) -> None:
-    """Refuse a bad inventory or a missing file of it, but not if only the functions may read it."""
-    s3 = stack.client("s3")
-    try:
-        manifest = manifest_at(s3, url, bucket)
-
-        def size_of(file: InventoryFile) -> int:
-            return s3.head_object(Bucket=manifest.bucket, Key=file.key)["ContentLength"]
-
-        with ThreadPoolExecutor(_FILES_AT_ONCE) as pool:
-            for file, size in zip(manifest.files, pool.map(size_of, manifest.files), strict=True):
-                if size != file.size_bytes:
-                    raise CannotDoError(
-                        f"{file.key!r} is not the file that the manifest lists: its size is "
-                        f"{size}, not {file.size_bytes}"
-                    )
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code in ("NoSuchKey", "404"):
-            missing = "there is no object" if code == "NoSuchKey" else "a file is missing of"
-            raise CannotDoError(f"{missing} {url}") from error
-        if code not in ("AccessDenied", "403"):
-            raise
